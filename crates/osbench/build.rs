@@ -1,4 +1,5 @@
-//! Notes with what this program is compiled, which the integer rating depends on: compiler, optimisation level, profile, link-time optimisation.
+//! Records how this program is compiled, because the integer rating depends on it: compiler,
+//! optimisation level, profile, link-time optimisation.
 
 use std::env;
 use std::path::Path;
@@ -19,7 +20,8 @@ fn main() {
     println!("cargo:rustc-env=IOSCAPE_COMPILER_FLAGS={}", flags.replace('\u{1f}', " "));
 }
 
-/// The name of the profile: Cargo tells only whether it is like `release`, but builds in a folder of this name.
+/// Returns the name of the profile. Cargo only says whether it is like `release`, but the build
+/// folder has the profile's name.
 fn profile() -> Option<String> {
     let out = env::var("OUT_DIR").ok()?;
     let build = Path::new(&out).ancestors().find(|folder| folder.ends_with("build"))?;
@@ -27,8 +29,8 @@ fn profile() -> Option<String> {
     Some(if name == "debug" { "dev".to_owned() } else { name.to_owned() })
 }
 
-/// Link-time optimisation of the profile, and who says so: its environment variable or the workspace's manifest. `None` where neither is at
-/// hand, or the profile takes it from another.
+/// Returns the profile's link-time optimisation and where it is set: an environment variable or the
+/// workspace's manifest. `None` if neither is available, or the profile inherits it from another.
 fn lto(profile: &str) -> Option<String> {
     let variable = format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_"));
     println!("cargo:rerun-if-env-changed={variable}");

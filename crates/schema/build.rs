@@ -1,4 +1,5 @@
-//! Packs the published JSON Schema: as text it would be a hundredth part of the program, and few ask for it.
+//! Packs the published JSON Schema: as text it would take up a hundredth of the program, and few
+//! need it.
 
 #![allow(
     clippy::disallowed_methods,

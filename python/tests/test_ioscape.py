@@ -1,5 +1,6 @@
 """The functions against the real program."""
 
+import contextlib
 import json
 import os
 import re
@@ -169,6 +170,26 @@ def test_ctrl_c_stops_the_program_and_keeps_what_was_measured(tmp_path):
     out, _ = child.communicate(timeout=120)
     assert out.startswith("kept True"), out
     assert list(target.iterdir()) == []
+
+
+def test_the_program_does_not_outlive_a_process_that_is_killed(tmp_path):
+    told = tmp_path / "told"
+    program = stand_in(tmp_path, f"echo $$ > '{told}.new'; mv '{told}.new' '{told}'; exec sleep 1000")
+    child = subprocess.Popen([sys.executable, "-c", "import ioscape; ioscape.doctor()"], env={**os.environ, "IOSCAPE_BINARY": program})
+    until = time.monotonic() + 60
+    while not told.exists():
+        assert time.monotonic() < until and child.poll() is None
+        time.sleep(0.05)
+    # The number of the program is told when it runs.
+    time.sleep(0.5)
+    child.kill()
+    child.wait()
+    status = Path(f"/proc/{told.read_text().strip()}/stat")
+    # Where the first process of a container waits for none, it stays as a zombie.
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        while status.read_text().rsplit(")", 1)[1].split()[0] != "Z":
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
 
 def test_documents_follow_the_published_schema(tmp_path):

@@ -74,7 +74,7 @@ def test_options_become_words():
 
 
 def test_numbers_become_words_without_exponents():
-    assert _command.options({"think_time": 50e-6}) == ["--think-time", "0.00005"]
+    assert _command.options({"think_time": 50e-6}) == ["--think-time", "0.00005s"]
     assert _command.options({"budget": 90.0, "price": {"a": 1e16}}) == ["--budget", "90.0", "--price", "a=10000000000000000"]
 
 

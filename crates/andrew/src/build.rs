@@ -1,4 +1,5 @@
-//! The tree and its tools together, as the benchmark runs them: preprocessor, compiler, assembler, archiver, indexer of archives, linker.
+//! The tree and its tools together, as the benchmark runs them: preprocessor, compiler, assembler,
+//! archiver, archive indexer, linker.
 
 use crate::compiler::{archive, assemble, compile, link, preprocess};
 use crate::tree;
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, Debug)]
 pub struct Andrew;
 
-/// Why bytes are no archive, or are cut short.
+/// The error for bytes that are no archive, or a truncated one.
 const NO_ARCHIVE: &str = "this is no archive";
 
 impl Toolchain for Andrew {
@@ -67,7 +68,8 @@ impl Toolchain for Andrew {
         Ok(link::link(objects, &archives)?.encode())
     }
 
-    /// First 8 bytes, in hexadecimal, of SHA-256 over names, lengths and contents in the order given.
+    /// Returns the first 8 bytes, in hexadecimal, of SHA-256 over names, lengths and contents in
+    /// the order given.
     fn fingerprint(&self, products: &[Named<Vec<u8>>]) -> String {
         let mut hash = Sha256::new();
         for (name, bytes) in products {
@@ -88,7 +90,7 @@ mod tests {
     use std::collections::HashMap;
     use std::ops::Range;
 
-    /// All that the makefile makes of `files`.
+    /// Returns everything that the makefile makes from `files`.
     fn build(files: &[Named<String>]) -> Vec<Named<Vec<u8>>> {
         let texts: HashMap<&str, &str> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();

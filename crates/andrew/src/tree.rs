@@ -1,32 +1,34 @@
-//! The source tree that the benchmark copies, reads and compiles: made here, the same on every machine.
+//! The source tree that the benchmark copies, reads and compiles: generated here, and the same on
+//! every machine.
 //!
-//! Its profile is that of the original's tree: 70 files of 363,174 bytes, among them 37 C sources of 276,838 bytes and 31
-//! headers of 83,015 bytes in three directories; 17 of the sources, 185,195 bytes of 0.4 to 45 KB each, are compiled.
+//! It resembles the original's tree: 70 files of 363,174 bytes, including 37 C sources of 276,838
+//! bytes and 31 headers of 83,015 bytes in three directories. Of the sources, 17 with 185,195 bytes
+//! in total, 0.4 to 45 KB each, are compiled.
 
 use crate::words::{HEADERS, UNITS, Words};
 use ioscape_schema::toolchain::Named;
 use std::fmt::Write as _;
 
-/// Sizes of the sources that are compiled, in bytes.
+/// Sizes of the compiled sources, in bytes.
 const COMPILED: [usize; 17] = [
     45_000, 27_000, 20_000, 17_000, 14_000, 12_000, 10_000, 8_500, 7_000, 6_000, 5_000, 4_200,
     3_500, 2_600, 1_800, 1_200, 395,
 ];
 
-/// Sources that are only copied and read, and how many bytes they have together.
+/// Sources that are only copied and read: their number and total bytes.
 const OTHERS: (usize, usize) = (20, 91_643);
 
-/// How many bytes the headers have together.
+/// Total bytes of the headers.
 const HEADER_BYTES: usize = 83_015;
 
-/// Sizes of the makefile and of the one file in assembly.
+/// Sizes of the makefile and of the only assembly file, in bytes.
 const MAKEFILE: usize = 1_500;
 const ASSEMBLY: usize = 1_821;
 
 /// Directories of the tree, outer ones first.
 pub(crate) const DIRECTORIES: [&str; 3] = ["include", "include/sys", "include/netinet"];
 
-/// The whole tree, in the order in which it is copied.
+/// Returns the whole tree, in the order in which it is copied.
 pub(crate) fn files() -> Vec<Named<String>> {
     let mut all = vec![("makefile".to_owned(), makefile())];
     for (number, bytes) in shares(HEADER_BYTES, HEADERS.len()).into_iter().enumerate() {
@@ -46,20 +48,20 @@ pub(crate) fn files() -> Vec<Named<String>> {
     all
 }
 
-/// `total` in `count` parts, the last a little larger.
+/// Divides `total` into `count` parts, the last a little larger.
 fn shares(total: usize, count: usize) -> Vec<usize> {
     let mut all = vec![total / count; count];
     all[count - 1] += total % count;
     all
 }
 
-/// Fills `text` with a comment of words, to `bytes` exactly.
+/// Pads `text` with a comment of words to exactly `bytes`.
 fn padded(mut text: String, bytes: usize, comment: [&str; 2]) -> String {
     let [open, close] = comment;
     let mut words = Words::new(bytes as u64);
     let end = if close.is_empty() { "\n".to_owned() } else { format!("\n{close}\n") };
     if text.len() + open.len() + end.len() >= bytes {
-        // Too little room for a comment: blank lines.
+        // Too little room for a comment: add blank lines.
         text.extend(std::iter::repeat_n('\n', bytes.saturating_sub(text.len())));
         return text;
     }
@@ -92,13 +94,13 @@ fn header_path(number: usize) -> String {
     format!("{folder}/{}.h", HEADERS[number])
 }
 
-/// How a source includes a header.
+/// Returns the line by which a source includes a header.
 fn include(number: usize) -> String {
     let path = header_path(number);
     format!("#include <{}>\n", path.strip_prefix("include/").unwrap_or(&path))
 }
 
-/// Adds pieces to `text` as long as they leave room for the end.
+/// Appends pieces to `text` as long as they leave room for the end.
 fn fill(text: &mut String, bytes: usize, mut piece: impl FnMut() -> String) {
     loop {
         let next = piece();
@@ -148,7 +150,7 @@ fn header(number: usize, bytes: usize) -> String {
     text + "#endif\n"
 }
 
-/// A source: its headers, its data, and functions until it is large enough.
+/// Returns a source: its headers, its data, and functions until it is large enough.
 fn unit(number: usize, bytes: usize) -> String {
     let mut words = Words::new(5000 + number as u64);
     let own = number % HEADERS.len();

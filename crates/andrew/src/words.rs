@@ -36,18 +36,18 @@ const WORDS: [&str; 40] = [
     "since", "small", "state", "still", "table", "taken", "until", "value", "where", "width",
 ];
 
-/// A source of words and numbers that depends on its seed alone.
+/// A deterministic source of words and numbers; its output depends only on its seed.
 pub(crate) struct Words {
     state: u64,
 }
 
 impl Words {
-    /// A source with a seed.
+    /// Creates a source with a seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995 }
     }
 
-    /// A number from `least` to `most`.
+    /// Returns a number from `least` to `most`.
     pub(crate) fn number(&mut self, least: u64, most: u64) -> u64 {
         self.state = self
             .state
@@ -56,13 +56,14 @@ impl Words {
         least + (self.state >> 33) % (most - least + 1)
     }
 
-    /// A word.
+    /// Returns a word.
     pub(crate) fn word(&mut self) -> &'static str {
         WORDS[self.number(0, WORDS.len() as u64 - 1) as usize]
     }
 }
 
-/// A function of one of six kinds: its number within its source is in its name, `home` and `other` are headers it may use.
+/// Returns a function of one of six kinds. Its name contains its number within its source; `home`
+/// and `other` are headers that it may use.
 pub(crate) fn function(
     words: &mut Words,
     unit: &str,

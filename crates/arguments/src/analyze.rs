@@ -93,8 +93,8 @@ pub struct CompareTracesArgs {
     /// Size of a block, a power of two
     #[arg(long, value_name = "SIZE", default_value = "8k", value_parser = block)]
     pub block: u64,
-    /// Fail with exit code 3 where B meets this beyond chance: throughput, rate, time, size or queue, < or >, and a ratio to A, such as
-    /// 'time > 1.1'; or changed
+    /// Exit with code 3 if B meets this condition beyond chance: throughput, rate, time, size or queue, then < or >, then a ratio to
+    /// A, such as 'time > 1.1'; or changed
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
     /// Where the result goes.

@@ -1,4 +1,5 @@
-//! The workloads to predict as they are asked of an evaluated system: given by parameters, by the name of a set, or as jobs.
+//! The workloads to predict: given by parameters, by the name of a set, or as jobs, and completed
+//! from the evaluation that is asked.
 
 use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
@@ -10,23 +11,24 @@ use ioscape_workload::jobs::Job;
 /// A workload to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Its name; absent for one given by its parameters.
+    /// Its name; absent if it is given by its parameters.
     name: Option<String>,
     workload: Workload,
-    /// Where it has the rest.
+    /// Where its remaining properties come from.
     rest: Rest,
-    /// What is doubtful about it.
+    /// The warnings about it.
     doubts: Vec<Warning>,
 }
 
-/// Where a workload has engine, access and the like.
+/// Where a workload's engine, access and similar properties come from.
 #[derive(Clone, Debug, PartialEq)]
 enum Rest {
-    /// They are its own.
+    /// From the workload itself.
     Own,
-    /// They are those of the evaluation that is asked, but for what is asked for in another way.
+    /// From the evaluation, except for the options given.
     Evaluated(WaysArgs),
-    /// They are those of the evaluation, but for an application's access where that is its own: its think time and sizes are in no evaluation.
+    /// From the evaluation, except for an application's pauses and, if given, its access. The
+    /// application's size distribution is ignored, since evaluations rarely have it.
     Application(Option<Access>),
 }
 
@@ -36,36 +38,38 @@ impl Asked {
         workload_sets::paper().into_iter().map(Self::from).collect()
     }
 
-    /// The workload of a job of a file, and what is doubtful about it.
+    /// Returns the workload of a job, with the warnings about it.
     pub fn of_job(job: Job, doubts: Vec<Warning>) -> Self {
         let workload = Workload { by_operation: None, ..job.workload };
         Self { name: Some(job.name), workload, rest: Rest::Own, doubts }
     }
 
-    /// The workload that an application was found to be, and what is doubtful about that.
+    /// Returns the workload that characterizes an application, with the warnings about it.
     pub fn of_application(job: Job, doubts: Vec<Warning>) -> Self {
         let access = job.workload.access;
         let rest = Rest::Application((access != Access::Buffered).then_some(access));
         Self { rest, ..Self::of_job(job, doubts) }
     }
 
-    /// Its name; absent for one given by its parameters.
+    /// Its name; absent if it is given by its parameters.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What is doubtful about it, on whatever system.
+    /// The warnings about it that hold for any system.
     pub fn doubts(&self) -> &[Warning] {
         &self.doubts
     }
 
-    /// The part of `system` that was evaluated with the access that is asked for, and the workload as it is asked of that part.
+    /// Returns the part of `system` that was evaluated with the requested access, and the workload
+    /// completed from that part.
     pub fn of<'a>(&self, system: &'a System) -> (&'a System, Workload) {
         let part = system.with_access(self.on(system.model.base()).access);
         (part, self.on(part.model.base()))
     }
 
-    /// The same of several systems that are compared: by the first access that all of them were evaluated with, where none is asked for.
+    /// Returns the same for several systems that are compared. If no access is requested, the first
+    /// one with which all of them were evaluated is used.
     pub fn of_all<'a>(&self, systems: &'a [System]) -> Vec<(&'a System, Workload)> {
         let with = |access| -> Option<Vec<(&'a System, Workload)>> {
             let of = |system: &'a System| {
@@ -81,7 +85,7 @@ impl Asked {
         shared.unwrap_or_else(|| systems.iter().map(|system| self.of(system)).collect())
     }
 
-    /// The workload as it is asked of an evaluation whose workloads are like `base`.
+    /// Returns the workload completed from an evaluation whose workloads are like `base`.
     fn on(&self, base: &Workload) -> Workload {
         match &self.rest {
             Rest::Own => self.workload.clone(),
@@ -99,10 +103,12 @@ impl From<NamedWorkload> for Asked {
 }
 
 impl AskedArgs {
-    /// The workloads of the set that is named, or the one that options describe; empty where neither is, `None` where a file is named.
+    /// Returns the workloads of the named set, or the one that options describe; empty if there is
+    /// neither, `None` if a file is named.
     ///
     /// # Errors
-    /// Parameters that cannot go together, or a name without an ending that is no set and, by `is_file`, no file.
+    /// Parameters that do not go together, or a name without an extension that is neither a set
+    /// nor, by `is_file`, a file.
     pub fn asked(&self, is_file: impl Fn() -> bool) -> Result<Option<Vec<Asked>>, String> {
         let Some(place) = &self.workloads else { return self.described().map(Some) };
         match place.to_str().and_then(workload_sets::by_name) {
@@ -115,7 +121,7 @@ impl AskedArgs {
         }
     }
 
-    /// The workload that options describe, if they do.
+    /// The workload that options describe, if any.
     fn described(&self) -> Result<Vec<Asked>, String> {
         if self.one == WorkloadArgs::default() {
             return Ok(Vec::new());
@@ -157,9 +163,10 @@ mod tests {
         assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
     }
 
-    /// No evaluation is made with a think time, and few with another distribution of sizes.
+    /// Few evaluations use another size distribution. Without its pauses, the application was once
+    /// predicted to be 150 times as fast.
     #[test]
-    fn of_an_application_the_access_is_kept_beside_its_five_parameters() {
+    fn of_an_application_access_and_pauses_are_kept_beside_its_five_parameters() {
         let application = Workload {
             read_frac: 0.25,
             access: Access::Dsync,
@@ -170,7 +177,8 @@ mod tests {
         };
         let one = Asked::of_application(Job::named("db", application), Vec::new());
         let dsync = Workload { access: Access::Dsync, ..Workload::default() };
-        assert_eq!(one.on(&dsync), Workload { read_frac: 0.25, ..dsync.clone() });
+        let expected = Workload { read_frac: 0.25, think_time_ns: 150_000, ..dsync.clone() };
+        assert_eq!(one.on(&dsync), expected);
         assert_eq!(one.on(&Workload::default()).access, Access::Dsync);
         let deep = Workload { engine: Engine::IoUring, queue_depth: 8, ..dsync.clone() };
         assert_eq!(one.on(&deep), one.on(&dsync), "one request at a time");

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 const AFTER: &str = "The command keeps standard output, and the summary goes to standard error. With --json or -o -, only the result goes \
 to standard output, and what the command writes there goes to standard error.\n\
 The command's exit code is passed on, or 128 plus the signal's number if it was killed.\n\
-Ctrl-C leaves the command the time that it needs to end, and keeps what was seen; a second one kills what is left of it, and keeps that too.\n\
-Of mapped files page faults are seen, by root on Linux 6.11 or newer. Not seen: io_uring with a polling kernel thread, 32-bit programs.";
+Ctrl-C asks the command to end, waits for it, and keeps what was recorded. A second Ctrl-C kills what still runs, and keeps the recording too.\n\
+Of mapped files, page faults are recorded (root, Linux 6.11 or newer). Not recorded: io_uring with a polling kernel thread, 32-bit programs.";
 
 /// `ioscape characterize`.
 #[derive(Debug, Args)]

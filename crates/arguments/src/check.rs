@@ -1,4 +1,5 @@
-//! Which options go together, as far as the parser alone cannot say it: each refusal is a sentence for the user.
+//! Which options go together, as far as the parser alone cannot express it: each refusal is a
+//! sentence for the user.
 
 use super::value::is_job_file;
 use super::{
@@ -54,12 +55,12 @@ impl Command {
     }
 }
 
-/// The name of the first of these that is given.
+/// The name of the first option that is given.
 fn first(given: Given) -> Option<&'static str> {
     given.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
 }
 
-/// Refuses what is for one machine alone, where several clients measure.
+/// Refuses options for a single machine when several clients measure.
 fn alone(clients: Option<u32>, given: Given) -> Result<(), String> {
     match clients.and_then(|_| first(given)) {
         Some(name) => Err(format!("{name} is not for several clients")),
@@ -67,12 +68,12 @@ fn alone(clients: Option<u32>, given: Given) -> Result<(), String> {
     }
 }
 
-/// Refuses a name of rows by which their format is not known.
+/// Refuses a file name for rows that does not show their format.
 fn rows(path: Option<&Path>) -> Result<(), String> {
     path.map_or(Ok(()), |path| OutFormat::of_rows(path).map(drop))
 }
 
-/// Refuses what describes a workload, where it is given beside a file or set that does.
+/// Refuses options that describe a workload together with a file or set that does.
 fn described_once(place: Option<&Path>, is_described: bool) -> Result<(), String> {
     match place.filter(|_| is_described) {
         None => Ok(()),
@@ -102,7 +103,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
     if args.simulated().is_some() && args.resume.is_some() {
         return Err("--resume is for real targets: what is simulated is begun anew".to_owned());
     }
-    // What was begun before sets had to be as large is continued.
+    // An evaluation begun before this minimum existed can still be continued.
     let is_begun_here = args.simulated().is_none() && args.resume.is_none();
     let most = args.max_unique_bytes.filter(|_| is_begun_here);
     if let Some(most) = most.filter(|most| *most < UNIQUE_BYTES_MIN) {
@@ -120,7 +121,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
     alone(clients, &of_one)
 }
 
-/// Refuses what a simulated target does not have.
+/// Refuses options that do not apply to a simulated target.
 fn of_real_targets(simulated: Option<&str>, real: Given) -> Result<(), String> {
     match simulated.and_then(|_| first(real)) {
         Some(name) => Err(format!(
@@ -150,7 +151,7 @@ fn asked(args: &AskedArgs) -> Result<(), String> {
     described_once(args.workloads.as_deref(), is_described(&args.one))
 }
 
-/// Refuses a result that is named twice: it is one system, and would be listed as two.
+/// Refuses a result that is named twice: it is one system but would be listed as two.
 fn each_once(results: &[PathBuf]) -> Result<(), String> {
     let again = |(i, path): &(usize, &PathBuf)| results[..*i].contains(path);
     results.iter().enumerate().find(again).map_or(Ok(()), |(_, path)| {
@@ -248,7 +249,8 @@ fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
     alone(args.together.clients, &of_one)
 }
 
-/// Refuses standard output where several files are named after the one of -o, and a name of another format than a recording has.
+/// Refuses standard output if several files are named after the file of -o, and a name that stands
+/// for another format than that of a recording.
 fn record(args: &RecordArgs) -> Result<(), String> {
     if args.rotate.is_some() && args.out.is_standard() {
         return Err("--rotate names its files after -o FILE, not standard output".to_owned());
@@ -283,7 +285,7 @@ fn twin(args: &TwinArgs) -> Result<(), String> {
     twin::check_sizes(args.unique_bytes(), args.write_buffer())
 }
 
-/// Refuses the rows of several results, whose columns differ, and what [`page_by_name`] does.
+/// Refuses CSV rows of several results, whose columns differ, and what [`page_by_name`] refuses.
 fn report(args: &ReportArgs) -> Result<(), String> {
     if args.csv && args.table.is_none() && args.results.len() > 1 {
         let why = "--csv is of one result: name one, or add --table NAME for a table of their page";
@@ -292,7 +294,8 @@ fn report(args: &ReportArgs) -> Result<(), String> {
     args.output.as_deref().map_or(Ok(()), page_by_name)
 }
 
-/// Refuses a page under the name of a picture, table or text, which goes to standard output.
+/// Refuses to write a page to a file named like a picture, table or text, which go to standard
+/// output.
 fn page_by_name(path: &Path) -> Result<(), String> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let others = [
@@ -311,8 +314,8 @@ fn page_by_name(path: &Path) -> Result<(), String> {
 }
 
 impl SimulateArgs {
-    /// Refuses what is for disks, where every drive is solid-state and the first is `name`: such a drive has a write buffer of its own and no
-    /// need of a host's order.
+    /// Refuses options for disks if every drive is solid-state and the first is `name`: such a
+    /// drive has its own write buffer and does not need the host to order requests.
     ///
     /// # Errors
     /// The sentence for the user.
@@ -404,7 +407,7 @@ mod tests {
         }
     }
 
-    /// Seven of them were taken and had no effect.
+    /// Guards against a defect: seven of them were accepted and had no effect.
     #[test]
     fn a_diagnosis_takes_no_option_of_a_run() {
         let flags = "-P -p -t -m -s -v -k -M --cold --best-effort --huge-buffers --destroy-data";

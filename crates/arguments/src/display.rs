@@ -42,7 +42,7 @@ pub struct DisplayArgs {
 }
 
 impl DisplayArgs {
-    /// The same in the terminal's terms.
+    /// Returns the same options in the terminal's terms.
     pub fn display(&self) -> Display {
         let colour = match self.color {
             Colour::Auto => None,

@@ -1,4 +1,4 @@
-//! Options of the commands that packages are built with: completions and manual pages.
+//! Options of the commands used to build packages: completions and manual pages.
 
 use clap::Args;
 use clap_complete::Shell;

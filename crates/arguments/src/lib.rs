@@ -1,4 +1,4 @@
-//! The command line: every command and option, parsed but not yet carried out; nothing is opened here.
+//! The command line: every command and option, parsed but not carried out. Nothing is opened here.
 
 mod ab;
 mod analyze;
@@ -61,7 +61,7 @@ pub use what_if::WhatIfArg;
 pub use workload::{WaysArgs, WorkloadArgs};
 
 const AFTER: &str = "Results go to standard output, everything else to standard error.\n\
-Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 3 a comparison failed its condition; 130 interrupted (results saved; 0 for `trace top`, and for `trace record --rotate` that nothing else would end).\n\
+Exit codes: 0 done; 1 failed (what was measured is saved); 2 misuse, or refused for safety; 3 a comparison failed its condition; 130 interrupted, results saved (but 0 for `trace top`, and for `trace record --rotate` with neither --seconds nor a command).\n\
 Sizes are powers of 1024: 64k, 1.5G. Times: 500ms, 30s, 10m.";
 
 /// Find out what is fast on an I/O system and why, and predict how fast a workload will be.
@@ -85,9 +85,9 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Predict how fast workloads will be on evaluated systems, without running them
     Predict(PredictArgs),
-    /// Compare results of one kind row by row, and evaluated systems on the same workloads, also by price
+    /// Compare results of the same kind row by row, and evaluated systems by predicted speed and price
     Compare(CompareArgs),
-    /// Measure two directories or two job files in turns until it is certain which is faster
+    /// Alternate runs of two directories or two job files until every verdict is certain or time is up
     Ab(Box<AbArgs>),
     /// Measure random workloads and show how far off their predictions were
     Validate(ValidateArgs),
@@ -109,7 +109,7 @@ pub enum Command {
     Twin(TwinArgs),
     /// Show results again: as text, HTML page, picture (SVG, PNG), table (CSV) or Markdown
     Report(ReportArgs),
-    /// Find out what this machine allows, what is missing and what to do
+    /// Check what this machine can measure, and how to fix what is missing
     Doctor(DoctorArgs),
     /// Measure what another process asks for, together with other clients; `python -m ioscape.mpi` leads them
     #[command(hide = true)]
@@ -123,7 +123,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// What the figures of an evaluation are to show, where the command can be asked.
+    /// The metric that the figures of an evaluation show, if the command has that option.
     pub fn metric(&self) -> Metric {
         match self {
             Self::Evaluate(args) => args.metric,
@@ -132,7 +132,8 @@ impl Command {
         }
     }
 
-    /// Words for the storage that the command does I/O on, where it does: the first place, or that of its first file.
+    /// Names the storage on which the command does I/O, if any: its first place, or the place of
+    /// its first file.
     pub fn storage(&self) -> Option<String> {
         let place: &Path = match self {
             Self::Evaluate(args) => &args.target,
@@ -164,9 +165,9 @@ pub struct EvaluateArgs {
     /// can outgrow the memory, parts of the budget go to such a group and to direct I/O]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Largest working set to try: one that is given is laid out however long that takes, and the budget is not divided [default: four
-    /// times the memory, as far as half of the free space and a quarter of the budget for laying it out allow; where no set can outgrow
-    /// the memory, less, since the budget is divided]
+    /// Largest working set to try. A size given here is laid out however long that takes, and the budget is not divided.
+    /// [default: four times the memory, but at most half of the free space and what a quarter of the budget can lay out; less
+    /// where no set can outgrow the memory, since the budget is divided then]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
     /// Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT), dsync (O_DSYNC)
@@ -182,7 +183,7 @@ pub struct EvaluateArgs {
     /// How requests reach the kernel: psync, io_uring, mmap or dontcache [default: psync]
     #[arg(long, value_name = "ENGINE", value_parser = real_engine)]
     pub engine: Option<Engine>,
-    /// Requests each process keeps in flight in all curves but that of the depth itself; above 1 with --engine io_uring [default: 1]
+    /// Requests in flight per process, except in the curve that varies the depth; above 1 needs --engine io_uring [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
     /// What issues each stream of requests: processes or threads [default: processes]
@@ -194,7 +195,7 @@ pub struct EvaluateArgs {
     /// Also vary all parameters at once to find the 75 % performance point and the range that performs well
     #[arg(long)]
     pub all_parameters: bool,
-    /// Measure at most N different workloads (at least 60) and repeat them while time is left
+    /// Measure at most N different workloads (N from 60 to 100000), and repeat them while time is left [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(60..=100_000))]
     pub points: Option<u32>,
     /// Seed of all random choices
@@ -221,7 +222,7 @@ pub struct EvaluateArgs {
 }
 
 impl EvaluateArgs {
-    /// The accesses to evaluate, in order and each once; at least one.
+    /// The accesses to evaluate, in order and without duplicates; at least one.
     pub fn accesses(&self) -> Vec<Access> {
         let mut all: Vec<Access> = Vec::new();
         for access in &self.access {
@@ -235,7 +236,8 @@ impl EvaluateArgs {
         all
     }
 
-    /// The same with the limits of the evaluation that it continues, whose options need not be typed again; `identity` has the words of these.
+    /// Returns these arguments with the limits of the evaluation that is continued, whose options
+    /// need not be typed again; `identity` holds their values.
     pub fn as_begun(&self, identity: &BTreeMap<String, String>) -> Self {
         let words = |option: &str| identity.get(option).map(String::as_str);
         let size = |option| words(option).and_then(|text| bytes(text).ok());
@@ -246,7 +248,7 @@ impl EvaluateArgs {
         begun
     }
 
-    /// The simulated system or drive that the target names, if it names one.
+    /// The simulated system or drive that the target names, if any.
     pub fn simulated(&self) -> Option<&str> {
         simulated(&self.target)
     }
@@ -255,34 +257,35 @@ impl EvaluateArgs {
 /// `ioscape run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A directory, file or device [default: .], and a job file (.toml; of fio: .fio; of vdbench: .vdb, .vdbench or .parm) or a
-    /// result of characterize (.json)
+    /// Where: a directory, file or device [default: .]. What: a job file (ioscape's .toml, fio's .fio, vdbench's .vdb, .vdbench
+    /// or .parm) or a result of characterize (.json)
     #[arg(value_name = "TARGET | JOB.toml | RESULT.json", num_args = 0..=2)]
     pub places: Vec<PathBuf>,
     /// The workload; not together with a job file.
     #[command(flatten)]
     pub workload: WorkloadArgs,
-    /// Longest time to measure each workload; measuring ends earlier once the interval is narrow [default: 10s, or as long as an
-    /// application's phases take]
+    /// Time limit for each workload; it ends earlier once the throughput is known to 3 %, with writes to the file cache only after
+    /// the kernel has flushed once (40 s with Linux's usual settings) [default: 10s; for a characterized application, which runs
+    /// its phases once, 10m or 20 times as long as they took, whichever is longer]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// Run the workers in a control group with this much memory, file cache included
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first on and as many as were
-    /// measured, at most 2,000,000 for each process; those of further processes to files with a number before the ending
-    /// (FILE.1, FILE.2 ...). In a directory they name a scratch file, which is removed: for fio make one as large as --unique-bytes,
-    /// and put its name in place of that one
+    /// Also write the requests to FILE as an iolog for fio: from the first on, as many as were measured, at most 2,000,000 per
+    /// process. One workload or job only. Further processes go to files with a number before the ending (FILE.1, FILE.2 ...). In a
+    /// directory the log names the scratch file, which is removed: to run it with fio, make a file as large as --unique-bytes and
+    /// replace that name by it
     #[arg(long, value_name = "FILE")]
     pub fio_iolog: Option<PathBuf>,
-    /// Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read; of several
-    /// jobs each one to a file of its own (FILE.2.parquet ...)
+    /// Also write the measured requests as a trace to FILE (.parquet or .csv), which every command that reads traces accepts;
+    /// with several jobs, one file per job (FILE.2.parquet ...)
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
     /// Also write the figures to FILE as OpenMetrics text (.prom), for a scraper or the textfile collector of Prometheus
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// Check that every block holds what was written to it last, in every read and again at the end
+    /// Check in every read, and once more at the end, that each block holds what was last written to it
     #[arg(long)]
     pub verify: bool,
     /// Seed of all random choices
@@ -300,12 +303,13 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The file of jobs, if there is one.
+    /// The job file, if there is one.
     pub fn job_file(&self) -> Option<&Path> {
         self.places.iter().find(|place| is_job_file(place)).map(PathBuf::as_path)
     }
 
-    /// What is measured: the first place that is no file of jobs by its name, whatever it is, or the working directory.
+    /// The target: the first place whose name is not that of a job file, whatever it is, or the
+    /// working directory.
     pub fn target(&self) -> &Path {
         let target = self.places.iter().find(|place| !is_job_file(place));
         target.map_or(Path::new("."), PathBuf::as_path)
@@ -321,7 +325,7 @@ pub struct ReportArgs {
     /// The page to write; with several results, one page that shows them side by side
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace FILE even if it is no result of ioscape
+    /// Overwrite FILE even if it is not an ioscape result
     #[arg(long)]
     pub force: bool,
     /// Print all points, or predictions, of one result as CSV on standard output
@@ -345,7 +349,8 @@ pub struct ReportArgs {
     /// Print the summary as Markdown on standard output: tables for documents, pull requests and CI summaries
     #[arg(long, conflicts_with_all = ["csv", "json", "picture"])]
     pub markdown: bool,
-    /// What the figures of evaluations show: on the page first, in the terminal and in the picture alone. CSV has all of them
+    /// Metric in the figures of evaluations: the one the page shows first, and the only one in the terminal, --svg and --png; --csv has
+    /// all three
     #[arg(long, value_name = "METRIC", default_value = "throughput", conflicts_with = "json")]
     pub metric: Metric,
 }
@@ -388,7 +393,8 @@ mod tests {
         }
     }
 
-    /// Who typed the default that it told had another evaluation, undivided.
+    /// Guards against a defect: typing the default that the help showed gave another, undivided
+    /// evaluation.
     #[test]
     fn the_help_of_the_largest_set_says_what_bounds_one_that_nobody_gives() {
         let cli = Cli::command();

@@ -14,11 +14,11 @@ use ioscape_study::comparison::price::Price;
 use ioscape_trace::Format;
 use std::path::PathBuf;
 
-/// Which workloads are asked about.
+/// The workloads that are asked about.
 #[derive(Debug, Default, Args)]
 #[command(mut_args(as_evaluated))]
 pub struct AskedArgs {
-    /// Workloads: a named set (paper, which is the five of 1994, or today), a job file, or a result of characterize (.json)
+    /// Workloads to predict: a named set (paper: five of 1994; today: six of today), a job file, or a result of characterize (.json)
     #[arg(long, value_name = "SET | JOB.toml | RESULT.json")]
     pub workloads: Option<PathBuf>,
     /// A workload by its parameters; engine, access and the like are as in the evaluation unless given.
@@ -35,7 +35,7 @@ pub struct PredictArgs {
     /// The workloads.
     #[command(flatten)]
     pub asked: AskedArgs,
-    /// Predict the application of this trace (any format that is read): its own locality says what each cache holds
+    /// Predict the application recorded in this block trace (any known format), with cache hits computed from its own locality
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["workloads", "characterization"])]
     pub trace: Vec<PathBuf>,
     /// Format of the trace [default: found by its content]
@@ -44,13 +44,15 @@ pub struct PredictArgs {
     /// Skip broken records of the trace and count them
     #[arg(long, requires = "trace")]
     pub skip_bad: bool,
-    /// The same from a result of `ioscape characterize`
+    /// Predict the application in this result of `ioscape characterize`, with cache hits computed from its own locality
     #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
     pub characterization: Option<PathBuf>,
-    /// Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
+    /// Model: levels, product (the paper's), or default, a mean of both weighted by how well they predict points that they did
+    /// not see
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
-    /// The same system with memory=SIZE, storage=RESULT of another system, or write-policy=write-through or write-back
+    /// Predict for a changed system: memory=SIZE, storage=RESULT (the storage of the system in RESULT), write-policy=write-through or
+    /// write-policy=write-back; several separated by commas
     #[arg(long, value_name = "EXCHANGE", value_delimiter = ',')]
     pub what_if: Vec<WhatIfArg>,
     /// Where the result goes.
@@ -67,11 +69,12 @@ pub struct CompareArgs {
     /// The workloads that are predicted for evaluations; without any, the five of the paper.
     #[command(flatten)]
     pub asked: AskedArgs,
-    /// Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
+    /// Model: levels, product (the paper's), or default, a mean of both weighted by how well they predict points that they did
+    /// not see
     #[arg(long, value_name = "MODEL", default_value = "default")]
     pub model: ModelKind,
-    /// Fail with exit code 3 where a measured row meets this beyond chance: throughput, rate or time, < or >, and a ratio, such
-    /// as 'throughput < 0.95'
+    /// Exit with code 3 if a measured row meets this condition beyond chance: throughput, rate or time, then < or >, then a ratio to
+    /// the first result, such as 'throughput < 0.95'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
     /// Price of a system, named by its result file without extensions or by its target; once per system
@@ -105,14 +108,15 @@ pub struct ValidateArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Longest time for measuring, beside laying out the set; refused where that alone would take longer. What does not fit is left out, but
-    /// for a first round of up to 20 workloads [default: 20m]
+    /// Time limit for measuring, not counting laying out the set; refused where laying it out alone would take longer. Workloads that
+    /// do not fit are left out, except in a first round of up to 20 [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Run the workers in a control group with this much memory [default: that of --what-if, else as in the evaluation]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
-    /// TARGET is what was evaluated with memory=SIZE, storage=RESULT or write-policy=write-through or write-back, and so is predicted
+    /// How TARGET differs from the evaluated system, so that predictions are made for TARGET: memory=SIZE, storage=RESULT,
+    /// write-policy=write-through or write-policy=write-back
     #[arg(long, value_name = "EXCHANGE", value_delimiter = ',', conflicts_with = "orthogonal")]
     pub what_if: Vec<WhatIfArg>,
     /// Also measure the 162 points of an orthogonal sample, for the paper's alternative model
@@ -133,13 +137,13 @@ pub struct ValidateArgs {
 }
 
 impl ValidateArgs {
-    /// The simulated system or drive that the target names, if it names one.
+    /// The simulated system or drive that the target names, if any.
     pub fn simulated(&self) -> Option<&str> {
         simulated(&self.target)
     }
 }
 
-/// The help of an option that, not given, is as in the evaluation that predicts.
+/// Rewrites the help of an option whose default is its value in the evaluation that predicts.
 fn as_evaluated(arg: Arg) -> Arg {
     let ways = ["size_dist", "queue_depth", "think_time", "align", "engine", "workers", "advice"];
     if !ways.contains(&arg.get_id().as_str()) {
@@ -147,7 +151,9 @@ fn as_evaluated(arg: Arg) -> Arg {
     }
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let what = help.split(" [default").next().unwrap_or_default();
-    let shown = format!("{what} [default: as evaluated; anything else is refused]");
+    let refused =
+        if arg.get_id() == "think_time" { "shorter pauses are" } else { "anything else is" };
+    let shown = format!("{what} [default: as evaluated; {refused} refused]");
     arg.help(shown)
 }
 

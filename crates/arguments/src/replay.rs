@@ -32,7 +32,7 @@ pub struct ReplayArgs {
     /// Largest scratch file in a directory, at most half of the free space [default: what the trace needs, up to a quarter of it]
     #[arg(long, value_name = "SIZE", value_parser = scratch)]
     pub size: Option<u64>,
-    /// Check that every block holds what was written to it last, in every read and again at the end
+    /// Check in every read, and once more at the end, that each block holds what was last written to it
     #[arg(long)]
     pub verify: bool,
     /// What of the trace.
@@ -49,7 +49,7 @@ pub struct ReplayArgs {
     pub out: ResultArgs,
 }
 
-/// Bytes of a scratch file: of less than a block no read and no write would be left.
+/// Size of a scratch file in bytes: with less than a block, no request would be left.
 fn scratch(text: &str) -> Result<u64, String> {
     bytes_from("4k", text)
 }

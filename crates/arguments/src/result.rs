@@ -3,17 +3,17 @@
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// Standard output, which is also written as `-`.
+/// Standard output, for which `-` is short.
 pub const STANDARD: &str = "/dev/stdout";
 
 /// All names of standard output.
 const NAMES: [&str; 4] = ["-", STANDARD, "/dev/fd/1", "/proc/self/fd/1"];
 
-/// The help of -o where a result that nobody named is kept all the same, since it took long.
+/// The help of -o for a command that keeps its result even if no file is named, since it took long.
 pub(super) const KEPT: &str = "Write the result to FILE (.ioscape.json) [default: \
 ioscape-DATE-TIME.ioscape.json in the current directory, unless --html or --json is given]";
 
-/// The same where a page is written beside it.
+/// The same for a command that also writes a page.
 pub(super) const KEPT_WITH_PAGE: &str = "Write the result to FILE (.ioscape.json) [default: \
 ioscape-DATE-TIME.ioscape.json and ioscape-DATE-TIME.html in the current directory, unless \
 --html or --json is given]";
@@ -32,7 +32,7 @@ pub struct ResultArgs {
     /// Write one self-contained HTML page to FILE
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Replace output files even if they are no results of ioscape
+    /// Overwrite output files even if they are not ioscape results
     #[arg(long)]
     pub force: bool,
     /// Print the result file on standard output instead of the summary
@@ -46,7 +46,7 @@ pub struct FileArgs {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Replace FILE even if it is no result of ioscape
+    /// Overwrite FILE even if it is not an ioscape result
     #[arg(long)]
     pub force: bool,
     /// Print what was done as JSON on standard output
@@ -62,7 +62,7 @@ impl FileArgs {
 }
 
 impl ResultArgs {
-    /// Whether a file is asked for.
+    /// Whether a file is requested.
     pub fn has_files(&self) -> bool {
         self.output.is_some() || self.html.is_some()
     }

@@ -1,4 +1,5 @@
-//! Options on how a trace is read and which of its rows are taken: the same for every command that reads one.
+//! Options on how a trace is read and which of its rows are used: the same for every command that
+//! reads one.
 
 use super::value::{nanos, nanos_since};
 use clap::Args;

@@ -107,24 +107,24 @@ pub struct CalibrateArgs {
     /// Write the fitted parameter file to FILE (.toml) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace FILE even if it is no result of ioscape
+    /// Overwrite FILE even if it is not an ioscape result
     #[arg(long)]
     pub force: bool,
 }
 
-/// A factor of times.
+/// A factor for times.
 fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse::<f64>().ok().filter(|f| (1e-6..=1e6).contains(f));
     factor.ok_or_else(|| format!("{text:?} is no factor between 1e-6 and 1e6"))
 }
 
 impl SimulateArgs {
-    /// How rows are made to fit.
+    /// How rows are made to fit the drives.
     pub fn fitting(&self) -> Fitting {
         Fitting { wrap: self.wrap, scale_time: self.scale_time }
     }
 
-    /// What is chosen of the simulation.
+    /// The options that choose what is simulated.
     pub fn choices(&self) -> Choices {
         Choices {
             cache: self.cache,

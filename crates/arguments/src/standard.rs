@@ -1,18 +1,18 @@
-//! What each command is asked to write, and that standard output takes one thing alone.
+//! What each command writes, and the rule that standard output takes only one thing.
 
 use super::result::is_standard;
 use super::{CampaignAction, Command, FileArgs, ReportArgs, ResultArgs, TopArgs, TraceCommand};
 use std::path::{Path, PathBuf};
 
-/// An output by its option, as far as it is asked for.
+/// An output with its option, if it was requested.
 type Optional<'a> = (&'static str, &'a Option<PathBuf>);
 
 /// What a command is asked to write.
 #[derive(Default)]
 struct Written<'a> {
-    /// The outputs by their options.
+    /// The output files with their options.
     files: Vec<(&'static str, &'a Path)>,
-    /// What is printed on standard output in place of the summary, by its option.
+    /// The option for what is printed on standard output in place of the summary.
     printed: Option<&'static str>,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Written<'a> {
         Self { files: given.collect(), printed }
     }
 
-    /// The result and the page, and what else the command writes.
+    /// The result, the page, and whatever else the command writes.
     fn of<const N: usize>(out: &'a ResultArgs, more: [Optional<'a>; N]) -> Self {
         let mut all = Self::new([("-o", &out.output), ("--html", &out.html)], None);
         all.files.extend(Self::new(more, None).files);
@@ -107,19 +107,19 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Those outputs that are standard output.
+    /// The outputs that go to standard output.
     fn standard(&self) -> impl Iterator<Item = &(&'static str, &'a Path)> {
         self.files.iter().filter(|(_, path)| is_standard(path))
     }
 }
 
 impl Command {
-    /// Whether an output that is asked for is standard output, which takes nothing else then.
+    /// Whether a requested output is standard output, which then takes nothing else.
     pub fn takes_standard_output(&self) -> bool {
         Written::of_command(self).standard().next().is_some()
     }
 
-    /// Refuses to put two things on standard output.
+    /// Refuses to write two things to standard output.
     pub(super) fn standard_once(&self) -> Result<(), String> {
         let written = Written::of_command(self);
         let named = written.standard().map(|(option, path)| format!("{option} {}", path.display()));

@@ -26,7 +26,7 @@ pub struct TopArgs {
     /// Also write the figures of the last second to FILE as OpenMetrics text (.prom), each second anew
     #[arg(long, value_name = "FILE")]
     pub openmetrics: Option<PathBuf>,
-    /// Replace FILE even if it is no result of ioscape
+    /// Overwrite FILE even if it is not an ioscape result
     #[arg(long)]
     pub force: bool,
     /// Trace buffer per CPU [default: 16M]
@@ -36,7 +36,7 @@ pub struct TopArgs {
 
 const AFTER: &str = "On a terminal q, Escape or Ctrl-C end it; in a pipe it prints each second below the one before.";
 
-/// An address with its port, or a port of this machine alone.
+/// An address with its port, or a port on this machine only.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let local = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let port = text.trim_start_matches("localhost:").parse::<u16>();

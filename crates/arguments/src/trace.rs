@@ -19,8 +19,8 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// Words for the target of a replay, or for what is recorded, whose file systems are asked what their blocks hold, and where
-    /// the recording goes.
+    /// Names the storage: the target of a replay or, for a recording, the disks whose file systems
+    /// are asked what their blocks hold, and the place where the recording goes.
     pub fn storage(&self) -> Option<String> {
         let recorded = |places: &[PathBuf]| match places.first() {
             Some(place) => place.display().to_string(),
@@ -36,7 +36,8 @@ impl TraceArgs {
         }
     }
 
-    /// Whether what was recorded is still made a trace after an interruption, however long that takes.
+    /// Whether the command turns what was recorded into a trace even after an interruption, however
+    /// long that takes.
     pub fn is_recording(&self) -> bool {
         matches!(self.command, TraceCommand::Record(_))
     }
@@ -84,7 +85,8 @@ pub struct RecordArgs {
     /// Keep the latest N of these files and remove older ones, also those of earlier recordings to the same FILE
     #[arg(long, value_name = "N", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
-    /// Keep only requests that take longer than this from arrival to completion, each with what it waited behind
+    /// Keep only requests that take longer than this from arrival to completion, each with the process whose requests were in flight
+    /// when it arrived
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub latency_above: Option<u64>,
     /// Trace buffer per CPU [default: 16M]

@@ -26,7 +26,8 @@ pub struct TwinArgs {
     /// Random workloads on which the drive is judged, none of which it is fitted to [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub workloads: Option<u32>,
-    /// Longest time of one workload that judges the drive; one that it is fitted to takes up to four times as long. Each ends when its throughput is known to 1 % [default: 1s]
+    /// Time limit for each workload that tests the fitted drive; those it is fitted to take up to four times as long. A run ends
+    /// earlier once its throughput is known to 1 % [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
     /// Write and read for TIME each, to find bursts that end and the rates that hold; without -o nothing else is measured
@@ -49,7 +50,7 @@ pub struct TwinArgs {
     /// Overwrite the data of an existing file or block device
     #[arg(long)]
     pub destroy_data: bool,
-    /// Replace FILE even if it is no result of ioscape
+    /// Overwrite FILE even if it is not an ioscape result
     #[arg(long)]
     pub force: bool,
     /// Print what would be measured and how long that takes at most, and measure nothing; an empty scratch file is made and removed
@@ -60,23 +61,23 @@ pub struct TwinArgs {
     pub json: bool,
 }
 
-/// Bytes of the set, where there is room.
+/// Size of the set in bytes, if there is room for it.
 const UNIQUE_BYTES: u64 = 1 << 30;
-/// Workloads on which a drive is judged, and the longest time of one in seconds, where nothing else is asked for.
+/// Number of workloads on which a drive is judged, and longest time of one in seconds, by default.
 const WORKLOADS: u32 = 50;
 const SECONDS: f64 = 1.0;
-/// Bytes of a write buffer of which nothing is known.
+/// Size of the write buffer, in bytes, if nothing is known about it.
 const WRITE_BUFFER: u64 = 16 << 20;
-/// The seed where none is given.
+/// The default seed.
 const SEED: u64 = 1;
 
 impl TwinArgs {
-    /// Most bytes of the set on which workloads are measured.
+    /// Largest size of the set on which workloads are measured, in bytes.
     pub fn unique_bytes(&self) -> u64 {
         self.unique_bytes.unwrap_or(UNIQUE_BYTES)
     }
 
-    /// Random workloads on which the drive is judged.
+    /// Number of random workloads on which the drive is judged.
     pub fn workloads(&self) -> u32 {
         self.workloads.unwrap_or(WORKLOADS)
     }
@@ -86,17 +87,17 @@ impl TwinArgs {
         self.seconds.unwrap_or(SECONDS)
     }
 
-    /// Bytes of the write buffer, where nothing else was kept of it.
+    /// Size of the write buffer in bytes, unless an earlier twin recorded it.
     pub fn write_buffer(&self) -> u64 {
         self.write_buffer.unwrap_or(WRITE_BUFFER)
     }
 
-    /// The seed, where no other was kept.
+    /// The seed, unless an earlier twin recorded it.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(SEED)
     }
 
-    /// Whether a drive is fitted, not only measured for long.
+    /// Whether a drive is fitted, rather than only measured for a long time.
     pub fn is_fitted(&self) -> bool {
         self.sustain.is_none() || self.output.is_some()
     }

@@ -1,4 +1,4 @@
-//! Which options were typed, and with which words: a continued run must have the same.
+//! Which options were typed, and with which values: a continued run must have the same.
 
 use super::Cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -8,7 +8,7 @@ use ioscape_study::resume::GivenOptions;
 use std::any::TypeId;
 use std::ffi::OsString;
 
-/// Options that are no part of what is measured.
+/// Options that do not affect what is measured.
 const NOT_MEASURED: [&str; 13] = [
     "--output",
     "--html",
@@ -25,7 +25,8 @@ const NOT_MEASURED: [&str; 13] = [
     "--metric",
 ];
 
-/// Commands that run another one, which is named after `--`, and what else a word without an option may have been meant for.
+/// Commands that run another command, given after `--`, and what else a word without an option may
+/// have been meant for.
 const RUNNING: [(&str, &str); 2] =
     [("characterize", ""), ("trace record", ", or name a disk by --device, a folder by --path")];
 
@@ -42,7 +43,8 @@ fn is_number(arg: &Arg) -> bool {
     !arg.is_positional() && numbers.into_iter().any(is_of)
 }
 
-/// The command with what begins with a hyphen behind an option for a number taken as its value, so that the option refuses it by name.
+/// Makes options for numbers accept values that begin with a hyphen, so that the option itself
+/// refuses them by name.
 fn with_signs(command: Command) -> Command {
     let signed = |arg: Arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg };
     command.mut_args(signed).mut_subcommands(with_signs)
@@ -51,7 +53,7 @@ fn with_signs(command: Command) -> Command {
 /// Parses the command line.
 ///
 /// # Errors
-/// The words are no command.
+/// The words are not a command.
 pub fn parse(words: Vec<OsString>) -> Result<(Cli, GivenOptions), clap::Error> {
     let mut command = with_signs(Cli::command());
     let matches = command.try_get_matches_from_mut(words)?;
@@ -59,13 +61,13 @@ pub fn parse(words: Vec<OsString>) -> Result<(Cli, GivenOptions), clap::Error> {
     Ok((cli, typed(&command, &matches)))
 }
 
-/// What is wrong with a command line that is none, as one sentence.
+/// Describes, in one sentence, what is wrong with a command line.
 pub fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.strip_prefix("error: ").unwrap_or(&text).lines().map(str::trim);
     let is_told =
         |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
-    // Behind `--` an option would be taken for a file.
+    // After `--` an option would be taken for a file.
     let is_help = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass");
     let sentence: Vec<&str> = lines.take_while(is_told).filter(is_help).collect();
     if let Some(help) = command_behind(error, &text) {
@@ -74,7 +76,7 @@ pub fn sentence(error: &clap::Error) -> String {
     format!("{} (see --help)", in_plain_words(&sentence.join(" ")))
 }
 
-/// What to do about a command to be run that is not named after `--`.
+/// What to do about a command that is not given after `--`.
 fn command_behind(error: &clap::Error, text: &str) -> Option<String> {
     let is_used = |(name, _): &&(&str, &str)| text.contains(&format!("Usage: ioscape {name}"));
     let used = RUNNING.iter().find(is_used).filter(|_| error.kind() == ErrorKind::UnknownArgument);
@@ -86,13 +88,14 @@ fn command_behind(error: &clap::Error, text: &str) -> Option<String> {
     }
 }
 
-/// A sentence without the words of the standard library and the parser for numbers that are none, or too small or large.
+/// Rewrites a sentence about invalid or out-of-range numbers without the phrases of the standard
+/// library and the parser.
 fn in_plain_words(sentence: &str) -> String {
     if let Some((before, range)) = sentence.rsplit_once(" is not in ")
         && let Some((from, to)) = range.split_once("..")
         && let Some((before, _)) = before.rsplit_once(": ")
     {
-        // The largest number of its type is no bound that anybody meant.
+        // The largest number of a type is not a limit that anybody meant.
         let to = match to.trim_start_matches('=').parse::<u64>() {
             Ok(to) if to < u64::from(u32::MAX) => format!("to {to}"),
             _ => "on".to_owned(),
@@ -150,7 +153,7 @@ mod tests {
         sentence(&parse(words).map(drop).expect_err("no command"))
     }
 
-    /// The options for numbers of a command and those below it, each behind the command.
+    /// The number options of a command and its subcommands, each after its command.
     fn numbers(command: &Command, words: &[String], all: &mut Vec<Vec<String>>) {
         let options = command.get_arguments().filter(|arg| is_number(arg));
         let options = options.filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
@@ -164,7 +167,7 @@ mod tests {
     fn a_number_with_a_sign_is_refused_by_the_name_of_its_option() {
         let mut all = Vec::new();
         numbers(&Cli::command(), &["ioscape".to_owned()], &mut all);
-        // Its value stands behind a sign of equality.
+        // Its value follows an equals sign.
         all.retain(|words| words.last().is_some_and(|option| option != "--sustain"));
         assert!(all.len() > 40, "{all:?}");
         for (words, value) in all.iter().flat_map(|words| [(words, "-1"), (words, "-1s")]) {

@@ -1,4 +1,4 @@
-//! Values of options that several commands take: sizes, times, fractions, engines, places.
+//! Values of options that several commands take: sizes, times, fractions, engines and places.
 
 use ioscape_schema::Engine;
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -10,7 +10,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     parse_bytes(text).map_err(|e| e.to_string())
 }
 
-/// The same, of at least so much.
+/// A size of at least `least`.
 pub(super) fn bytes_from(least: &str, text: &str) -> Result<u64, String> {
     let size = bytes(text)?;
     if size >= bytes(least)? { Ok(size) } else { Err(format!("give at least {least}")) }
@@ -21,13 +21,22 @@ pub(super) fn nanos(text: &str) -> Result<u64, String> {
     parse_duration_ns(text).map_err(|e| e.to_string())
 }
 
-/// A time since a beginning, or of a pause, which may be 0, with any unit.
+/// A time since some start, or of a pause; 0 is allowed, with any unit.
 pub(super) fn nanos_since(text: &str) -> Result<u64, String> {
     match text.strip_prefix('0') {
         Some(unit) if !unit.contains(|c: char| c.is_ascii_digit() || c == '.') => {
             nanos(&format!("1{unit}")).map(|_| 0)
         }
         _ => nanos(text),
+    }
+}
+
+/// A pause: 0, or a time with its unit, since a bare number means microseconds in fio's files.
+pub(super) fn pause(text: &str) -> Result<u64, String> {
+    let pause = nanos_since(text)?;
+    match pause > 0 && text.ends_with(|c: char| c.is_ascii_digit() || c == '.') {
+        true => Err("give a unit, such as 10us".to_owned()),
+        false => Ok(pause),
     }
 }
 
@@ -49,7 +58,7 @@ pub(super) fn run_engine(text: &str) -> Result<Engine, String> {
     engine_of(text, "psync, io_uring, mmap, dontcache or null")
 }
 
-/// The engine of this name; of another name, which are `known` is told.
+/// The engine of this name; for any other name, the error lists the `known` ones.
 fn engine_of(text: &str, known: &str) -> Result<Engine, String> {
     match text.parse::<Engine>().map_err(|_| format!("give {known}"))? {
         Engine::Sim => {
@@ -69,13 +78,13 @@ pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
     }
 }
 
-/// Whether a place is a file of jobs, by its name.
+/// Whether the name of a place is that of a job file.
 pub(super) fn is_job_file(place: &Path) -> bool {
     let ending = place.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ending == "json" || KnownJobs::is_ending(ending))
 }
 
-/// The simulated system or drive that a target names, if it names one.
+/// The simulated system or drive that a target names, if any.
 pub(super) fn simulated(target: &Path) -> Option<&str> {
     target.to_str()?.strip_prefix("sim:")
 }

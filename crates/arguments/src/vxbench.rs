@@ -80,7 +80,7 @@ pub struct VxbenchArgs {
     /// Turn options that this system cannot honour into warnings
     #[arg(long)]
     pub best_effort: bool,
-    /// Check that every block holds what was written to it last, in every read and again at the end
+    /// Check in every read, and once more at the end, that each block holds what was last written to it
     #[arg(long, conflicts_with = "diagnose")]
     pub verify: bool,
     /// Put all I/O buffers into huge pages, where the kernel gives them

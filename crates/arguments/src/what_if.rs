@@ -12,14 +12,14 @@ use std::str::FromStr;
 pub enum WhatIfArg {
     /// Memory in bytes.
     Memory(u64),
-    /// A result of `ioscape evaluate` that lends its storage.
+    /// The storage of the system in this result of `ioscape evaluate`.
     Storage(PathBuf),
     /// When a write counts as done.
     WritePolicy(WriteDone),
 }
 
 impl WhatIfArg {
-    /// The result that lends its storage.
+    /// The result whose storage is used.
     pub fn storage(&self) -> Option<&Path> {
         match self {
             Self::Storage(path) => Some(path),
@@ -45,7 +45,7 @@ impl FromStr for WhatIfArg {
     }
 }
 
-/// As it is read.
+/// Writes the text from which it is parsed.
 impl fmt::Display for WhatIfArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,10 +1,10 @@
 //! Options that describe a workload: its five parameters, and how its requests are drawn and issued.
 
-use super::value::{bytes, fraction, nanos_since, run_engine};
+use super::value::{bytes, fraction, pause, run_engine};
 use clap::Args;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
-/// The five parameters, as far as they are given.
+/// The five parameters, where given.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct FiveArgs {
     /// Working set: distinct bytes that all processes touch together [default: 64M]
@@ -25,7 +25,8 @@ pub struct FiveArgs {
 }
 
 impl FiveArgs {
-    /// `base` with the parameters that are given; those that reads and writes have of their own are then those of both.
+    /// Returns `base` with the given parameters. A given mean size, read or sequential fraction
+    /// discards the values that `base` has separately for reads and writes.
     pub fn on(&self, base: Workload) -> Workload {
         let order = [self.read_frac, self.seq_frac];
         let of_both = self.size_mean.is_some() || order.iter().any(Option::is_some);
@@ -41,7 +42,7 @@ impl FiveArgs {
     }
 }
 
-/// How requests are drawn and issued, as far as it is given.
+/// How requests are drawn and issued, where given.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct WaysArgs {
     /// How request sizes are drawn: normal, bernoulli, exponential or fixed [default: normal]
@@ -51,7 +52,7 @@ pub struct WaysArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
     /// Time each process pauses, asleep, between two requests [default: 0]
-    #[arg(long, value_name = "TIME", value_parser = nanos_since)]
+    #[arg(long, value_name = "TIME", value_parser = pause)]
     pub think_time: Option<u64>,
     /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
@@ -77,7 +78,7 @@ pub struct WaysArgs {
 }
 
 impl WaysArgs {
-    /// `base` with the options that are given.
+    /// Returns `base` with the given options.
     pub fn on(&self, base: Workload) -> Workload {
         let access = match (self.direct, self.dsync) {
             (true, _) => Access::Direct,
@@ -105,7 +106,7 @@ impl WaysArgs {
     }
 }
 
-/// A whole workload, as far as it is given.
+/// A whole workload, where given.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub struct WorkloadArgs {
     /// The five parameters.
@@ -117,7 +118,7 @@ pub struct WorkloadArgs {
 }
 
 impl WorkloadArgs {
-    /// `base` with all that is given.
+    /// Returns `base` with everything that is given.
     pub fn on(&self, base: Workload) -> Workload {
         self.ways.on(self.five.on(base))
     }
@@ -144,7 +145,10 @@ mod tests {
             };
             assert_eq!(args.workload.ways.think_time, Some(0), "{text}");
         }
-        assert!(Cli::try_parse_from(["ioscape", "run", "--think-time", "-1"]).is_err());
+        for text in ["-1", "50"] {
+            let read = Cli::try_parse_from(["ioscape", "run", "--think-time", text]);
+            assert!(read.is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The commands of the documentation can be typed.
+//! The commands in the documentation parse.
 
 #![expect(clippy::disallowed_methods, reason = "the test reads the pages of the documentation")]
 
@@ -7,7 +7,7 @@ use ioscape_arguments::Cli;
 use std::fs;
 use std::path::Path;
 
-/// The command lines of a page's code blocks, without the remark behind them, pipes and redirections.
+/// The command lines in a page's code blocks, without trailing remarks, pipes and redirections.
 fn commands(page: &str) -> Vec<Vec<&str>> {
     let mut fenced = false;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A traced application to predict: from a trace, or from what `ioscape characterize` found.
+//! A traced application to be predicted, from a trace or a result of `ioscape characterize`.
 
 use crate::asked::doubts_of;
 use crate::failure::Failure;
@@ -12,16 +12,16 @@ use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use std::path::Path;
 
-/// Pages of the file cache, in which distinct bytes are counted.
+/// Page size of the file cache; distinct bytes are counted in these pages.
 const PAGE_BYTES: u64 = 4096;
 
-/// An application to predict, and what is doubtful about its trace or about how it was watched.
+/// An application to be predicted, and the warnings about its trace or about how it was observed.
 pub type AskedApplication = (TracedApplication, Vec<Warning>);
 
-/// The application that the arguments name, if they do.
+/// Returns the application that the arguments name, if any.
 ///
 /// # Errors
-/// A file that cannot be read, is of another kind, or does not tell what a prediction needs.
+/// A file cannot be read, is of another kind, or lacks what a prediction needs.
 pub fn asked(args: &PredictArgs) -> Result<Option<AskedApplication>, Failure> {
     match &args.characterization {
         Some(path) => of_result(path).map(Some),
@@ -30,7 +30,7 @@ pub fn asked(args: &PredictArgs) -> Result<Option<AskedApplication>, Failure> {
     }
 }
 
-/// An application from what `ioscape characterize` wrote.
+/// Reads an application from a result of `ioscape characterize`.
 fn of_result(path: &Path) -> Result<AskedApplication, Failure> {
     let file = path.display().to_string();
     let mut document = output::read_result(path)?;
@@ -39,11 +39,12 @@ fn of_result(path: &Path) -> Result<AskedApplication, Failure> {
             "{file} characterizes no application: give a result of `ioscape characterize`"
         )));
     };
+    let doubts = doubts_of(&file, &document, found.ending);
     let one = TracedApplication::of_calls(&file, *found).map_err(Failure::Misuse)?;
-    Ok((one, doubts_of(&file, &document)))
+    Ok((one, doubts))
 }
 
-/// An application from the rows of a trace.
+/// Reads an application from the rows of a trace.
 fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     let choice = ChoiceArgs { skip_bad: args.skip_bad, ..ChoiceArgs::default() };
     let mut rows = Rows::open(&args.trace, &RowsArgs { format: args.format, choice })?;

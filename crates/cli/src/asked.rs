@@ -1,18 +1,18 @@
-//! The workloads that are run or predicted: those of files, and those that options name.
+//! The workloads to be run or predicted: those in files, and those that options name.
 
 use crate::failure::Failure;
 use crate::output;
 use ioscape_arguments::{Asked, AskedArgs};
 use ioscape_machine::input::read_text;
-use ioscape_schema::{Document, Outcome, Warning, WarningKind};
+use ioscape_schema::{Document, Ending, Outcome, Warning, WarningKind};
 use ioscape_workload::jobs::{Job, KnownJobs};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Reads which workloads are asked for; empty when the arguments name none.
+/// Returns the requested workloads; empty if the arguments name none.
 ///
 /// # Errors
-/// A set or file that does not exist, a file that is wrong, and parameters that cannot go together.
+/// A set or file does not exist, a file is invalid, or parameters do not go together.
 pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     let place = args.workloads.as_deref().unwrap_or(Path::new(""));
     if let Some(asked) = args.asked(|| place.exists()).map_err(Failure::Misuse)? {
@@ -26,11 +26,11 @@ pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
     Ok(jobs.into_iter().map(one).collect())
 }
 
-/// As [`whole_jobs_of`], each with a workload that holds all the time: without the phases of an application, which are of use only to who carries them
-/// out as a whole.
+/// As [`whole_jobs_of`], but each job has one workload that holds all the time. The phases of an
+/// application are dropped, since they are only useful for running it as a whole.
 ///
 /// # Errors
-/// As [`whole_jobs_of`].
+/// As for [`whole_jobs_of`].
 pub fn jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     let (jobs, doubts) = whole_jobs_of(path)?;
     Ok((jobs.into_iter().map(steady).collect(), doubts))
@@ -40,18 +40,23 @@ fn steady(job: Job) -> Job {
     Job { workload: job.workload.without_phases(), ..job }
 }
 
-/// What was doubtful when an application was watched, as the result in `file` has it.
-pub fn doubts_of(file: &str, document: &Document) -> Vec<Warning> {
-    let message = "the application was stopped: what is said of it is what it did until then";
-    let stopped = document.interrupted.then(|| Warning::new(WarningKind::Interrupted, message));
-    document.warnings.iter().cloned().chain(stopped).map(|doubt| doubt.at(file)).collect()
+/// The warnings about how an application was observed, from the result in `file`; it ended as
+/// `ending` says.
+pub fn doubts_of(file: &str, document: &Document, ending: Option<Ending>) -> Vec<Warning> {
+    let failure = ending.and_then(Ending::failure).map(|(_, text)| text);
+    let stopped = document.interrupted.then(|| "the application was stopped".to_owned());
+    let cut = failure.or(stopped).map(|how| {
+        let message = format!("{how}: what is said of it is what it did until then");
+        Warning::new(WarningKind::Interrupted, message)
+    });
+    document.warnings.iter().cloned().chain(cut).map(|doubt| doubt.at(file)).collect()
 }
 
-/// The jobs of a file, each with a valid workload, and what is doubtful about them: of a job file, or the one of a result that characterizes an
-/// application.
+/// Returns the jobs of a file, each with a valid workload, and the warnings about them. The file is
+/// a job file, or a result that characterizes an application and gives one job.
 ///
 /// # Errors
-/// The file cannot be read, or is no such file.
+/// The file cannot be read, or is neither of these.
 pub fn whole_jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     let name = path.display();
     if ending(path) == "json" {
@@ -61,7 +66,7 @@ pub fn whole_jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
                 "{name} characterizes no application, so it holds no workload: give a result of `ioscape characterize` or a job file"
             )));
         };
-        let doubts = doubts_of(&name.to_string(), &document);
+        let doubts = doubts_of(&name.to_string(), &document, found.ending);
         return Ok((vec![Job::of_application(&found)], doubts));
     }
     let text = read_text(path)
@@ -73,7 +78,7 @@ pub fn whole_jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     Ok((found.jobs, doubts))
 }
 
-/// What of the job file of another program was left out.
+/// The options in another program's job file that were left out.
 fn lost(file: &str, found: &KnownJobs) -> Vec<Warning> {
     let doubt = |(what, names): (&String, &BTreeSet<String>)| {
         let place = place(file, names, found.jobs.len());
@@ -82,10 +87,11 @@ fn lost(file: &str, found: &KnownJobs) -> Vec<Warning> {
     found.left_out.iter().map(doubt).collect()
 }
 
-/// Most names of jobs that a place tells.
+/// Most job names that a place lists.
 const NAMES_MOST: usize = 5;
 
-/// Where in a file of so many jobs those of these names are; the file alone where they are all, or none is named.
+/// The place, in a file of so many jobs, of the jobs with these names; only the file if they are
+/// all of its jobs or none is named.
 fn place(file: &str, names: &BTreeSet<String>, jobs: usize) -> String {
     if names.is_empty() || names.len() == jobs {
         return file.to_owned();
@@ -116,10 +122,14 @@ mod tests {
         let overall = Traits { unique_bytes: 1 << 20, size_mean: 4096, ..Traits::default() };
         let phases = vec![phase];
         let mut document = output::document(1);
-        document.outcome = Some(Characterization { overall, phases, ..Default::default() }.into());
+        let ending = Some(Ending::Exit(1));
+        let found = Characterization { overall, phases, ending, ..Default::default() };
+        document.outcome = Some(found.into());
         std::fs::write(&path, serde_json::to_string(&document).expect("text")).expect("a file");
         let [whole, steady] = [whole_jobs_of(&path), jobs_of(&path)].map(|found| {
-            let (jobs, _) = found.expect("jobs");
+            let (jobs, doubts) = found.expect("jobs");
+            // Once, what a program did before it failed was predicted as if it were complete.
+            assert!(doubts[0].message.starts_with("the command ended with exit code 1:"));
             jobs[0].workload.phases.len()
         });
         assert_eq!((whole, steady), (1, 0));

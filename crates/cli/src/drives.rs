@@ -1,4 +1,4 @@
-//! The files of drives: what the simulating commands read before they simulate.
+//! The files of drives, which the simulating commands read before they simulate.
 
 use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the user ended the wait for one of the files, a named pipe.
+/// Whether the user interrupted waiting for one of the files, a named pipe.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Files of this machine.
+/// The files on this machine.
 pub struct DriveFiles;
 
 impl Files for DriveFiles {

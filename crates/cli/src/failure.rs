@@ -1,4 +1,4 @@
-//! How a command fails: one sentence, and an exit code.
+//! How a command fails: with one sentence and an exit code.
 
 use crate::drives;
 use ioscape_machine::allocator;
@@ -14,11 +14,11 @@ use std::process::ExitCode;
 
 /// Exit code for a failure during the work.
 const FAILED: u8 = 1;
-/// Exit code for misuse, and for what is refused for safety.
+/// Exit code for misuse, and for refusals for safety.
 const MISUSE: u8 = 2;
-/// Exit code of a comparison that failed its condition.
+/// Exit code of a comparison whose condition was met.
 const CONDITION: u8 = 3;
-/// Exit code after an interruption, as of a shell after SIGINT.
+/// Exit code after an interruption, as in a shell after SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// Why a command did not finish.
@@ -27,18 +27,18 @@ pub enum Failure {
     /// The user asked for something impossible; nothing was touched.
     #[error("{0}")]
     Misuse(String),
-    /// An input asks for several things that are impossible; nothing was touched.
+    /// An input asks for several impossible things; nothing was touched.
     #[error("{what}: {}", .each.join("; "))]
     Refused {
         /// The input.
         what: String,
-        /// Each thing, with its place in the input.
+        /// Each impossible thing, with its place in the input.
         each: Vec<String>,
     },
-    /// It failed on the way.
+    /// The work failed midway.
     #[error("{0}")]
     Failed(String),
-    /// A comparison failed the condition that it was given.
+    /// A comparison met the condition under which it fails.
     #[error("{0}")]
     Condition(String),
     /// The user interrupted; the text says where the finished results are.
@@ -53,15 +53,15 @@ pub enum Failure {
         text: String,
     },
     /// The reader of our output is gone, as after `| head`.
-    #[error("output closed")]
+    #[error("the reader of the output is gone")]
     OutputClosed,
-    /// It was told already; the exit code that goes with it.
+    /// The failure has already been reported; only its exit code remains.
     #[error("told already")]
     Told(u8),
 }
 
 impl Failure {
-    /// A failure of the machine side, with what else the user should know.
+    /// A failure on the machine side, with further information for the user.
     pub fn of_measure(error: &MeasureError, saved: &str) -> Self {
         match error {
             MeasureError::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
@@ -73,12 +73,12 @@ impl Failure {
         }
     }
 
-    /// Misuse, for this reason.
+    /// Misuse, with this reason.
     pub fn misuse(why: impl Display) -> Self {
         Self::Misuse(why.to_string())
     }
 
-    /// Misuse by what an input asks for: each reason on a line of its own where there are several.
+    /// Misuse because of what an input asks for; several reasons go on separate lines.
     pub fn refused(input: &impl Display, reasons: &[impl Display]) -> Self {
         let each: Vec<String> = reasons.iter().map(ToString::to_string).collect();
         match &each[..] {
@@ -87,7 +87,7 @@ impl Failure {
         }
     }
 
-    /// An input that cannot be read, in the words of `text`; nothing was done yet.
+    /// An input that cannot be read, described by `text`; nothing has been done yet.
     pub fn of_input(text: String, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::Interrupted => Self::Interrupted("interrupted: nothing was done".into()),
@@ -112,7 +112,7 @@ impl Failure {
         }
     }
 
-    /// The same refusal or failure, said of `what`.
+    /// Returns the same refusal or failure, prefixed with `what`.
     pub fn about(self, what: &str) -> Self {
         match self {
             Self::Misuse(text) => Self::Misuse(format!("{what}: {text}")),
@@ -121,7 +121,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, with what else the user should know.
+    /// Returns the same failure with further information for the user.
     pub fn with(self, more: &str) -> Self {
         match self {
             Self::Misuse(text) => Self::Misuse(text + more),
@@ -134,7 +134,7 @@ impl Failure {
         }
     }
 
-    /// The text that the user sees, without anything that a terminal would act on but the ends of lines.
+    /// The text that the user sees, free of control characters except line ends.
     fn told(&self) -> String {
         let Self::Refused { what, each } = self else {
             return inert(&self.to_string()).into_owned();
@@ -144,7 +144,7 @@ impl Failure {
         each.iter().fold(head, |text, one| text + "\n  " + &inert(one))
     }
 
-    /// Tells the user and gives the exit code.
+    /// Reports the failure to the user and returns the exit code.
     pub fn report(&self) -> u8 {
         let code = match self {
             Self::OutputClosed => return 0,
@@ -155,7 +155,7 @@ impl Failure {
             Self::Interrupted(_) => INTERRUPTED,
             Self::Command { code, .. } => *code,
         };
-        // Where memory ran out the program interrupted itself.
+        // If memory ran out, the program interrupted itself.
         let (code, why) = match allocator::exhausted() {
             Some(why) => (FAILED, why + "; "),
             None => (code, String::new()),
@@ -165,12 +165,13 @@ impl Failure {
     }
 }
 
-/// A thread that the kernel refuses.
+/// The kernel refused to start a thread.
 pub fn no_thread(error: io::Error) -> Failure {
     MeasureError::io("start", Path::new("a thread"), error).into()
 }
 
-/// Two ends of one command: the first failure, which gives the exit code, and after it the other.
+/// Combines two outcomes of one command: the first failure, which determines the exit code,
+/// followed by the other.
 pub fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(), Failure> {
     match (first, second) {
         (Err(first), Err(Failure::OutputClosed)) => Err(first),
@@ -181,7 +182,8 @@ pub fn both(first: Result<(), Failure>, second: Result<(), Failure>) -> Result<(
     }
 }
 
-/// Fails where one of the reports tells of blocks that do not hold what was written to them; the first is told.
+/// Fails if one of the reports found blocks that do not hold what was written to them; the first
+/// such report is named.
 pub fn verdict<'a>(mut reports: impl Iterator<Item = &'a VerifyReport>) -> Result<(), Failure> {
     reports.find_map(VerifyReport::failure).map_or(Ok(()), |text| Err(Failure::Failed(text)))
 }
@@ -202,7 +204,7 @@ impl From<TraceError> for Failure {
 }
 
 impl From<ioscape_simulate::Error> for Failure {
-    /// A drive, a trace or a system that cannot be simulated: nothing was done.
+    /// A drive, trace or system that cannot be simulated: nothing has been done.
     fn from(error: ioscape_simulate::Error) -> Self {
         match drives::interrupted() {
             true => Self::Interrupted("interrupted: nothing was done".to_owned()),
@@ -211,7 +213,7 @@ impl From<ioscape_simulate::Error> for Failure {
     }
 }
 
-/// Prints help and version as asked, and anything else as one sentence.
+/// Prints help and version as requested, and anything else as one sentence.
 pub fn of_arguments(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::{
         DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion,

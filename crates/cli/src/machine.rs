@@ -1,4 +1,5 @@
-//! The machine under test as the commands see it: a target, opened safely, that measures workloads.
+//! The machine under test as the commands see it: a safely opened target on which workloads are
+//! measured.
 
 use crate::failure::Failure;
 use crate::output;
@@ -26,14 +27,18 @@ pub struct RunLength {
     pub cap_s: f64,
     /// Whether the data is verified.
     pub verify: bool,
-    /// It ends when half the 95 % confidence interval over the throughput is below this; absent: as usual.
+    /// Whether an interruption by the user gives what was measured so far as the result, instead of
+    /// nothing.
+    pub partial: bool,
+    /// The run ends when half the 95 % confidence interval over the throughput is below this;
+    /// absent: the default.
     pub confidence: Option<f64>,
 }
 
 impl RunLength {
-    /// From `min_s` to `cap_s` seconds, with data that nobody verifies.
+    /// From `min_s` to `cap_s` seconds, without verifying the data.
     pub fn new(min_s: f64, cap_s: f64) -> Self {
-        Self { min_s, cap_s, verify: false, confidence: None }
+        Self { min_s, cap_s, verify: false, partial: false, confidence: None }
     }
 }
 
@@ -48,14 +53,16 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
     Ok(TargetFacts::of(&target))
 }
 
-/// The memory limit that is to be planned with where one is `asked` for: no more than the one that this program was started under, which is said.
+/// Returns the memory limit to plan with when `asked` is requested: at most the limit under which
+/// this program was started. A lower one is reported to the user.
 pub fn within_limits(asked: Option<u64>) -> Option<u64> {
     let Some((limit, note)) = lowered(asked, enclosing_limit()) else { return asked };
     output::tell(&note);
     Some(limit)
 }
 
-/// The limit that is `found` around this program where it is less than the one `asked` for, and a note that it takes its place.
+/// The limit `found` around this program if it is less than the one `asked` for, and a note that it
+/// replaces it.
 fn lowered(asked: Option<u64>, found: Option<u64>) -> Option<(u64, String)> {
     let (asked, found) = asked.zip(found).filter(|(asked, found)| asked > found)?;
     let [wanted, left] = [asked, found].map(|bytes| Bytes(bytes as f64));
@@ -69,7 +76,7 @@ fn lowered(asked: Option<u64>, found: Option<u64>) -> Option<(u64, String)> {
 pub struct Machine {
     /// The session itself.
     pub session: Session,
-    /// What holds for every run.
+    /// The options of every run.
     usual: RunOptions,
 }
 
@@ -117,17 +124,17 @@ impl Machine {
         Ok(())
     }
 
-    /// File the I/O goes to.
+    /// The file that receives the I/O.
     pub fn path(&self) -> &Path {
         self.session.target().path()
     }
 
-    /// What a plan needs to know.
+    /// The properties of the target that a plan needs.
     pub fn look(&self) -> TargetFacts {
         TargetFacts::of(self.session.target())
     }
 
-    /// The same for each of the clients, where they share the target.
+    /// The same for each of the clients, if they share the target.
     pub fn share(&self, relay: Option<Relay>) -> TargetFacts {
         let (clients, mut look) = (relay.map_or(1, |relay| relay.clients), self.look());
         look.capacity_bytes /= u64::from(clients);
@@ -158,10 +165,10 @@ impl Machine {
         self.session.layout(bytes, &self.usual)
     }
 
-    /// Refuses a workload that [`Self::measure`] would refuse, before anything is measured.
+    /// Refuses, before anything is measured, a workload that [`Self::measure`] would refuse.
     ///
     /// # Errors
-    /// What keeps it from being run here.
+    /// The reason why the workload cannot be run here.
     pub fn vet(&self, workload: &Workload, verify: bool) -> Result<(), MeasureError> {
         self.session.vet(workload, largest_request(workload) as usize, verify)
     }
@@ -173,30 +180,33 @@ impl Machine {
             confidence: effort.confidence.unwrap_or(self.usual.confidence),
             warm_noisy_s: effort.cap_s / 2.0,
             verify: effort.verify,
+            partial: effort.partial,
             ..self.usual.clone()
         }
     }
 
-    /// Keeps at most so many measured requests of each run from now on, for [`Session::take_rows`].
+    /// From now on, keeps at most `most` measured requests of each run for [`Session::take_rows`].
     pub fn keep_rows(&mut self, most: usize) {
         self.usual.rows_most = most;
     }
 
-    /// From now on bringing a set into the file cache before a run may take up to so long, in seconds, even where that is longer than usual.
+    /// From now on, bringing a set into the file cache before a run may take up to `seconds`, even
+    /// if that is longer than usual.
     pub fn fill_for(&mut self, seconds: f64) {
         self.usual.fill_cap_s = seconds;
     }
 
-    /// From now on runs begin to measure when others do, of which so many are `beside` this one on the same machine.
+    /// From now on, runs start measuring when the others do; `beside` others run on the same
+    /// machine.
     pub fn run_together(&mut self, others: Arc<dyn Together>, beside: u64) {
         (self.usual.together, self.usual.beside) = (Some(others), beside);
     }
 
-    /// Measures one workload for so many seconds from its first request on, and what it had moved by when. What the user cuts off is
-    /// measured as far as it went.
+    /// Measures one workload for `seconds` from its first request on, recording how much had been
+    /// moved at what time. If the user interrupts, the part measured so far is returned.
     ///
     /// # Errors
-    /// As of [`Self::measure`].
+    /// As for [`Self::measure`].
     pub fn measure_course(
         &mut self,
         workload: &Workload,
@@ -205,7 +215,7 @@ impl Machine {
         progress: &Progress,
     ) -> Result<(Measurement, Option<Course>), MeasureError> {
         progress.doing(&format!("{} for {}", workload.summary(), Seconds(seconds)));
-        let options = self.options(RunLength::new(seconds, seconds));
+        let options = self.options(RunLength { partial: true, ..RunLength::new(seconds, seconds) });
         let measured = self.run(workload, seed, &RunOptions { course: true, ..options })?;
         Ok((measured, self.session.take_course()))
     }
@@ -241,7 +251,7 @@ impl Machine {
     }
 }
 
-/// Who measures: this machine, or several clients together.
+/// What measures: this machine, or several clients together.
 pub enum Measurer {
     /// This machine.
     Here(Box<Machine>),
@@ -252,10 +262,10 @@ pub enum Measurer {
 /// Why a workload was not measured.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMeasured {
-    /// This machine says it.
+    /// This machine gives the reason.
     #[error(transparent)]
     Here(#[from] MeasureError),
-    /// The clients say it.
+    /// The clients give the reason.
     #[error(transparent)]
     Clients(#[from] Failure),
 }
@@ -270,7 +280,8 @@ impl From<NotMeasured> for Failure {
 }
 
 impl Measurer {
-    /// `machine`, or the clients instead of it; `document` has what `machine` found of the environment.
+    /// Returns `machine`, or the clients in its place; `document` holds what `machine` found about
+    /// the environment.
     pub fn new(machine: Machine, relay: Option<Relay>, document: &mut Document) -> Self {
         let Some(relay) = relay else { return Self::Here(Box::new(machine)) };
         let found = &mut document.environment.memory_limit_bytes;
@@ -278,7 +289,7 @@ impl Measurer {
         Self::Clients(relay)
     }
 
-    /// As [`Machine::fill_for`], for each client where they measure.
+    /// As [`Machine::fill_for`], or for each client if they measure.
     pub fn fill_for(&mut self, seconds: f64) {
         match self {
             Self::Here(machine) => machine.fill_for(seconds),
@@ -289,7 +300,7 @@ impl Measurer {
     /// Measures one workload.
     ///
     /// # Errors
-    /// As of [`Machine::measure`] and [`Relay::measure`].
+    /// As for [`Machine::measure`] and [`Relay::measure`].
     pub fn measure(
         &mut self,
         workload: &Workload,
@@ -306,7 +317,8 @@ impl Measurer {
     }
 }
 
-/// The memory limit of each client: the one `asked` for, unless the one `found` around this program, as of a cluster's job, is less.
+/// The memory limit of each client: the one `asked` for, unless the one `found` around this
+/// program, such as that of a cluster's job, is lower.
 fn least_limit(asked: Option<u64>, found: Option<u64>) -> Option<u64> {
     asked.into_iter().chain(found).min()
 }
@@ -315,7 +327,8 @@ fn least_limit(asked: Option<u64>, found: Option<u64>) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// In a group of 1 GiB sets of up to 16 GiB were planned, and predictions took the cache for one of 4 GiB.
+    /// Guards against a defect: in a group of 1 GiB, sets of up to 16 GiB were planned, and
+    /// predictions assumed a cache of 4 GiB.
     #[test]
     fn no_more_memory_is_planned_with_than_there_is_around_this_program() {
         let (asked, found) = (Some(4 << 30), Some(1 << 30));
@@ -327,7 +340,8 @@ mod tests {
         }
     }
 
-    /// A job with 64 GiB was told to have the node's 1 TiB, and predictions took its cache to be as large.
+    /// Guards against a defect: a job with 64 GiB was recorded as having the node's 1 TiB, and
+    /// predictions assumed a cache of that size.
     #[test]
     fn the_memory_limit_of_a_clusters_job_holds_for_its_clients() {
         let job = Some(64 << 30);

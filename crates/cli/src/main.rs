@@ -1,4 +1,5 @@
-//! The command `ioscape`: reads the arguments, wires the crates together, and owns no idea of its own.
+//! The command `ioscape`: reads the arguments and wires the crates together, without any logic of
+//! its own.
 
 mod application;
 mod asked;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Carries the command out, tells how it ended, and gives the exit code.
+/// Carries out the command, reports how it ended, and returns the exit code.
 fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
     let done = command.check().map_err(Failure::Misuse).and_then(|()| run(command, typed));
     for path in ioscape_machine::target::abandoned() {
@@ -96,7 +97,7 @@ fn run(command: Command, typed: &GivenOptions) -> Result<(), Failure> {
     }
 }
 
-/// The command line; under the name `vxbench` the program is that command.
+/// The command line. A program named `vxbench` is the command `vxbench`.
 fn words() -> Vec<OsString> {
     let mut words: Vec<OsString> = std::env::args_os().collect();
     let name = words.first().and_then(|word| Path::new(word).file_name());

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 pub use ioscape_machine::terminal::tell;
 
-/// An empty document that says who wrote it, when, and by which command.
+/// Returns an empty document that says who wrote it, when, and with which command.
 pub fn document(seed: u64) -> Document {
     Document {
         schema: SCHEMA.to_owned(),
@@ -32,7 +32,7 @@ pub fn document(seed: u64) -> Document {
     }
 }
 
-/// Notes how good the clock is that times are taken from.
+/// Records the quality of the clock used for times.
 pub fn time(document: &mut Document, clock: &Clock) {
     document.environment.clock = clock.measure();
     if let Some(doubt) = ioscape_machine::clock::doubt(&document.environment.clock) {
@@ -63,20 +63,20 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         .map_err(|e| Failure::of_write("standard output", &e))
 }
 
-/// What the command line says of all output.
+/// The settings of the command line that apply to all output.
 #[derive(Clone, Copy, Default)]
 struct AskedOutput {
-    /// The name of this machine stays out of results.
+    /// Whether results omit the name of this machine.
     anonymous: bool,
-    /// What figures show.
+    /// The metric that figures show.
     metric: Metric,
-    /// One of the outputs is standard output.
+    /// Whether one of the outputs is standard output.
     is_taken: bool,
 }
 
 static ASKED: OnceLock<AskedOutput> = OnceLock::new();
 
-/// Sets how output looks, and where summaries go.
+/// Sets how output looks and where summaries go.
 pub fn display(asked: &DisplayArgs, command: &Command) {
     let (metric, is_taken) = (command.metric(), command.takes_standard_output());
     let _ = ASKED.set(AskedOutput { anonymous: asked.anonymous, metric, is_taken });
@@ -87,29 +87,30 @@ fn asked() -> AskedOutput {
     ASKED.get().copied().unwrap_or_default()
 }
 
-/// Whether names of machines stay out of results.
+/// Whether results omit the names of machines.
 pub fn is_anonymous() -> bool {
     asked().anonymous
 }
 
-/// What figures of evaluations show.
+/// The metric that figures of evaluations show.
 pub fn quantity() -> Quantity {
     asked().metric.into()
 }
 
-/// Tells the user a text that was made for a terminal, unless nothing but results and failures is wanted.
+/// Shows the user a text made for a terminal, unless --quiet restricts output to results and
+/// failures.
 pub fn tell_styled(text: &str) {
     if !terminal::display().quiet {
         terminal::tell_styled(text);
     }
 }
 
-/// Width, colour and character set for a summary on standard output.
+/// Width, colour and character set of a summary on standard output.
 pub fn style() -> ioscape_report::Style {
     style_of(io::stdout().is_terminal())
 }
 
-/// The same for a summary on standard error, where something else has standard output.
+/// The same for a summary on standard error, when something else uses standard output.
 pub fn style_beside() -> ioscape_report::Style {
     style_of(io::stderr().is_terminal())
 }
@@ -124,12 +125,13 @@ fn style_of(is_terminal: bool) -> ioscape_report::Style {
     }
 }
 
-/// The document as text of a result file.
+/// The document as the text of a result file.
 pub fn json(document: &Document) -> Result<String, Failure> {
     ioscape_report::json(document).map_err(|e| Failure::Failed(e.to_string()))
 }
 
-/// Prints a document as JSON or as a summary: on standard error where standard output is an output that was asked for.
+/// Prints a document as JSON or as a summary; on standard error if standard output is itself a
+/// requested output.
 pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     if asked().is_taken {
         tell_styled(ioscape_report::terminal(document, &style_beside()).trim_end());
@@ -139,12 +141,12 @@ pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Prints a document that is in a file: who closed standard output misses nothing.
+/// Prints a document that is also in a file: if standard output is closed, nothing is lost.
 pub fn show_beside(document: &Document, as_json: bool) -> Result<(), Failure> {
     standard_output().map_or(Ok(()), |()| show(document, as_json))
 }
 
-/// A document of what fio measured, as far as fio tells.
+/// A document of fio's measurements, as far as fio reports them.
 fn of_fio(found: FioOutput) -> Document {
     let started = jiff::Timestamp::from_second(found.timestamp).unwrap_or_default();
     Document {
@@ -157,13 +159,13 @@ fn of_fio(found: FioOutput) -> Document {
     }
 }
 
-/// Reads a result file, or fio's JSON output, and checks it; `-` is standard input.
+/// Reads and checks a result file or fio's JSON output; `-` is standard input.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
     let place = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
     let text =
         read_text(place).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
-    // Other programs put a byte-order mark before what they copy.
+    // Other programs put a byte-order mark in front of what they copy.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match ioscape_workload::fio::read_output(text) {
         Some(read) => read.map(of_fio).map_err(|e| Failure::Misuse(format!("{name}: {e}"))),
@@ -174,12 +176,13 @@ pub fn read_result(path: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// Reads several, as of [`read_result`].
+/// Reads several results, as [`read_result`] does.
 pub fn read_results(paths: &[PathBuf]) -> Result<Vec<Document>, Failure> {
     paths.iter().map(|path| read_result(path)).collect()
 }
 
-/// A file name for a result nobody named: `ioscape-20260131-235959` and `ending`, in the current directory.
+/// A file name for a result without one: `ioscape-20260131-235959` and `ending`, in the current
+/// directory.
 pub fn default_path(document: &Document, ending: &str) -> PathBuf {
     let digits: String = document.started_at.chars().filter(char::is_ascii_digit).collect();
     let (date, time) = digits.split_at(digits.len().min(8));

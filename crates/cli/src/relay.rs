@@ -1,4 +1,5 @@
-//! Measurements that clients elsewhere make: asked for on standard output and answered on standard input, a line of JSON each.
+//! Measurements by clients elsewhere: requested on standard output and answered on standard input,
+//! one line of JSON each.
 
 use crate::failure::Failure;
 use crate::output;
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-/// Numbers of windows are so far apart that none is also that of a round, or one that stands for a number of clients.
+/// The numbers of windows are this far apart, so that none is also the number of a round or of
+/// clients.
 const WINDOW: u64 = 1 << 24;
 
 /// The clients.
@@ -21,14 +23,15 @@ pub struct Relay {
     pub clients: u32,
     /// Memory that each client's workers may use, file cache included, in bytes; absent: no limit.
     pub memory: Option<u64>,
-    /// Seed of the first client's random choices; every other has one of its own.
+    /// Seed of the first client's random choices; every other client has its own.
     pub seed: u64,
-    /// Bringing a set into each client's file cache may take so long, in seconds, even where that is longer than usual.
+    /// Seconds that bringing a set into each client's file cache may take, even if that is longer
+    /// than usual.
     pub fill_s: f64,
 }
 
 impl Relay {
-    /// So many clients, where there are any.
+    /// Returns a relay for this number of clients, if one is given.
     pub fn of(clients: Option<u32>, memory: Option<u64>, seed: u64) -> Option<Self> {
         clients.map(|clients| Self { clients, memory, seed, fill_s: 0.0 })
     }
@@ -47,11 +50,12 @@ impl Relay {
         }
     }
 
-    /// Has the first `clients` of them measure a workload, each on a set of its own, until their sum is known or `cap_s` is over. The
-    /// requests follow from `seed`, others for each client and in each window.
+    /// Has the first `clients` of them measure a workload, each on its own set, until their sum is
+    /// known or `cap_s` is over. The requests follow from `seed` and differ between clients and
+    /// between windows.
     ///
     /// # Errors
-    /// A client failed, an answer that is none, or the user interrupted.
+    /// A client failed, an answer is invalid, or the user interrupted.
     pub fn measure(
         self,
         workload: &Workload,
@@ -75,7 +79,7 @@ impl Relay {
         }
     }
 
-    /// What each of the first `clients` is to do for `seconds`.
+    /// The task of each of the first `clients` for `seconds`.
     fn tasks(self, workload: &Workload, seconds: f64, clients: u32, seed: u64) -> Vec<Value> {
         let task = |rank: u32| {
             let seed = seed.wrapping_add(u64::from(rank));
@@ -84,19 +88,20 @@ impl Relay {
         (0..clients).map(task).collect()
     }
 
-    /// Gives each of the first clients its task, which they begin together, and waits for what they did.
+    /// Gives one task to each of the first clients, which start together, and waits for their
+    /// results.
     ///
     /// # Errors
-    /// As of [`Self::measure`].
+    /// As for [`Self::measure`].
     fn ask(self, tasks: &[Value]) -> Result<Value, Failure> {
         say(&json!({"ask": {"tasks": tasks, "memory": self.memory, "seed": self.seed}}))?;
         answer()
     }
 
-    /// As of [`Self::ask`], of work that they do together.
+    /// As [`Self::ask`], for work that the clients do together.
     ///
     /// # Errors
-    /// As of [`Self::measure`].
+    /// As for [`Self::measure`].
     pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, Failure> {
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
         let found = serde_json::from_value(self.ask(&tasks)?);
@@ -105,10 +110,10 @@ impl Relay {
         Ok(found)
     }
 
-    /// As of [`Self::ask`], of one cell of a campaign; with the doubts about it.
+    /// As [`Self::ask`], for one cell of a campaign; returns the warnings about it as well.
     ///
     /// # Errors
-    /// As of [`Self::measure`].
+    /// As for [`Self::measure`].
     pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), Failure> {
         let tasks = cells(plan, self.clients);
         let tasks: Vec<Value> = tasks.iter().map(|task| json!({"cell": task})).collect();
@@ -119,14 +124,15 @@ impl Relay {
     }
 }
 
-/// Leaves out the names of the clients' machines where that of this one is left out.
+/// Removes the names of the clients' machines if the name of this one is to be left out.
 fn unname_if_asked<'a>(hosts: impl Iterator<Item = &'a mut String>) {
     if output::is_anonymous() {
         unname(hosts);
     }
 }
 
-/// Why a client failed, which partial results tell, without the name of its machine where names are left out.
+/// Why a client failed, as partial results report it; without the name of its machine if names are
+/// to be left out.
 fn told(why: &str, host: Option<&str>) -> String {
     match host.filter(|_| output::is_anonymous()) {
         Some(host) => why.replacen(&format!(" on {host}"), "", 1),
@@ -134,7 +140,7 @@ fn told(why: &str, host: Option<&str>) -> String {
     }
 }
 
-/// Writes one line for whoever leads the clients.
+/// Writes one line for the process that leads the clients.
 ///
 /// # Errors
 /// Nobody reads it.

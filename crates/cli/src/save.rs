@@ -1,4 +1,4 @@
-//! Keeps what was measured: saves the document after every step, and writes and prints it in the end.
+//! Keeps what was measured: saves the document after every step, and finally writes and prints it.
 
 use crate::failure::{Failure, both};
 use crate::output;
@@ -10,19 +10,21 @@ use ioscape_study::resume::CLIENTS;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// Savings take at most one part in so many of the time, unless the one before took very long: each flushes the whole result, which on a slow drive, perhaps
-/// the one under test, may take longer than measuring a point.
+/// Saving takes at most one part in this many of the time, unless the last saving took very long.
+/// Each flushes the whole result, which on a slow drive, perhaps the one under test, may take
+/// longer than measuring a point.
 const SAVING_SHARE: u32 = 50;
 
-/// After so long the next saving follows however long the last one took: one that waited for what others wrote says little of the next.
+/// Longest time without saving, however long the last saving took: one that waited for other writes
+/// says little about the next.
 const UNSAVED_MOST: Duration = Duration::from_secs(10);
 
-/// What is measured, and kept on the way.
+/// The kinds of work whose results are kept on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// An evaluation.
     Evaluation,
-    /// An evaluation of a simulated system, which is begun anew and not continued.
+    /// An evaluation of a simulated system, which starts anew instead of being continued.
     Simulation,
     /// A validation.
     Validation,
@@ -39,7 +41,8 @@ impl Work {
         }
     }
 
-    /// Whether `document`, which holds a part of it, can be continued: of what several clients do together only a campaign.
+    /// Whether `document`, which holds a part of the work, can be continued: of the work of several
+    /// clients, only a campaign can.
     fn is_continued(self, document: &Document) -> bool {
         match self {
             Self::Evaluation | Self::Validation => {
@@ -51,11 +54,11 @@ impl Work {
     }
 }
 
-/// Where the result of long work is saved, during and after.
+/// Where the result of long work is saved, during the work and at its end.
 pub struct Keeper {
     work: Work,
     files: SavedOutputs,
-    /// The document itself on standard output instead of the summary.
+    /// Whether standard output gets the document itself instead of the summary.
     json: bool,
     saved: Option<Saved>,
 }
@@ -68,7 +71,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// Whether it is long enough ago.
+    /// Whether enough time has passed since the last saving.
     fn is_old(self, now: Instant) -> bool {
         let rest = self.took.saturating_mul(SAVING_SHARE).min(UNSAVED_MOST);
         now.duration_since(self.at) >= rest
@@ -76,10 +79,11 @@ impl Saved {
 }
 
 impl Keeper {
-    /// Chooses the files: `outputs` as asked; unasked, a result and (but for campaigns) a page in the current directory.
+    /// Chooses the files: `outputs` as requested or, without a request, a result and (except for
+    /// campaigns) a page in the current directory.
     ///
     /// # Errors
-    /// None can be written.
+    /// None of them can be written.
     pub fn new(
         work: Work,
         mut outputs: Outputs,
@@ -98,7 +102,7 @@ impl Keeper {
         Ok(Self { work, files, json: asked.json, saved: None })
     }
 
-    /// Saves the document with its outcome as far as it came, unless that was done a moment ago.
+    /// Saves the document with its outcome so far, unless it was saved a moment ago.
     pub fn save(&mut self, document: &Document, outcome: impl Into<Outcome>) {
         let begun = Instant::now();
         if self.saved.is_some_and(|saved| !saved.is_old(begun)) {
@@ -113,7 +117,8 @@ impl Keeper {
         self.saved = Some(Saved { at, took: at.duration_since(begun) });
     }
 
-    /// Writes the result, the page and the summary, and says how it ended and where everything is.
+    /// Writes the result, the page and the summary, and says how the work ended and where
+    /// everything is.
     ///
     /// # Errors
     /// What ended the work, and what could not be written.
@@ -129,10 +134,10 @@ impl Keeper {
         self.end(document, finished.map_err(Into::into))
     }
 
-    /// The same where the document says itself how it ended.
+    /// Does the same for a document that already says how it ended.
     ///
     /// # Errors
-    /// As of [`Self::conclude`].
+    /// As for [`Self::conclude`].
     pub fn end(
         mut self,
         mut document: Document,
@@ -143,11 +148,11 @@ impl Keeper {
             document.warn(doubt);
         }
         if finished.is_err() {
-            // What can be continued is kept, whether a result file was asked for or not.
+            // A result that can be continued is kept even if no result file was requested.
             self.files.save_aside(&output::json(&document)?);
         }
-        let written = outputs::write(&mut self.files.outputs, &document);
         let shown = outputs::show(&mut self.files.outputs, &document, self.json);
+        let written = outputs::write(&mut self.files.outputs, &document);
         self.name_files(finished.is_ok() && written.is_ok());
         let saved = self.files.saved_in().map(|path| path.display().to_string());
         let saved = saved.map_or_else(String::new, |path| {
@@ -177,7 +182,8 @@ impl Keeper {
 mod tests {
     use super::*;
 
-    /// An evaluation of an SD card, with its result on it, took two minutes more than its ten for 434 flushes of that card.
+    /// Guards against a defect: the evaluation of an SD card that also held its result took two
+    /// minutes more than its ten, for 434 flushes of the card.
     #[test]
     fn savings_take_a_fiftieth_of_the_time() {
         let at = Instant::now();
@@ -189,7 +195,8 @@ mod tests {
         assert!(is_old(2, 1), "after every point on a fast drive");
     }
 
-    /// A first saving of 10 s, which waited for what had been laid out, let none follow within 500 s: a kill lost them.
+    /// Guards against a defect: after a first saving of 10 s, which waited for the layout to be
+    /// written, none followed within 500 s, and a kill lost those points.
     #[test]
     fn a_saving_that_took_long_does_not_silence_the_next() {
         let (at, took) = (Instant::now(), Duration::from_secs(10));

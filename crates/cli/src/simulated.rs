@@ -1,4 +1,4 @@
-//! A simulated system that the command line names, and the workloads that are run on it.
+//! A simulated system that the command line names, and the workloads that run on it.
 
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
@@ -8,18 +8,18 @@ use ioscape_simulate::catalog::{self, Target};
 use ioscape_simulate::ssd::Limit;
 use ioscape_simulate::system::{self, Host, Storage, SystemParameters};
 
-/// A system, shipped or of a file, and its drive.
+/// A system, shipped or from a file, and its drive.
 pub struct Simulated {
-    /// What the system is.
+    /// The parameters of the system.
     pub parameters: SystemParameters,
     drive: Target,
 }
 
 impl Simulated {
-    /// The system `name`, a shipped one or a file.
+    /// Opens the system `name`, a shipped one or a file.
     ///
     /// # Errors
-    /// It, or its drive, cannot be read.
+    /// The system or its drive cannot be read.
     pub fn open(name: &str) -> Result<Self, Failure> {
         let parameters = catalog::system(name, &DriveFiles)?;
         let drive = Target::named(&parameters.drive, None, &DriveFiles);
@@ -27,12 +27,13 @@ impl Simulated {
         Ok(Self { parameters, drive })
     }
 
-    /// What it stores on.
+    /// The storage of the system.
     pub fn storage(&self) -> Storage<'_> {
         self.drive.storage()
     }
 
-    /// What is to be known of all that is measured on it, since every workload runs on a new system and its drive may stand for none.
+    /// The warnings about everything that is measured on it: every workload runs on a new system,
+    /// and its drive may not stand for any real one.
     pub fn warnings(&self) -> Vec<Warning> {
         let status = self.drive.status().doubt().map(str::to_owned);
         let mut doubts: Vec<String> = status.into_iter().collect();
@@ -47,7 +48,7 @@ impl Simulated {
         of(WarningKind::Extrapolated, doubts).chain(of(WarningKind::NotSteady, credits)).collect()
     }
 
-    /// Runs one workload, which may take `cap_s` seconds of a budget, on a new system.
+    /// Runs one workload on a new system, for up to `cap_s` seconds of a budget.
     ///
     /// # Errors
     /// The system has no room for the set.

@@ -1,6 +1,8 @@
-//! The program's allocator: where no more memory can be had, the work ends, what was measured is kept, and one sentence says why.
+//! The program's allocator. If memory runs out, the work ends, the results so far are kept, and one
+//! sentence says why.
 //!
-//! Rust would abort the program (signal 6), and forget what was measured. So some memory is held in reserve for the end.
+//! By default Rust would abort the program (signal 6) and lose what was measured. So some memory is
+//! held in reserve for the end.
 #![expect(unsafe_code, reason = "an allocator, and memory from the kernel")]
 
 use crate::error::EXHAUSTED;
@@ -16,28 +18,30 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Exit code of a failure.
 const FAILED: i32 = 1;
-/// What is held in reserve, in bytes: more than it takes to write a result.
+/// Bytes held in reserve: more than writing a result takes.
 const RESERVE: usize = 16 << 20;
-/// What the stack of the first thread may take without asking the kernel, in bytes: where it cannot grow, the kernel kills the program.
+/// Bytes of the main thread's stack that are touched in advance: if it cannot grow later, the
+/// kernel kills the program.
 const STACK: usize = 1 << 20;
-/// How much of the stack is taken at a time.
+/// Bytes of the stack touched at a time.
 const STEP: usize = 32 << 10;
-/// How often memory is asked for again, which another thread may be giving back.
+/// Number of retries, since another thread may be freeing memory.
 const TRIES: u32 = 100;
 
 static HELD: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(null_mut());
-/// How many bytes could not be had; 0 as long as there was enough.
+/// Size of the first allocation that failed, in bytes; 0 while there is enough memory.
 static LACKING: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator; a failure asks the work to end as an interruption does, and ends the program if there is none to ask.
+/// The system's allocator. On failure it asks the work to end, as an interruption does, or ends the
+/// program if no work can be asked.
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: all calls go to the system's allocator with what they were given; it is asked again where it had nothing.
+// SAFETY: all calls pass their arguments to the system's allocator, which is retried on failure.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as promised by who calls; here and below.
+        // SAFETY: as promised by the caller; here and below.
         or_else(layout.size(), || unsafe { System.alloc(layout) })
     }
 
@@ -49,7 +53,7 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above; where it fails the old memory stays as it is.
+        // SAFETY: as above; on failure the old memory stays unchanged.
         or_else(size, || unsafe { System.realloc(old, layout, size) })
     }
 
@@ -66,7 +70,7 @@ fn or_else(bytes: usize, ask: impl Fn() -> *mut u8) -> *mut u8 {
     if got.is_null() { lacking(bytes, &ask) } else { got }
 }
 
-/// Gives the reserve back, asks the work to end, and tries again. No memory is asked for but by `ask`.
+/// Releases the reserve, asks the work to end, and retries. Only `ask` allocates here.
 #[cold]
 #[inline(never)]
 fn lacking(bytes: usize, ask: &dyn Fn() -> *mut u8) -> *mut u8 {
@@ -88,7 +92,7 @@ fn lacking(bytes: usize, ask: &dyn Fn() -> *mut u8) -> *mut u8 {
     end()
 }
 
-/// Says why, and ends the program; a worker leaves it to its conductor to say so.
+/// Reports the failure and ends the program. A worker leaves the report to its conductor.
 fn end() -> ! {
     if crew::is_worker() {
         crew::leave(EXHAUSTED);
@@ -102,7 +106,7 @@ fn end() -> ! {
     crew::leave(FAILED)
 }
 
-/// The sentence that memory ran out.
+/// The message that memory ran out.
 struct Lacking;
 
 impl fmt::Display for Lacking {
@@ -119,12 +123,13 @@ impl fmt::Display for Lacking {
     }
 }
 
-/// Holds memory in reserve from now on, for the end after more cannot be had. Where there is not even so much, it says so and ends the
-/// program, before anything is begun. Call it first, in the first thread.
+/// Reserves memory for the end after an allocation failed. If even that much is unavailable, it
+/// reports this and ends the program before anything starts. Call it first, in the main thread.
 pub fn reserve() {
     let readable = ProtFlags::READ | ProtFlags::WRITE;
     let all = RESERVE + STACK;
-    // SAFETY: a new mapping, at a place that the kernel chooses; its end is given back before anything points into it.
+    // SAFETY: a new mapping at an address chosen by the kernel; its end is unmapped before anything
+    // points into it.
     let held = unsafe {
         rustix::mm::mmap_anonymous(null_mut(), all, readable, MapFlags::PRIVATE)
             .and_then(|held| rustix::mm::munmap(held.byte_add(RESERVE), STACK).map(|()| held))
@@ -138,7 +143,8 @@ pub fn reserve() {
     deepen(STACK.min(limit) / STEP);
 }
 
-/// Has the kernel give the stack so many more steps: one that is used for the first time later is one that may not be had.
+/// Makes the kernel back this many more steps of the stack now, since they may be unavailable
+/// later.
 #[inline(never)]
 fn deepen(steps: usize) {
     let step = MaybeUninit::<[u8; STEP]>::uninit();
@@ -146,11 +152,11 @@ fn deepen(steps: usize) {
     if steps > 0 {
         deepen(steps - 1);
     }
-    // The call above is not the last thing done, or the steps would lie in one place.
+    // Using `step` again prevents a tail call, with which all steps would share one stack frame.
     std::hint::black_box(&step);
 }
 
-/// Why the work was asked to end, if memory ran out.
+/// Returns why the work was asked to end, if memory ran out.
 pub fn exhausted() -> Option<String> {
     (LACKING.load(Ordering::Relaxed) > 0).then(|| Lacking.to_string())
 }

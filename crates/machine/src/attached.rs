@@ -1,8 +1,10 @@
-//! The loop devices of this machine, which file each one shows, and how one is made that goes by itself.
+//! The loop devices of this machine and their files, and how to make a loop device that detaches
+//! itself.
 //!
-//! `/sys` tells the name of the file without touching it. `LOOP_GET_STATUS64` asks the file system for its inode, and so waits for one
-//! that does not answer, whoever it belongs to: it is asked only where the name says nothing, because that link of the file is deleted, and of
-//! the loop device that is to be used, whose requests would wait as well.
+//! `/sys` gives the name of the file without accessing it. `LOOP_GET_STATUS64` asks the file system
+//! for the inode, and so hangs if any file system involved does not respond. It is used only if the
+//! name is of no use because that link was deleted, and for the loop device to be used, whose
+//! requests would hang as well.
 #![expect(unsafe_code, reason = "the calls of loop devices have no safe wrappers")]
 
 use crate::mounts;
@@ -23,26 +25,28 @@ const GET_STATUS: libc::Ioctl = 0x4C05;
 const SET_DIRECT_IO: libc::Ioctl = 0x4C08;
 const CONFIGURE: libc::Ioctl = 0x4C0A;
 const GET_FREE: libc::Ioctl = 0x4C82;
-/// Size of its `loop_config`, in words of four bytes: the file's descriptor, the size of blocks, a `loop_info64`, and what is reserved.
+/// Size of `loop_config` in 4-byte words: the file descriptor, the block size, a `loop_info64`, and
+/// reserved space.
 const CONFIG_WORDS: usize = 76;
-/// Where in it the `loop_info64` begins, and where the flags of that are.
+/// Offset in it of the `loop_info64`, and of that structure's flags.
 const INFO: usize = 2;
 const FLAGS: usize = 15;
 /// `LO_FLAGS_AUTOCLEAR` and `LO_FLAGS_DIRECT_IO`.
 const AUTOCLEAR: u32 = 4;
 const DIRECT_IO: u32 = 16;
-/// How often a free device may turn out to be taken by another program.
+/// Number of retries if a free device is taken by another program first.
 const TRIES: u32 = 64;
-/// Size of its `loop_info64`, in words of eight bytes; the first three are device, inode and, of a device node, its number.
+/// Size of `loop_info64` in 8-byte words; the first three are device, inode and, for a device node,
+/// its number.
 const STATUS_WORDS: usize = 29;
-/// What the kernel adds to the name of a file that was deleted.
+/// Suffix that the kernel adds to the name of a deleted file.
 const DELETED: &[u8] = b" (deleted)";
 
 /// A loop device that is attached to a file.
 pub(crate) struct Loop {
-    /// Its name, such as `loop0`.
+    /// Name of the device, such as `loop0`.
     pub name: String,
-    /// The name of the file, when it was attached or last renamed.
+    /// Name of the file when it was attached or last renamed.
     pub file: PathBuf,
 }
 
@@ -50,11 +54,11 @@ pub(crate) struct Loop {
 pub(crate) struct Status {
     /// Device and inode of the file.
     pub file: (u64, u64),
-    /// The device, if the file is the node of one.
+    /// Device number, if the file is a device node.
     pub device: (u32, u32),
 }
 
-/// All loop devices that are attached; none of them, nor what they are attached to, is touched.
+/// Returns all attached loop devices without accessing them or their files.
 pub(crate) fn loops() -> impl Iterator<Item = Loop> {
     std::fs::read_dir("/sys/block").into_iter().flatten().flatten().filter_map(|entry| {
         let mut file = std::fs::read(entry.path().join("loop/backing_file")).ok()?;
@@ -65,29 +69,33 @@ pub(crate) fn loops() -> impl Iterator<Item = Loop> {
 }
 
 impl Loop {
-    /// Where the file was, if its name is deleted; other links of it may be there.
+    /// Returns the former path of the file if its name was deleted; other links to it may exist.
     pub fn deleted(&self) -> Option<&Path> {
         let name = self.file.as_os_str().as_bytes().strip_suffix(DELETED)?;
         Some(Path::new(OsStr::from_bytes(name)))
     }
 
-    /// What it is attached to, by the kernel, which asks the file system; absent where this user may not ask.
+    /// Returns what it is attached to, according to the kernel, which asks the file system; `None`
+    /// if this user may not ask.
     pub fn status(&self) -> Option<Status> {
         let node = Path::new("/dev").join(&self.name);
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let device = rustix::fs::open(node, flags, Mode::empty()).ok()?;
         let mut words = [0_u64; STATUS_WORDS];
-        // SAFETY: the descriptor is open, and the call writes a `loop_info64`, for which there is room.
+        // SAFETY: the descriptor is open, and the call writes a `loop_info64`, for which there is
+        // room.
         let asked = unsafe { libc::ioctl(device.as_raw_fd(), GET_STATUS, words.as_mut_ptr()) };
         let [device, inode, of_node, ..] = words;
         (asked == 0).then(|| Status { file: (device, inode), device: mounts::split(of_node) })
     }
 }
 
-/// Shows `file` on a free loop device, which lets go of it when nobody has the device open any more: its path, and the device, open for reading.
+/// Attaches `file` to a free loop device, which detaches itself when nobody has it open any more.
+/// Returns its path and the device, open for reading.
 ///
 /// # Errors
-/// No device can be had, or none that passes direct I/O on to the file, where each request would be cached twice.
+/// No device is available, or none that passes direct I/O on to the file; without that, each
+/// request would be cached twice.
 pub(crate) fn attach(file: &File) -> io::Result<(PathBuf, File)> {
     let open = |path: &Path| File::options().read(true).write(true).open(path);
     let control = open(Path::new("/dev/loop-control"))?;
@@ -108,19 +116,19 @@ pub(crate) fn attach(file: &File) -> io::Result<(PathBuf, File)> {
     Err(ErrorKind::ResourceBusy.into())
 }
 
-/// What a call answered, or why it failed.
+/// Returns the result of a call, or why it failed.
 fn answered(answer: libc::c_int) -> io::Result<libc::c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
-/// Shows `file` on `device` from this moment to the last at which that is open.
+/// Attaches `file` to `device` until `device` is closed for the last time.
 fn configure(device: &File, file: &File) -> io::Result<()> {
     let mut words = [0_u32; CONFIG_WORDS];
     words[0] = file.as_raw_fd().unsigned_abs();
     words[FLAGS] = AUTOCLEAR | DIRECT_IO;
     // SAFETY: the descriptor is open, and the call reads a `loop_config`, which `words` is.
     match answered(unsafe { libc::ioctl(device.as_raw_fd(), CONFIGURE, words.as_ptr()) }) {
-        // Before Linux 5.8 it takes two calls.
+        // Before Linux 5.8 this takes two calls.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOTTY)) => {
             configure_in_two(device, &words)?;
         }
@@ -135,12 +143,12 @@ fn configure(device: &File, file: &File) -> io::Result<()> {
     })
 }
 
-/// The same, by a kernel that knows of no `LOOP_CONFIGURE`.
+/// Does the same on a kernel without `LOOP_CONFIGURE`.
 fn configure_in_two(device: &File, words: &[u32; CONFIG_WORDS]) -> io::Result<()> {
     let device = device.as_raw_fd();
-    // SAFETY: the descriptor is open, and the call takes the number of another.
+    // SAFETY: the descriptor is open, and the call takes the number of another one.
     answered(unsafe { libc::ioctl(device, SET_FD, libc::c_ulong::from(words[0])) })?;
-    // SAFETY: the descriptor is open, and the call reads a `loop_info64`, which lies there.
+    // SAFETY: the descriptor is open, and the call reads the `loop_info64` at this address.
     let set = answered(unsafe { libc::ioctl(device, SET_STATUS, words[INFO..].as_ptr()) });
     if set.is_err() {
         // SAFETY: the descriptor is open, and the call takes nothing else.
@@ -171,7 +179,8 @@ mod tests {
         assert!(attach(&File::open(&real).unwrap()).is_err(), "a directory");
         assert_eq!(shown(), 1);
         drop(held);
-        // Others may look at a device for a moment, and another test may have forked a process with a copy of the descriptor.
+        // Other processes may open a device briefly, and another test may have forked with a copy
+        // of the descriptor.
         let begun = Instant::now();
         while shown() > 0 {
             assert!(begun.elapsed() < Duration::from_secs(60), "it stays");

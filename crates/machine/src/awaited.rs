@@ -1,4 +1,5 @@
-//! Pipes as inputs: a program that writes late is waited for, which is said, and an interruption ends the wait.
+//! Pipes as inputs: waits for a slow writer, tells the user so, and ends the wait on an
+//! interruption.
 
 use crate::{interrupt, terminal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,17 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the first byte may take before it is said what is waited for.
+/// Time to wait for the first byte before telling the user.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How often an interruption is looked for.
+/// Interval between checks for an interruption.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// A file, pipe or device whose bytes may come late.
+/// A file, pipe or device whose bytes may arrive late.
 pub(crate) struct Awaited {
     file: File,
     name: PathBuf,
     stop: Arc<AtomicBool>,
-    /// Whether a byte has come, or the wait for it was told.
+    /// Whether a byte has arrived, or the wait for it was reported.
     begun: bool,
 }
 
@@ -30,12 +31,13 @@ pub(crate) struct Awaited {
 #[error("interrupted")]
 struct Interrupted;
 
-/// Whether an error of [`Awaited`] is an interruption; its kind is not that of a call to be made again.
+/// Returns whether an error of [`Awaited`] is an interruption. Its kind is not the one for which
+/// callers retry.
 pub(crate) fn is_interruption(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Interrupted>())
 }
 
-/// Opens a file to read; of a named pipe that no program writes to yet, without waiting for one.
+/// Opens a file for reading; for a named pipe without a writer, it does not wait for one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
@@ -49,7 +51,7 @@ impl Awaited {
         Self { file, name: name.to_owned(), stop: interrupt::flag(), begun: false }
     }
 
-    /// Waits until there is something to read, or the end.
+    /// Waits until there is something to read, or the end of the input.
     fn wait(&mut self) -> io::Result<()> {
         let since = Instant::now();
         loop {

@@ -9,23 +9,26 @@ use std::path::PathBuf;
 use std::ptr;
 use std::sync::LazyLock;
 
-/// Number of the `cachestat` system call (Linux 6.5), the same on all architectures but alpha.
+/// Number of the `cachestat` system call (Linux 6.5), the same on all architectures except alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// Type that `statfs` gives for overlayfs, where `cachestat` looks at the wrong inode and always counts 0.
+/// Type that `statfs` returns for overlayfs, where `cachestat` queries the wrong inode and always
+/// counts 0.
 const OVERLAYFS: u64 = 0x794c_7630;
 
-/// Part of a file that is mapped at a time to ask about its pages.
+/// Bytes of a file that are mapped at a time to query its pages.
 const WINDOW: u64 = 1 << 30;
 
-/// Size of a page of memory, in bytes.
+/// Returns the size of a page of memory, in bytes.
 pub fn page_size() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// How many of `len` bytes from `offset` are in the file cache, in whole pages; absent where the kernel cannot say.
+/// Returns how many of `len` bytes from `offset` are in the file cache, in whole pages; `None` if
+/// the kernel cannot say.
 ///
-/// `file` must belong to this user or be writable by it: the kernel hides the cache of other people's files.
+/// `file` must belong to this user or be writable by it: the kernel hides cache residency of other
+/// users' files.
 pub fn resident_bytes(file: &impl AsFd, offset: u64, len: u64) -> Option<u64> {
     if len == 0 {
         return Some(0);
@@ -49,16 +52,17 @@ pub fn evict(file: &impl AsFd) -> Result<(), Error> {
         let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
         std::fs::read_link(link).unwrap_or_else(|_| PathBuf::from("the file"))
     };
-    // Pages that wait to be written are not dropped, so that the order matters.
+    // Dirty pages are not dropped, so the order matters.
     rustix::fs::fdatasync(file).map_err(|e| Error::io("flush", &place(), e))?;
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)
         .map_err(|e| Error::io("drop from the file cache", &place(), e))
 }
 
-/// Lets storage begin with what waits to be written of `len` bytes from `offset`; nothing waits for that and nothing is dropped.
+/// Starts write-back of the dirty pages in `len` bytes from `offset`, without waiting for it or
+/// dropping anything.
 pub fn begin_writing(file: &impl AsFd, offset: u64, len: u64) {
     let (Ok(offset), Ok(len)) = (offset.try_into(), len.try_into()) else { return };
-    // What it answers is only whether it was begun.
+    // The result says only whether write-back was started.
     // SAFETY: the kernel reads and writes no memory of ours.
     let _ = unsafe {
         libc::sync_file_range(file.as_fd().as_raw_fd(), offset, len, libc::SYNC_FILE_RANGE_WRITE)
@@ -69,13 +73,14 @@ fn is_overlay(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == OVERLAYFS)
 }
 
-/// Pages of the range in the file cache, or the error number.
+/// Returns the pages of the range in the file cache, or the error number.
 fn cachestat(file: BorrowedFd<'_>, offset: u64, len: u64) -> Result<u64, i32> {
     let range = [offset, len];
     // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted.
     let mut counts = [0u64; 5];
-    // SAFETY: both pointers are to live arrays of the layout that linux/mman.h gives for struct cachestat_range (two u64)
-    // and struct cachestat (five u64); the kernel reads the one, writes the other and keeps neither.
+    // SAFETY: both pointers are to live arrays with the layouts that linux/mman.h gives for struct
+    // cachestat_range (two u64) and struct cachestat (five u64). The kernel reads the first, writes
+    // the second and keeps neither.
     let result = unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0)
     };
@@ -86,18 +91,20 @@ fn last_error() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// Whether `mincore` tells pages that are there from others, which is asked once: gVisor says of every page that it is there.
+/// Whether `mincore` distinguishes resident pages; checked once. gVisor reports every page as
+/// resident.
 static MINCORE_TELLS: LazyLock<bool> = LazyLock::new(|| tells(untouched()));
 
-/// Whether an answer for pages that were never touched is right; none at all is not wrong.
+/// Returns whether the answer for untouched pages is right; no answer is not wrong.
 fn tells(untouched: Option<u64>) -> bool {
     untouched.is_none_or(|pages| pages == 0)
 }
 
-/// Pages that `mincore` says are there of a mapping of one page that nobody has touched.
+/// Returns how many pages `mincore` reports as resident in a new, untouched mapping of one page.
 fn untouched() -> Option<u64> {
     let len = rustix::param::page_size();
-    // SAFETY: a new mapping at an address that the kernel chooses touches no memory of ours, and it is never accessed.
+    // SAFETY: a new mapping at an address chosen by the kernel touches no memory of ours, and it is
+    // never accessed.
     let map = unsafe {
         rustix::mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ, MapFlags::PRIVATE).ok()?
     };
@@ -105,7 +112,8 @@ fn untouched() -> Option<u64> {
     unsafe { present(map, len) }
 }
 
-/// Pages of the range in the file cache, by mapping it without touching it; absent where the kernel does not tell.
+/// Returns the pages of the range in the file cache by mapping it without touching it; `None` if
+/// the kernel does not tell.
 fn mincore(file: BorrowedFd<'_>, offset: u64, len: u64) -> Option<u64> {
     if !*MINCORE_TELLS {
         return None;
@@ -123,7 +131,8 @@ fn mincore(file: BorrowedFd<'_>, offset: u64, len: u64) -> Option<u64> {
 }
 
 fn mincore_window(file: BorrowedFd<'_>, from: u64, len: usize) -> Option<u64> {
-    // SAFETY: a new mapping at an address that the kernel chooses touches no memory of ours, and it is never accessed.
+    // SAFETY: a new mapping at an address chosen by the kernel touches no memory of ours, and it is
+    // never accessed.
     let map = unsafe {
         rustix::mm::mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, from)
             .ok()?
@@ -132,7 +141,7 @@ fn mincore_window(file: BorrowedFd<'_>, from: u64, len: usize) -> Option<u64> {
     unsafe { present(map, len) }
 }
 
-/// Pages of a mapping that are in memory; ends the mapping.
+/// Returns the resident pages of a mapping, and unmaps it.
 ///
 /// # Safety
 /// `map` is a mapping of `len` bytes, and nothing refers to it any more.
@@ -154,7 +163,8 @@ mod tests {
 
     const LEN: u64 = 4 << 20;
 
-    /// A file of `LEN` bytes that is wholly in the file cache, in a directory of the build, which is on a disk if any is.
+    /// A file of `LEN` bytes that is entirely in the file cache. It is in the build directory,
+    /// which is on a disk if there is one.
     fn cached() -> (tempfile::NamedTempFile, File) {
         let mut named = tempfile::NamedTempFile::new_in(build_directory()).unwrap();
         named.write_all(&vec![7; LEN as usize]).unwrap();
@@ -171,14 +181,15 @@ mod tests {
         if is_memory(&file) {
             return skipped("files of this directory lie in memory and cannot be evicted");
         }
-        // The kernel may keep a few pages that it is just looking at.
+        // The kernel may keep a few pages that it is just using.
         assert!(resident_bytes(&file, 0, LEN).unwrap() <= LEN / 16);
         assert!(mincore(file.as_fd(), 0, LEN).unwrap() <= LEN / 16 / page_size());
         file.read_exact(&mut [0; 4096]).unwrap();
         assert!(resident_bytes(&file, 0, 4096) == Some(4096));
     }
 
-    /// Of a sandbox that says so of all pages a set of four times the memory was said to stay in memory.
+    /// Guards against reporting that a set of four times the memory stays in memory, in a sandbox
+    /// that calls all pages resident.
     #[test]
     fn a_kernel_that_says_of_every_page_that_it_is_there_is_not_asked() {
         assert!(*MINCORE_TELLS && untouched() == Some(0), "Linux tells");

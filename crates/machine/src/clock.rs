@@ -1,25 +1,35 @@
-//! The clock that times every request: the processor's own counter where it can be trusted, else the kernel's.
+//! The clock that times every request: the processor's counter if it can be trusted, otherwise the
+//! kernel's.
 
 use ioscape_schema::{Warning, WarningKind};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-/// Readings taken to measure the clock.
+/// Number of readings for measuring the clock.
 const READINGS: usize = 20_000;
 
 /// Longest wait for a clock that has not moved during all readings.
 const STILL: Duration = Duration::from_millis(200);
 
-/// A precision above this is doubtful for requests of the file cache, which take about as long; in nanoseconds.
+/// Precision, in nanoseconds, above which the clock is doubtful for file-cache requests, which take
+/// about as long.
 const COARSE_NS: f64 = 1000.0;
 
-/// Nanoseconds on the kernel's monotonic clock (`CLOCK_MONOTONIC`), which all processes share and the kernel's events tell of.
+/// Returns the kernel's monotonic time (`CLOCK_MONOTONIC`) in nanoseconds. All processes share it,
+/// and the kernel's events use it.
 #[inline]
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
-/// For how long the machine was suspended since it was started, which its monotonic clock leaves out.
+/// Returns the wall-clock time `ago_ns` nanoseconds ago, in nanoseconds since 1970; `None` if that
+/// is before 1970.
+pub fn unix_ns(ago_ns: u64) -> Option<i64> {
+    let now = SystemTime::UNIX_EPOCH.elapsed().ok()?;
+    i64::try_from(now.as_nanos().checked_sub(ago_ns.into())?).ok()
+}
+
+/// Returns how long the machine was suspended since boot, which its monotonic clock leaves out.
 pub fn suspended() -> Duration {
     let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let nanos =
@@ -41,26 +51,26 @@ impl Clock {
         Self { source: quanta::Clock::new() }
     }
 
-    /// The present reading, in ticks of unknown length.
+    /// Returns the current reading, in ticks of unknown length.
     #[inline]
     pub fn raw(&self) -> u64 {
         self.source.raw()
     }
 
-    /// Nanoseconds between two readings; 0 if `to_raw` is before `from_raw`.
+    /// Returns the nanoseconds between two readings; 0 if `to_raw` is before `from_raw`.
     #[inline]
     pub fn nanos_between(&self, from_raw: u64, to_raw: u64) -> u64 {
         self.source.delta_as_nanos(from_raw, to_raw)
     }
 
-    /// Measures the clock itself: the least non-zero step between two readings, and the mean time of a reading in the
-    /// best of several rounds, so that an interruption does not count.
+    /// Measures the clock itself: the smallest non-zero step between two readings, and the mean
+    /// time of a reading. The best of several rounds counts, so that an interruption does not.
     pub fn measure(&self) -> ioscape_schema::environment::Clock {
         measured(|| self.raw(), |from, to| self.nanos_between(from, to))
     }
 }
 
-/// Measures a clock that `raw` reads and whose ticks `nanos_between` converts.
+/// Measures a clock that is read by `raw` and whose ticks `nanos_between` converts.
 fn measured(
     raw: impl Fn() -> u64,
     nanos_between: impl Fn(u64, u64) -> u64,
@@ -99,10 +109,10 @@ impl Default for Clock {
     }
 }
 
-/// The warning about response times that a clock `measured` like this calls for, if any.
+/// Returns the warning about response times that this measured clock calls for, if any.
 pub fn doubt(measured: &ioscape_schema::environment::Clock) -> Option<Warning> {
     let coarse = measured.precision_ns.max(measured.cost_ns);
-    // Nothing above zero means that the clock did not move at all.
+    // No positive value means that the clock did not move at all.
     (coarse > COARSE_NS || coarse <= 0.0).then(|| {
         Warning::new(
             WarningKind::Clock,
@@ -128,8 +138,8 @@ mod tests {
         let kernel_to = monotonic_ns();
         let (to, kernel_last) = (clock.raw(), monotonic_ns());
         let ns = clock.nanos_between(from, to) as f64;
-        // Bounded by what passed inside and outside of it, whatever interrupted this test; its calibration is off by more than a thousandth
-        // where that was interrupted.
+        // Bounded by the kernel's time inside and outside of it, whatever interrupted this test.
+        // The calibration is off by more than a thousandth if it was interrupted.
         assert!(ns > (kernel_to - kernel_from) as f64 * 0.99, "{ns}");
         assert!(ns < (kernel_last - kernel_outer) as f64 * 1.01, "{ns}");
         assert_eq!(clock.nanos_between(to, from), 0);
@@ -142,7 +152,8 @@ mod tests {
         assert!(measured.cost_ns > 0.0 && measured.cost_ns.is_finite());
     }
 
-    /// The kernel's clock that moves with its timer interrupt alone stands in for a processor's that cannot be trusted.
+    /// The kernel's coarse clock, which moves only with the timer interrupt, stands in for an
+    /// untrustworthy processor counter.
     #[test]
     fn the_kernels_coarse_clock_is_told() {
         let coarse = || {

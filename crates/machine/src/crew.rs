@@ -11,31 +11,31 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Exit code of a worker that did all it was told.
+/// Exit code of a worker that completed its work.
 pub const DONE: i32 = 0;
 
-/// Exit code of a worker that left a fault in its report.
+/// Exit code of a worker that reported a fault.
 pub const FAULTED: i32 = 3;
 
 /// Exit code of a worker whose code panicked.
 const PANICKED: i32 = 4;
 
-/// Exit code of a worker whose conductor was gone before it began.
+/// Exit code of a worker whose conductor had ended before it began.
 const ORPHANED: i32 = 5;
 
-/// Longest pause between two looks at workers that are waited for.
+/// Longest pause between two checks on workers being waited for.
 pub const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// How long the kernel may take to end a killed process before it counts as hung.
+/// Time allowed to the kernel to end a killed process before it counts as hung.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A worker that was blocked no longer than this runs.
+/// A worker blocked for no longer than this counts as running.
 const RUNS: Duration = Duration::from_secs(2);
 
-/// Workers whose state is asked for at a time, which takes some 20 us each.
+/// Number of workers whose state is queried at a time, at some 20 us each.
 const LOOKED_AT: usize = 64;
 
-/// Of those, workers whose control group is looked at, which they share.
+/// Number of these for which the control group is checked too; they all share it.
 const LOOKED_AT_GROUP: usize = 4;
 
 /// Whether this process is a worker.
@@ -49,19 +49,20 @@ struct Child {
     stuck: Stuck,
 }
 
-/// All worker processes of one run; those still alive are killed when it is dropped.
+/// All worker processes of one run; dropping it kills those still alive.
 #[derive(Debug, Default)]
 pub struct Crew {
     children: Vec<Child>,
-    /// Whether those alive were killed, so that those still alive then are held by the kernel.
+    /// Whether the live ones were killed: any still alive after that is held by the kernel.
     killed: bool,
 }
 
 impl Crew {
-    /// Forks `count` workers; each runs `body` with its number and leaves with the code it returns.
+    /// Forks `count` workers; each runs `body` with its number and exits with the code that it
+    /// returns.
     ///
-    /// The conductor may have other threads, so a worker must keep away from locks they could hold at this moment:
-    /// standard output, the environment, the panic machinery.
+    /// The conductor may have other threads, so a worker must avoid locks that they could hold at
+    /// the fork: standard output, the environment, the panic machinery.
     pub fn fork(count: u32, body: impl Fn(u32) -> i32) -> io::Result<Self> {
         silence_workers();
         let mut crew = Self::default();
@@ -73,7 +74,7 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Notes who has ended meanwhile; whether all have.
+    /// Records which workers have ended, and returns whether all have.
     pub fn poll(&mut self) -> bool {
         for child in self.children.iter_mut().filter(|c| c.death.is_none()) {
             child.death = match rustix::process::waitpid(Some(child.pid), WaitOptions::NOHANG) {
@@ -85,24 +86,26 @@ impl Crew {
         self.children.iter().all(|c| c.death.is_some())
     }
 
-    /// The first worker that has ended, by number, and how; one that failed before one that is merely done.
+    /// Returns the number of the first worker that has ended and how it ended. A worker that failed
+    /// comes before one that completed.
     pub fn first_dead(&self) -> Option<(u32, Death)> {
         let mut dead = self.children.iter().zip(0..).filter_map(|(c, i)| Some((i, c.death?)));
         let first = dead.clone().next();
         dead.find(|(_, death)| *death != Death::Exit(DONE)).or(first)
     }
 
-    /// The process number of the first worker, whether it lives or not; 0 of an empty crew.
+    /// Returns the process id of the first worker, dead or alive; 0 for an empty crew.
     pub fn first_id(&self) -> u32 {
         self.children.first().map_or(0, |child| child.pid.as_raw_nonzero().get().unsigned_abs())
     }
 
-    /// The first worker that has not ended.
+    /// Returns the first worker that has not ended.
     pub fn first_alive(&self) -> Option<u32> {
         self.children.iter().zip(0..).find(|(c, _)| c.death.is_none()).map(|(_, i)| i)
     }
 
-    /// Waits until all have ended, `patience` is over or `give_up` says so; whether all have ended.
+    /// Waits until all have ended, `patience` has passed, or `give_up` returns true. Returns
+    /// whether all have ended.
     pub fn wait(&mut self, patience: Duration, give_up: impl Fn() -> bool) -> bool {
         let begin = Instant::now();
         let mut pause = Duration::from_micros(200);
@@ -116,12 +119,12 @@ impl Crew {
         true
     }
 
-    /// Whether the kernel holds all workers that live, each for longer than any device or server that answers takes, as far as this
-    /// was asked meanwhile.
+    /// Returns whether the kernel has blocked every live worker for longer than any responding
+    /// device or server takes, as far as this has been observed.
     pub fn is_held(&mut self) -> bool {
         let mut held = None;
         for child in self.children.iter_mut().filter(|c| c.death.is_none()) {
-            // One that runs is enough; there may be hundreds.
+            // One running worker decides it; there may be hundreds.
             if child.stuck.held() < RUNS {
                 return false;
             }
@@ -130,7 +133,8 @@ impl Crew {
         held.unwrap_or(false)
     }
 
-    /// The first worker that is stopped or frozen; of many only the first are looked at.
+    /// Returns the first worker that is stopped or frozen; in a large crew only the first workers
+    /// are checked.
     pub fn first_stopped(&self) -> Option<u32> {
         let alive = self.children.iter().zip(0..).filter(|(c, _)| c.death.is_none());
         let id = |c: &Child| c.pid.as_raw_nonzero().get().unsigned_abs();
@@ -141,7 +145,8 @@ impl Crew {
         alive.take(LOOKED_AT).enumerate().find(is_stopped).map(|(_, (_, i))| i)
     }
 
-    /// The first worker that has not ended though it should have, and why: somebody stopped it, or the kernel holds it.
+    /// Returns the first worker that should have ended but has not, and why: something stopped it,
+    /// or the kernel holds it.
     pub fn first_silent(&self) -> (u32, Death) {
         match self.first_stopped() {
             Some(process) => (process, Death::Stopped),
@@ -149,10 +154,10 @@ impl Crew {
         }
     }
 
-    /// Kills those still alive and waits a little for their end; whether all have ended.
+    /// Kills the live workers and waits briefly for their end. Returns whether all have ended.
     pub fn kill(&mut self) -> bool {
         for child in self.children.iter().filter(|c| c.death.is_none()) {
-            // It can only be gone already.
+            // The only possible failure is that it has ended already.
             let _ = rustix::process::kill_process(child.pid, Signal::KILL);
         }
         self.killed = true;
@@ -177,8 +182,8 @@ fn death(status: WaitStatus) -> Death {
 
 fn fork_one(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     let conductor = rustix::process::getpid();
-    // SAFETY: the child runs on its own copy of memory, keeps to the C library's fork-safe parts (its allocator among
-    // them), and leaves by `_exit`.
+    // SAFETY: the child runs on its own copy of memory, uses only fork-safe parts of the C library
+    // (including its allocator), and exits by `_exit`.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
@@ -194,19 +199,20 @@ fn fork_one(body: impl FnOnce() -> i32) -> io::Result<Pid> {
     }
 }
 
-/// Ends this worker at once: no destructor runs that belongs to the conductor.
+/// Ends this worker at once, without running destructors that belong to the conductor.
 pub fn leave(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(code) }
 }
 
-/// Whether this process is a worker.
+/// Returns whether this process is a worker.
 pub(crate) fn is_worker() -> bool {
     IS_WORKER.load(Ordering::Relaxed)
 }
 
-/// Silences panics of workers: their exit code tells. Done before the fork, because a worker that changed the
-/// hook would wait for ever if a thread of the conductor was panicking at that moment.
+/// Silences panics of workers, whose exit code reports them. This happens before the fork: a worker
+/// that changed the hook would hang forever if a thread of the conductor was panicking at that
+/// moment.
 fn silence_workers() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -219,24 +225,26 @@ fn silence_workers() {
     });
 }
 
-/// Has the kernel keep the exit codes of child processes, also where the program was started with their end ignored: every worker would seem
-/// to have failed. Nothing is to be running beside it yet.
+/// Makes the kernel keep the exit codes of child processes even if the program inherited an ignored
+/// SIGCHLD; otherwise every worker would seem to have failed. Call it before other threads run.
 pub fn hear_of_children() {
     // SAFETY: the default action installs no handler.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Ties this worker's life to the conductor's and ignores interrupts, which are the conductor's to handle; false if it is gone already.
+/// Ties this worker's life to the conductor's and ignores interrupts, which the conductor handles.
+/// Returns false if the conductor has already ended.
 fn set_up(conductor: Pid) -> bool {
     IS_WORKER.store(true, Ordering::Relaxed);
-    // Workers say nothing, and one that the kernel holds must not keep the reader of our outputs waiting.
+    // Workers print nothing, and one that the kernel holds must not keep a reader of our outputs
+    // waiting.
     silence();
-    // Failures would only make the worker less tidy.
+    // On failure the worker is merely less tidy.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let _ =
         rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     for signal in [libc::SIGINT, libc::SIGXFSZ] {
-        // SAFETY: to ignore a signal installs no handler.
+        // SAFETY: ignoring a signal installs no handler.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     rustix::process::getppid() == Some(conductor)

@@ -1,5 +1,6 @@
-//! A block device as the kernel shows it below `/sys/dev/block`.
+//! A block device as shown by the kernel below `/sys/dev/block`.
 
+use crate::extents::on_storage;
 use crate::mounts::{self, FileSystemInfo, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,12 @@ pub struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// The device of this number; absent if the kernel shows none.
+    /// Returns the device of this number, if the kernel shows it.
     pub fn at(number: (u32, u32)) -> Option<Self> {
         Self::below(Path::new("/sys"), number)
     }
 
-    /// The same as it is shown below `sys`.
+    /// Returns the device as shown below `sys`.
     pub(crate) fn below(sys: &Path, number: (u32, u32)) -> Option<Self> {
         let link = sys.join(format!("dev/block/{}:{}", number.0, number.1));
         Some(Self { number, directory: std::fs::canonicalize(link).ok()? })
@@ -29,18 +30,18 @@ impl BlockDevice {
         Some(Self { number, directory })
     }
 
-    /// The kernel's name, such as `vda1`.
+    /// Returns the kernel's name, such as `vda1`.
     pub fn name(&self) -> String {
         self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The disk that this is a partition of; absent for a whole disk.
+    /// Returns the disk that this is a partition of; `None` for a whole disk.
     fn parent(&self) -> Option<Self> {
         self.directory.join("partition").exists().then_some(())?;
         Self::in_directory(self.directory.parent()?.to_owned())
     }
 
-    /// The whole disk: itself, or what it is a partition of.
+    /// Returns the whole disk: itself, or the one that it is a partition of.
     pub fn disk(&self) -> Self {
         self.parent().unwrap_or_else(|| self.clone())
     }
@@ -51,7 +52,7 @@ impl BlockDevice {
         paths.collect()
     }
 
-    /// Everything that shares data with this device: itself, its partitions, and the disk it is part of.
+    /// Returns everything that shares data with this device: itself, its partitions and its disk.
     pub fn related(&self) -> Vec<Self> {
         let partitions = self.children("").into_iter().filter(|p| p.join("partition").exists());
         let mut all: Vec<Self> = partitions.filter_map(Self::in_directory).collect();
@@ -60,19 +61,21 @@ impl BlockDevice {
         all
     }
 
-    /// The thread that brings the disk's data from a server (NBD) and has the disk open meanwhile; absent for other disks.
+    /// Returns the thread that gets the disk's data from a server (NBD) and has the disk open
+    /// meanwhile; `None` for other disks.
     pub(crate) fn client(&self) -> Option<u64> {
         text::read_number(self.disk().directory.join("pid"))
     }
 
-    /// Names of the devices that are built on this one, such as `dm-0` or `md0`.
+    /// Returns the names of the devices built on this one, such as `dm-0` or `md0`.
     pub fn holders(&self) -> Vec<String> {
         let names = self.children("holders").into_iter();
         names.filter_map(|p| Some(p.file_name()?.to_string_lossy().into_owned())).collect()
     }
 
-    /// Its name or that of a device below it, if all of its data lies in memory: a RAM disk, a loop device whose file lies on a file system
-    /// in memory, or what is built on such devices alone.
+    /// Returns its name, or that of a device below it, if all its data is in memory: a RAM disk, a
+    /// loop device whose file is on a file system in memory, or a device built only on such
+    /// devices.
     fn in_memory(&self, table: &[Mount], deepest: u32) -> Option<String> {
         let disk = self.disk();
         let name = disk.name();
@@ -88,26 +91,48 @@ impl BlockDevice {
             return Some(format!("{name} on {}", below.kind));
         }
         let deeper = deepest.checked_sub(1)?;
-        let below = disk.children("slaves").into_iter();
-        let below: Option<Vec<String>> = below
-            .map(|path| Self::in_directory(path.canonicalize().ok()?)?.in_memory(table, deeper))
-            .collect();
+        let below: Option<Vec<String>> =
+            disk.slaves().map(|one| one?.in_memory(table, deeper)).collect();
         below?.into_iter().next()
     }
 
-    /// The file with its counters, a partition's own for a partition.
+    /// Returns the devices that the disk is built on.
+    fn slaves(&self) -> impl Iterator<Item = Option<Self>> {
+        let paths = self.children("slaves").into_iter();
+        paths.map(|path| Self::in_directory(path.canonicalize().ok()?))
+    }
+
+    /// Returns how many bytes the file systems under loop-device files still have for unallocated
+    /// blocks; `None` if they have room for all of them.
+    fn room(&self, table: &[Mount], deepest: u32) -> Option<u64> {
+        let disk = self.disk();
+        let deeper = deepest.checked_sub(1)?;
+        let Some(file) = text::read(disk.directory.join("loop/backing_file")) else {
+            return disk.slaves().filter_map(|one| one?.room(table, deeper)).min();
+        };
+        let (found, state) = (std::fs::metadata(&file).ok()?, rustix::fs::statvfs(&file).ok()?);
+        let holes = found.len().saturating_sub(on_storage(&found));
+        let below = mounts::by_path(table, Path::new(&file))
+            .and_then(|mount| Self::at(mounts::describe(&mount).device)?.room(table, deeper));
+        let free = state.f_bavail.saturating_mul(state.f_frsize).min(below.unwrap_or(u64::MAX));
+        (holes > free).then_some(free)
+    }
+
+    /// Returns the file with its counters; a partition has its own.
     pub(crate) fn stat_file(&self) -> PathBuf {
         self.directory.join("stat")
     }
 
-    /// Whether the kernel keeps those counters: not while a queue's `iostats` is off. Devices without queues of their own, as of the device mapper and of md,
-    /// are counted all the same by kernels that show it as off there.
+    /// Returns whether the kernel keeps these counters: not while a queue's `iostats` is off.
+    /// Devices without their own queues, such as device mapper and md, are counted even if the
+    /// kernel shows it as off.
     pub(crate) fn is_counted(&self) -> bool {
         let has_queues = self.disk().directory.join("mq").exists();
         !has_queues || self.queue("iostats").is_none_or(|on| on != "0")
     }
 
-    /// What the disk itself says below `device`, by the first of these names that is there and not empty.
+    /// Returns what the disk reports below `device`: the first of these names that exists and is
+    /// not empty.
     fn told(&self, names: &[&str]) -> Option<String> {
         let directory = self.disk().directory.join("device");
         names
@@ -116,21 +141,23 @@ impl BlockDevice {
             .find(|told| !told.is_empty())
     }
 
-    /// Vendor and model, as the drive gives them; absent for drives that have none, as virtio's.
+    /// Returns vendor and model, as the drive reports them; `None` for drives without, such as
+    /// virtio's.
     pub fn model(&self) -> Option<String> {
         let model = self.told(&["model", "name"])?;
-        // Of a PCI device, and so of NVMe, `vendor` is a number that says less than the model.
+        // For a PCI device, and so for NVMe, `vendor` is a number that says less than the model.
         let vendor =
             self.told(&["vendor"]).filter(|vendor| !vendor.starts_with("0x") && vendor != "ATA");
         Some(vendor.map_or_else(|| model.clone(), |vendor| format!("{vendor} {model}")))
     }
 
-    /// Revision of the drive's firmware.
+    /// Returns the drive's firmware revision.
     pub fn firmware(&self) -> Option<String> {
         self.told(&["firmware_rev", "rev", "fwrev"])
     }
 
-    /// Speed of the link to the drive: of PCI Express with its width, or of SATA; `USB` of one on such a bus.
+    /// Returns the speed of the link to the drive: of PCI Express with its width, or of SATA; `USB`
+    /// on a USB bus.
     pub fn link(&self) -> Option<String> {
         if let Some(speed) = self.told(&["device/current_link_speed"]) {
             let width = self.told(&["device/current_link_width"]);
@@ -147,8 +174,8 @@ impl BlockDevice {
         speeds.find(|speed| !speed.is_empty() && !speed.starts_with('<'))
     }
 
-    /// What tells its data from those of all other devices wherever it is attached, and which part of the disk it is; absent where the kernel knows no such
-    /// name of the disk.
+    /// Returns an identifier of its data that holds wherever it is attached, with its part of the
+    /// disk; `None` if the kernel knows none for the disk.
     pub(crate) fn identifier(&self) -> Option<String> {
         let disk = self.disk();
         let names = ["wwid", "device/wwid", "serial", "dm/uuid"].into_iter();
@@ -158,33 +185,41 @@ impl BlockDevice {
         Some(format!("{own} {part}"))
     }
 
-    /// A setting of the disk's queue, such as `scheduler`.
+    /// Returns a setting of the disk's queue, such as `scheduler`.
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))
     }
 }
 
-/// Whether the last part of `path` is this word and a number.
+/// Returns whether the last part of `path` is this word and a number.
 fn is_numbered(path: &Path, word: &str) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_prefix(word).is_some_and(|n| n.parse::<u32>().is_ok())
 }
 
-/// What keeps a file system's data in memory and on no storage, as `ram0`: the file system itself, or the device below it; absent
-/// where nothing shows that.
+/// Returns what keeps a file system's data in memory instead of on storage, such as `ram0`: the
+/// file system itself, or the device below it; `None` if nothing indicates that.
 pub fn memory_below(system: &FileSystemInfo) -> Option<String> {
     let table = mounts::table();
     files_in(&table, system, size)
         .or_else(|| BlockDevice::at(system.device)?.in_memory(&table, DEEPEST))
 }
 
-/// Whether files are pages of memory themselves, with no file cache beside them: on a file system in memory, or an overlay that keeps there what is
-/// written to it.
+/// Returns the bytes left below a file system or its device, if that may be less than its own free
+/// space: a sparse file below a loop device. What a thin pool has left is not visible to every
+/// user.
+pub fn room_below(system: &FileSystemInfo) -> Option<u64> {
+    BlockDevice::at(system.device)?.room(&mounts::table(), DEEPEST)
+}
+
+/// Returns whether files are themselves pages of memory, without a file cache beside them: on a
+/// file system in memory, or on an overlay that writes to one.
 pub fn are_files_memory(system: &FileSystemInfo) -> bool {
     files_in(&mounts::table(), system, size).is_some()
 }
 
-/// The file system in memory that the files of `system` lie on; `size` tells that of the one mounted at a place.
+/// Returns the file system in memory that holds the files of `system`; `size` returns the size of
+/// the one mounted at a path.
 fn files_in(
     table: &[Mount],
     system: &FileSystemInfo,
@@ -194,8 +229,8 @@ fn files_in(
         return Some(system.name.clone());
     }
     let below = on_memory(table, upper_directory(&system.mount_options)?)?;
-    // An overlay tells the size of the file system that it writes to. The path is one of where it was mounted: in a container another file system may
-    // have that place.
+    // An overlay reports the size of the file system that it writes to. Its path is from where it
+    // was mounted: in a container another file system may be at that path.
     let size_below = size(&below.point)?;
     let is_own =
         |mount: &&Mount| mount.kind == system.name && mount.options == system.mount_options;
@@ -203,21 +238,21 @@ fn files_in(
     own.any(|mount| size(&mount.point) == Some(size_below)).then_some(below.kind)
 }
 
-/// Blocks and files of the file system mounted at `point`.
+/// Returns the blocks and files of the file system mounted at `point`.
 fn size(point: &Path) -> Option<[u64; 2]> {
     let state = rustix::fs::statvfs(point).ok()?;
     Some([state.f_blocks, state.f_files])
 }
 
-/// Most devices upon one another that are looked through.
+/// Largest number of stacked devices that are followed.
 const DEEPEST: u32 = 8;
 
-/// Where an overlay keeps what is written to it (kernel: Documentation/filesystems/overlayfs.rst).
+/// Returns the directory an overlay writes to (kernel: Documentation/filesystems/overlayfs.rst).
 fn upper_directory(mount_options: &str) -> Option<&Path> {
     mount_options.split(',').find_map(|option| option.strip_prefix("upperdir=")).map(Path::new)
 }
 
-/// The mount of the file system in memory that `path` lies on, if it does.
+/// Returns the mount of the file system in memory that holds `path`, if it is on one.
 fn on_memory(table: &[Mount], path: &Path) -> Option<Mount> {
     mounts::by_path(table, path).filter(|mount| mounts::describe(mount).is_in_memory())
 }
@@ -227,7 +262,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A made-up `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the second.
+    /// An invented `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the
+    /// second.
     fn fake() -> tempfile::TempDir {
         let sys = tempfile::tempdir().unwrap();
         let disk = sys.path().join("devices/pci/block/sda");
@@ -308,7 +344,7 @@ mod tests {
         assert!(part.disk().holders().is_empty());
     }
 
-    /// Zeros of a disk that is not counted were taken for a disk that nothing reached.
+    /// Guards against taking the zeros of an uncounted disk for a disk without I/O.
     #[test]
     fn a_disk_whose_counters_are_off_is_not_counted() {
         let sys = fake();
@@ -376,7 +412,32 @@ mod tests {
         assert_eq!(below.map(|mount| mount.kind).as_deref(), Some("tmpfs"));
     }
 
-    /// In a container with memory at `/var/lib`, where its host keeps the files of containers, the host's disk was taken for that memory.
+    /// Guards against a set that takes all the space left below, where others write too.
+    #[test]
+    fn a_sparse_file_below_a_loop_device_bounds_what_is_written() {
+        let sys = tempfile::tempdir().unwrap();
+        let make = |name: &str, bytes: u64, below: &str| {
+            let [folder, image] = ["", ".img"].map(|end| sys.path().join(format!("{name}{end}")));
+            fs::create_dir_all(folder.join("slaves")).unwrap();
+            fs::write(folder.join("dev"), "7:0\n").unwrap();
+            if below.is_empty() {
+                fs::create_dir(folder.join("loop")).unwrap();
+                fs::File::create(&image).unwrap().set_len(bytes).unwrap();
+                fs::write(folder.join("loop/backing_file"), image.to_str().unwrap()).unwrap();
+            } else {
+                let link = folder.join("slaves/one");
+                std::os::unix::fs::symlink(sys.path().join(below), link).unwrap();
+            }
+            BlockDevice::in_directory(folder).unwrap().room(&[], DEEPEST)
+        };
+        assert_eq!(make("loop0", 1 << 20, ""), None, "there is room for all of it");
+        let bounded = [make("loop1", 8 << 40, ""), make("dm-0", 0, "loop1")];
+        assert!(bounded.iter().all(|room| room.is_some_and(|r| r < 8 << 40)), "{bounded:?}");
+        assert_eq!(make("dm-1", 0, "loop0"), None);
+    }
+
+    /// Once, in a container with memory at `/var/lib`, where its host keeps the files of
+    /// containers, the host's disk was taken for that memory.
     #[test]
     fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
         let files_on = |upper: &str, size: [u64; 2]| {

@@ -1,4 +1,4 @@
-//! What can go wrong on a real machine, in sentences that say what, where and what to do.
+//! Errors on a real machine, in sentences that say what failed, where, and what to do.
 
 use ioscape_schema::units::Bytes;
 use std::fmt;
@@ -11,7 +11,7 @@ pub enum Error {
     /// The target is refused: it does not exist, is in use, or may not be destroyed.
     #[error("{}: {reason}", .path.display())]
     Target {
-        /// What the user named.
+        /// The path that the user named.
         path: PathBuf,
         /// Why it is refused and what to do.
         reason: String,
@@ -22,11 +22,11 @@ pub enum Error {
         .path.display(), Bytes(*.needed as f64), Spared(*.spared), Bytes(*.free as f64)
     )]
     Space {
-        /// What the user named.
+        /// The path that the user named.
         path: PathBuf,
         /// Bytes needed.
         needed: u64,
-        /// How many of them stay free for others.
+        /// The part of these that stays free for others.
         spared: u64,
         /// Bytes available to this user.
         free: u64,
@@ -37,61 +37,62 @@ pub enum Error {
         .path.display(), At(*.offset), advice(.source)
     )]
     Io {
-        /// What was tried, as a verb: `read`, `write`, `open`.
+        /// The operation, as a verb: `read`, `write`, `open`.
         operation: &'static str,
-        /// The file it was tried on.
+        /// The file it was applied to.
         path: PathBuf,
         /// Byte offset in the file, where there is one.
         offset: Option<u64>,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// An output could not be written.
     #[error("cannot write {}: {source}", .path.display())]
     Output {
-        /// Where it should go.
+        /// The destination.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// This system lacks what an option needs.
     #[error("{what} is not possible here: {why}")]
     Unsupported {
-        /// The thing asked for.
+        /// The requested feature.
         what: String,
         /// Why not, and what to do instead.
         why: String,
     },
-    /// The user interrupted; the point that was being measured is no result.
+    /// The user interrupted; the point being measured gives no result.
     #[error("interrupted: the point being measured was dropped, earlier ones are kept")]
     Interrupted,
-    /// A worker process ended before it should have.
+    /// A worker process ended prematurely.
     #[error("worker {process} {death}")]
     Worker {
         /// Number of the worker, from 0.
         process: u32,
-        /// How it ended.
+        /// How the worker ended.
         death: Death,
     },
 }
 
 impl Error {
-    /// Whether the request itself is at fault (exit code 2) and nothing was measured, rather than the machine (1).
+    /// Returns whether the request itself is at fault (exit code 2) and nothing was measured,
+    /// rather than the machine (1).
     pub fn is_misuse(&self) -> bool {
         matches!(self, Self::Target { .. } | Self::Space { .. } | Self::Unsupported { .. })
     }
 
-    /// A refusal of `path`.
+    /// Returns a refusal of `path`.
     pub fn target(path: &Path, reason: impl Into<String>) -> Self {
         Self::Target { path: path.to_owned(), reason: reason.into() }
     }
 
-    /// A failed system call on `path`; `operation` is a verb such as `open`.
+    /// Returns the error of a failed system call on `path`; `operation` is a verb such as `open`.
     pub fn io(operation: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         Self::Io { operation, path: path.to_owned(), offset: None, source: source.into() }
     }
 
-    /// The same, at byte `offset` of the file.
+    /// Returns the same error at byte `offset` of the file.
     pub fn io_at(
         operation: &'static str,
         path: &Path,
@@ -102,7 +103,7 @@ impl Error {
     }
 }
 
-/// Exit code of a worker that could not have the memory that it needed.
+/// Exit code of a worker that ran out of memory.
 pub const EXHAUSTED: i32 = 6;
 
 /// How a worker process ended.
@@ -110,11 +111,11 @@ pub const EXHAUSTED: i32 = 6;
 pub enum Death {
     /// Killed by this signal.
     Signal(i32),
-    /// Left with this exit code and without a report.
+    /// Exited with this code, without a report.
     Exit(i32),
-    /// Neither stopped nor died when told to: it hangs inside the kernel.
+    /// Neither stopped nor died when told to: it hangs in the kernel.
     Hung,
-    /// Stopped or frozen by somebody, and not let go on in time.
+    /// Stopped or frozen by someone, and not resumed in time.
     Stopped,
 }
 
@@ -163,10 +164,12 @@ impl fmt::Display for Spared {
     }
 }
 
-/// What to do about the commonest failures.
+/// Returns advice about the most common failures.
 fn advice(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
-        Some(libc::ENOSPC) => "; free some space, or make the set smaller",
+        Some(libc::ENOSPC) => {
+            "; free some space, there or on what lies below it (a sparse image, a thin pool), or make the set smaller"
+        }
         Some(libc::EDQUOT) => {
             "; free some of the quota, or make the set smaller (evaluate: --max-unique-bytes)"
         }

@@ -1,12 +1,14 @@
-//! Where a file lies on its device (`FIEMAP`, kernel documentation filesystems/fiemap), and the extent size it is given.
+//! Where a file is on its device (`FIEMAP`, kernel documentation filesystems/fiemap), and its
+//! extent size.
 #![expect(unsafe_code, reason = "two requests of ioctl(2) have no safe wrapper")]
 
 use rustix::fs::SeekFrom::{Data, Hole};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::iter::from_fn;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 
 /// `FS_IOC_FIEMAP`, of linux/fs.h.
 const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
@@ -14,30 +16,38 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
 const FS_IOC_FSGETXATTR: libc::Ioctl = 0x801C_581F_u32 as libc::Ioctl;
 /// `FS_IOC_FSSETXATTR`, of linux/fs.h.
 const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
-/// `FIEMAP_FLAG_SYNC`: dirty data gets its place first.
+/// `FIEMAP_FLAG_SYNC`: allocates dirty data first.
 const SYNC: u32 = 1;
 /// `FS_XFLAG_EXTSIZE`: the file has an extent size of its own.
 const XFLAG_EXTSIZE: u32 = 0x800;
-/// `FIEMAP_EXTENT_LAST`: no other follows.
+/// `FIEMAP_EXTENT_LAST`: the last extent.
 const LAST: u32 = 0x1;
-/// `FIEMAP_EXTENT_UNKNOWN` and `FIEMAP_EXTENT_DELALLOC`: it has no place on the device yet.
+/// `FIEMAP_EXTENT_UNKNOWN` and `FIEMAP_EXTENT_DELALLOC`: not yet allocated on the device.
 const NOWHERE: u32 = 0x2 | 0x4;
-/// `FIEMAP_EXTENT_UNWRITTEN`: it is reserved, and holds no data.
+/// `FIEMAP_EXTENT_ENCODED`: the bytes on the device differ from the file's contents.
+const ENCODED: u32 = 0x8;
+/// `FIEMAP_EXTENT_UNWRITTEN`: reserved, without data.
 const UNWRITTEN: u32 = 0x800;
-/// Extents asked for at a time.
+/// `FIEMAP_EXTENT_SHARED`: shared with a snapshot or a reflink copy.
+const SHARED: u32 = 0x2000;
+/// Size of the units in which the kernel counts a file's space, in bytes.
+const SECTOR: u64 = 512;
+/// Number of extents requested at a time.
 const BATCH: usize = 256;
-/// Most extents that are looked at one by one.
+/// Largest number of extents examined one by one.
 const MOST: usize = 1 << 20;
 
 /// A contiguous piece of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Where it begins in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub logical: u64,
-    /// Where it begins on the device, in bytes.
+    /// Offset on the device, in bytes.
     pub physical: u64,
-    /// Its length in bytes.
+    /// Length in the file, in bytes.
     pub len: u64,
+    /// Whether its length on the device differs and is unknown: it may be compressed.
+    pub is_encoded: bool,
 }
 
 /// `struct fiemap_extent`.
@@ -76,10 +86,10 @@ struct Attributes {
     pad: [u8; 8],
 }
 
-/// Hands the extents of `file` to `take`, a batch at a time, until they end or it asks for no more.
+/// Passes the extents of `file` to `take` in batches, until they end or `take` returns false.
 ///
 /// # Errors
-/// The file system does not report it, or the call failed.
+/// The file system does not report extents, or the call failed.
 fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) -> io::Result<()> {
     let mut start = 0;
     loop {
@@ -92,7 +102,8 @@ fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) 
             reserved: 0,
             extents: [RawExtent::default(); BATCH],
         });
-        // SAFETY: `map` has the layout of struct fiemap with `room` extents behind it, lives on, and is ours to write.
+        // SAFETY: `map` has the layout of struct fiemap followed by `room` extents, lives on, and
+        // is ours to write.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut *map) };
         if result != 0 {
             return Err(io::Error::last_os_error());
@@ -108,28 +119,37 @@ fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) 
     }
 }
 
-/// The extents of `file` in the order of their places, after its dirty data got theirs.
+/// Returns the extents of `file` in file order, after allocating its dirty data.
 ///
 /// # Errors
-/// The file system does not report it, or the call failed.
+/// The file system does not report extents, or the call failed.
 pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
+    first_extents(file, MOST)
+}
+
+/// Returns the first extents of `file`, at most about `most`.
+///
+/// # Errors
+/// As for [`extents`].
+pub fn first_extents(file: &File, most: usize) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
     batches(file, SYNC, |batch| {
         found.extend(batch.iter().map(|e| Extent {
             logical: e.logical,
             physical: e.physical,
             len: e.length,
+            is_encoded: e.flags & ENCODED != 0,
         }));
-        found.len() < MOST
+        found.len() < most
     })?;
     Ok(found)
 }
 
-/// First byte on the device and length of those parts of `file` that have a place there now; as many as the file system reports,
-/// about `most` at the most.
+/// Returns offset on the device and length of the parts of `file` that are allocated now. It
+/// returns as many as the file system reports, at most about `most`.
 pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
-    // What is not reported is not known; what was reported before stays.
+    // Unreported extents are unknown; those reported before remain.
     let _ = batches(file, 0, |batch| {
         let placed = batch.iter().filter(|extent| extent.flags & NOWHERE == 0);
         found.extend(placed.map(|extent| (extent.physical, extent.length)));
@@ -138,8 +158,9 @@ pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     found
 }
 
-/// How many of the first `bytes` of `file` hold no data: holes, which some file systems make of zeros that are written too, and space that is only
-/// reserved. 0 where the file system tells of neither.
+/// Returns how many of the first `bytes` of `file` hold no data: holes, which some file systems
+/// make even of written zeros, and space that is only reserved. 0 if the file system reports
+/// neither.
 pub fn unwritten_bytes(file: &File, bytes: u64) -> u64 {
     let mut written = 0;
     let told = batches(file, SYNC, |batch| {
@@ -154,26 +175,49 @@ pub fn unwritten_bytes(file: &File, bytes: u64) -> u64 {
     }
 }
 
-/// The holes of `file` before byte `end`, in order; none where its file system knows of no holes.
+/// Returns the bytes that a file occupies in its file system.
+pub fn on_storage(state: &Metadata) -> u64 {
+    state.blocks().saturating_mul(SECTOR)
+}
+
+/// Returns the holes of `file` before byte `end`, in order; empty if its file system does not
+/// support holes.
 pub(crate) fn holes(file: &File, end: u64) -> impl Iterator<Item = Range<u64>> {
     let mut at = 0;
     from_fn(move || {
-        // A file system that knows of no holes tells the end of the file.
+        // A file system without holes reports the end of the file.
         let hole = rustix::fs::seek(file, Hole(at)).ok().filter(|hole| *hole < end)?;
-        // Behind a last hole there is no data; before other data it holds a byte at least, or this might never end.
+        // No data follows the last hole. Any other hole counts as one byte at least, so that the
+        // loop ends.
         at = rustix::fs::seek(file, Data(hole)).unwrap_or(end).clamp(hole + 1, end);
         Some(hole..at)
     })
 }
 
-/// Number of pieces that lie apart on the device: extents that follow one another there count as one.
-pub fn fragments(extents: &[Extent]) -> u64 {
-    let follows = |pair: &[Extent]| pair[0].physical.wrapping_add(pair[0].len) == pair[1].physical;
-    let joints = extents.windows(2).filter(|pair| follows(pair)).count();
-    (extents.len() - joints) as u64
+/// Returns where writing to `file` before byte `end` takes new space, in order: its holes, and what
+/// it shares with a snapshot or a copy.
+pub(crate) fn unowned(file: &File, end: u64) -> Vec<Range<u64>> {
+    let mut all: Vec<_> = holes(file, end).collect();
+    // A file system that reports no extents shares none, or does not say so.
+    let _ = batches(file, 0, |batch| {
+        let shared = batch.iter().filter(|e| e.flags & SHARED != 0 && e.logical < end);
+        all.extend(shared.map(|e| e.logical..e.logical.saturating_add(e.length).min(end)));
+        batch.last().is_some_and(|last| last.logical < end)
+    });
+    all.sort_unstable_by_key(|range| range.start);
+    all
 }
 
-/// Gives `file` an extent size in bytes, and checks that it took effect.
+/// Returns the number of separate pieces on the device; adjacent extents count as one. `None` if
+/// lengths on the device are unknown.
+pub fn fragments(extents: &[Extent]) -> Option<u64> {
+    let follows = |pair: &[Extent]| pair[0].physical.wrapping_add(pair[0].len) == pair[1].physical;
+    let joints = extents.windows(2).filter(|pair| follows(pair)).count();
+    let is_told = !extents.iter().any(|extent| extent.is_encoded);
+    is_told.then_some((extents.len() - joints) as u64)
+}
+
+/// Sets the extent size of `file` in bytes, and checks that it took effect.
 ///
 /// # Errors
 /// The file system has no extent sizes, or not this one.
@@ -236,9 +280,11 @@ mod tests {
 
     #[test]
     fn neighbours_on_the_device_are_one_fragment() {
-        let at = |logical, physical, len| Extent { logical, physical, len };
-        assert_eq!(fragments(&[]), 0);
-        assert_eq!(fragments(&[at(0, 100, 10)]), 1);
-        assert_eq!(fragments(&[at(0, 100, 10), at(10, 110, 5), at(15, 300, 5)]), 2);
+        let at = |logical, physical, len| Extent { logical, physical, len, is_encoded: false };
+        assert_eq!(fragments(&[]), Some(0));
+        assert_eq!(fragments(&[at(0, 100, 10)]), Some(1));
+        assert_eq!(fragments(&[at(0, 100, 10), at(10, 110, 5), at(15, 300, 5)]), Some(2));
+        let packed = |e: Extent| Extent { is_encoded: true, ..e };
+        assert_eq!(fragments(&[packed(at(0, 100, 10)), packed(at(10, 103, 10))]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the plan of an evaluation needs to know of a target and of the memory before it.
+//! What the plan of an evaluation needs to know about a target and the memory in front of it.
 
 use crate::cgroup::enclosing_limit;
 use crate::environment;
@@ -8,37 +8,38 @@ use crate::traps::traps;
 use ioscape_schema::{Access, WarningKind};
 use std::collections::BTreeMap;
 
-/// Where the kernel never flushes by itself, writes that go on for this many seconds show that they are not disturbed.
+/// If the kernel never flushes by itself, writes that continue for this many seconds count as
+/// undisturbed.
 const NEVER_FLUSHED_S: f64 = 5.0;
 
-/// What a plan needs to know of a target.
+/// What a plan needs to know about a target.
 #[derive(Clone, Debug)]
 pub struct TargetFacts {
-    /// How large a set the target holds.
+    /// Largest set that the target holds, in bytes.
     pub capacity_bytes: u64,
-    /// Size of the file system or device, in bytes; 0 where it cannot be asked.
+    /// Size of the file system or device, in bytes; 0 if unknown.
     pub total_bytes: u64,
     /// Memory of the machine, or of the group this process already runs in.
     pub memory_bytes: Option<u64>,
-    /// Whether files are pages of memory themselves, with no file cache beside them.
+    /// Whether files are themselves pages of memory, without a file cache beside them.
     pub is_in_memory: bool,
-    /// Whether files are cached where no control group counts them.
+    /// Whether files are cached where no control group accounts for them.
     pub caches_elsewhere: bool,
     /// Whether sets come into the file cache page by page.
     pub comes_by_pages: bool,
-    /// Why direct I/O need not reach a block device, as on a file system without one that tells no alignment for it, or on a file that is encrypted;
-    /// absent where it should.
+    /// Why direct I/O may not reach a block device, for example on a file system that reports no
+    /// alignment or on an encrypted file; absent if it should reach one.
     pub direct_doubt: Option<&'static str>,
-    /// Why no file can be opened for direct I/O here; absent where one can.
+    /// Why no file can be opened for direct I/O here; absent if one can.
     pub direct_refusal: Option<String>,
-    /// Alignment that direct I/O needs.
+    /// Alignment required for direct I/O.
     pub direct_align: Option<u64>,
     /// Time after which the kernel has flushed a dirty page, in seconds.
     pub flush_interval_s: Option<f64>,
 }
 
 impl TargetFacts {
-    /// Finds them out; nothing is left behind.
+    /// Determines the facts; leaves nothing behind.
     pub fn of(target: &Target) -> Self {
         let within = enclosing_limit().unwrap_or(u64::MAX);
         let is_in_memory = target.are_files_memory();
@@ -57,7 +58,8 @@ impl TargetFacts {
     }
 }
 
-/// A network's answer is of its server, whatever that does; a local file system should reach a device.
+/// Over a network the answer is the server's, whatever it does; a local file system should reach a
+/// device.
 fn direct_doubt(target: &Target) -> Option<&'static str> {
     let doubts = traps(target, Access::Direct);
     let is_doubted = doubts.iter().any(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
@@ -65,8 +67,8 @@ fn direct_doubt(target: &Target) -> Option<&'static str> {
     (is_doubted && is_local).then(|| why_doubted(target.direct_io()))
 }
 
-/// Why direct I/O that is doubted need not reach a block device, by what the kernel tells of the file: that there is none may be so in one directory
-/// alone.
+/// Returns why doubtful direct I/O may not reach a block device, given what the kernel reports for
+/// the file. Missing support may concern one directory only.
 fn why_doubted(told: DirectIo) -> &'static str {
     match told {
         DirectIo::Refused => {
@@ -78,9 +80,10 @@ fn why_doubted(told: DirectIo) -> &'static str {
     }
 }
 
-/// By the kernel's settings: a page is flushed at the first wake-up of the flusher after it expired, and is on the
-/// device by the next.
-fn flush_interval_s(settings: &BTreeMap<String, u64>) -> Option<f64> {
+/// Returns the time after which the kernel has flushed a dirty page, in seconds, from its
+/// `settings` in `/proc/sys/vm`; `None` if unknown. A page is flushed at the flusher's first
+/// wake-up after it expired, and is on the device by the next one.
+pub fn flush_interval_s(settings: &BTreeMap<String, u64>) -> Option<f64> {
     let seconds = |key: &str| settings.get(key).map(|&centis| centis as f64 / 100.0);
     let expire = seconds("dirty_expire_centisecs")?;
     match seconds("dirty_writeback_centisecs")? {

@@ -1,4 +1,4 @@
-//! Inputs: files, pipes and standard input, opened once and read as often as their readers need.
+//! Inputs: files, pipes and standard input, opened once and read as often as needed.
 
 use crate::awaited::{Awaited, is_interruption};
 use crate::error::Error;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What standard input is called.
+/// Display name of standard input.
 const STDIN: &str = "standard input";
-/// First bytes that tell whether a reader needs a file.
+/// Number of first bytes that tell whether a reader needs a file.
 const HEAD: u64 = 4;
-/// First bytes of a pipe by which its content is told before all of it is kept.
+/// Number of first bytes of a pipe that identify its content before all of it is kept.
 const BEGINNING: u64 = 64 << 10;
 /// Bytes copied at once.
 const BLOCK: usize = 1 << 18;
-/// Largest file that is read as a text, in bytes.
+/// Largest file read as text, in bytes.
 const TEXT_MOST: u64 = 256 << 20;
 
 /// One input, open.
@@ -27,17 +27,17 @@ pub struct Input {
 }
 
 enum Bytes {
-    /// A regular file, which can be read again and from its end.
+    /// A regular file, which can be read repeatedly and from its end.
     File(File),
-    /// A pipe or a device, which is read once; `None` after that.
+    /// A pipe or a device, which can be read once; `None` after that.
     Stream(Option<Box<dyn Read + Send>>),
 }
 
 /// The bytes of an input from its beginning.
 pub enum Readable {
-    /// To be read in any order.
+    /// Can be read in any order.
     File(Counted<WholeFile>),
-    /// To be read in one pass.
+    /// Can be read in one pass only.
     Stream(Counted<Box<dyn Read + Send>>),
 }
 
@@ -45,7 +45,7 @@ impl Input {
     /// Opens all of `paths`; `-` is standard input.
     ///
     /// # Errors
-    /// A file that cannot be opened, a directory, and a file or standard input named twice.
+    /// A file cannot be opened or is a directory, or a file or standard input is named twice.
     pub fn open_all(paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let again = (1..paths.len()).find(|&at| paths[..at].contains(&paths[at]));
         if let Some(path) = again.map(|at| &paths[at]) {
@@ -69,7 +69,7 @@ impl Input {
         if about.is_dir() {
             return Err(Error::target(&name, "is a directory: name the files in it"));
         }
-        // Standard input may be a file of which something was read before: only the rest counts.
+        // Standard input may be a file that was partly read before: only the remainder counts.
         let is_file = about.is_file() && file.stream_position().is_ok_and(|at| at == 0);
         let bytes = match is_file {
             true => Bytes::File(file),
@@ -78,12 +78,12 @@ impl Input {
         Ok(Self { name, bytes })
     }
 
-    /// Its path, or words for standard input.
+    /// Returns its path, or a phrase for standard input.
     pub fn name(&self) -> String {
         self.name.display().to_string()
     }
 
-    /// Its length in bytes; `None` of a pipe.
+    /// Returns its length in bytes; `None` for a pipe.
     pub fn length(&self) -> Option<u64> {
         match &self.bytes {
             Bytes::File(file) => file.metadata().ok().map(|about| about.len()),
@@ -91,7 +91,8 @@ impl Input {
         }
     }
 
-    /// The first bytes of what is no file and so cannot be read twice, before [`Self::keep`]; `None` of a file.
+    /// Returns the first bytes of an input that is not a file and cannot be read twice, before
+    /// [`Self::keep`]; `None` for a file.
     ///
     /// # Errors
     /// They cannot be read.
@@ -105,10 +106,11 @@ impl Input {
         Ok(Some(head))
     }
 
-    /// Makes it readable more than once: what comes through a pipe is kept in a temporary file without a name.
+    /// Makes the input readable more than once: data from a pipe is kept in an unnamed temporary
+    /// file.
     ///
     /// # Errors
-    /// A pipe that cannot be read, no room for its bytes, or an interruption.
+    /// A pipe cannot be read, there is no room for its bytes, or the user interrupts.
     pub fn keep(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         if let Bytes::Stream(stream) = &mut self.bytes
             && let Some(stream) = stream.take()
@@ -118,11 +120,11 @@ impl Input {
         Ok(())
     }
 
-    /// The bytes from the beginning; what is read of them is added to `read`. `needs_file` says by the first bytes of a
-    /// pipe whether they are of use only in a file.
+    /// Returns the bytes from the beginning, and adds the number of bytes read to `read`.
+    /// `needs_file` decides from a pipe's first bytes whether its content needs to be in a file.
     ///
     /// # Errors
-    /// A file that cannot be read, a pipe that was read before, and what [`Self::keep`] can meet.
+    /// A file cannot be read or a pipe was read before; also the errors of [`Self::keep`].
     pub fn read(
         &mut self,
         needs_file: impl Fn(&[u8]) -> bool,
@@ -153,7 +155,7 @@ fn once(name: &Path) -> Error {
     Error::target(name, "can be read only once")
 }
 
-/// The bytes of a pipe in a temporary file without a name, which may take half of the space that is free.
+/// Copies a pipe into an unnamed temporary file, which may take half of the free space.
 fn spooled(
     name: &Path,
     mut stream: Box<dyn Read + Send>,
@@ -194,10 +196,11 @@ fn unread(name: &Path, error: io::Error) -> Error {
     }
 }
 
-/// A file that is not taken for a shorter one when another program shortens it meanwhile.
+/// A file that reports an error if another program truncates it meanwhile, instead of seeming
+/// shorter.
 pub struct WholeFile {
     file: File,
-    /// In bytes, when it was opened.
+    /// Length in bytes when it was opened.
     length: u64,
 }
 
@@ -218,7 +221,7 @@ impl Seek for WholeFile {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 pub struct Counted<R> {
     inner: R,
     read: Arc<AtomicU64>,
@@ -238,10 +241,12 @@ impl<R: Seek> Seek for Counted<R> {
     }
 }
 
-/// All bytes of a file that begins with `mark`; of any other, which may be endless, as many as the mark has.
+/// Returns all bytes of a file that begins with `mark`. From any other file, which may be endless,
+/// it returns only as many bytes as the mark has.
 ///
 /// # Errors
-/// It cannot be read; of kind [`io::ErrorKind::Interrupted`] where the user did not want to wait for a pipe.
+/// The file cannot be read. The kind is [`io::ErrorKind::Interrupted`] if the user did not want to
+/// wait for a pipe.
 pub fn read_marked(path: &Path, mark: &[u8]) -> io::Result<Vec<u8>> {
     let (mut file, mut bytes) = (Awaited::new(crate::awaited::open(path)?, path), Vec::new());
     Read::by_ref(&mut file).take(mark.len() as u64).read_to_end(&mut bytes).map_err(told)?;
@@ -251,11 +256,11 @@ pub fn read_marked(path: &Path, mark: &[u8]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file as a text; no endless one, and none that is no text from the beginning.
+/// Reads a file as text. Endless files and files that do not begin as text are refused.
 ///
 /// # Errors
-/// It cannot be read, is no text, or is larger than any text that belongs here; of kind [`io::ErrorKind::Interrupted`] where
-/// the user did not want to wait for a pipe.
+/// The file cannot be read, is not text, or is larger than any expected text. The kind is
+/// [`io::ErrorKind::Interrupted`] if the user did not want to wait for a pipe.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let no_text = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
     let mut file = Awaited::new(crate::awaited::open(path)?, path);
@@ -271,7 +276,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| no_text("it holds bytes that are not UTF-8"))
 }
 
-/// An interruption by its kind, which readers in between would take for a reason to go on.
+/// Reduces an interruption to its kind; intermediate readers would take the full error as a reason
+/// to retry.
 fn told(error: io::Error) -> io::Error {
     match is_interruption(&error) {
         true => io::ErrorKind::Interrupted.into(),

@@ -1,4 +1,5 @@
-//! Ctrl-C: the first ends the work and keeps all finished results, the second ends the program at once, or what it waits for.
+//! Ctrl-C: the first one ends the work and keeps all finished results. The second one ends the
+//! program at once, or what it waits for.
 #![expect(unsafe_code, reason = "a handler of signals")]
 
 use crate::keeper::{self, ONE};
@@ -7,40 +8,42 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Exit code of a Ctrl-C that ends the program at once.
+/// Exit code when Ctrl-C ends the program at once.
 const AT_ONCE: i32 = 130;
 
-/// Stands for the time of a signal that has not come.
+/// Marks that no signal has come.
 const NONE_YET: u64 = u64::MAX;
 
 /// Whether an interruption sets a flag.
 static HEARD: AtomicBool = AtomicBool::new(false);
 
-/// The signal that came, and SIGINT before any has.
+/// The signal that came; SIGINT before that.
 static CAME: AtomicI32 = AtomicI32::new(libc::SIGINT);
 
-/// What the second signal sets instead of ending the program.
+/// The flag that the second signal sets instead of ending the program.
 static SECOND: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// The flag that SIGINT, SIGTERM and SIGHUP set; those only that are not ignored already, as after `nohup`. It is one for the whole
-/// process: what comes while an input is read is heard by the work after it.
+/// Returns the flag that SIGINT, SIGTERM and SIGHUP set, unless they are already ignored, as after
+/// `nohup`. The whole process has one flag: a signal during the reading of an input also reaches
+/// the work after it.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     Arc::clone(FLAG.get_or_init(registered))
 }
 
-/// The flag that a second signal sets; once somebody has asked for it, a third one ends the program. It is for who waits for others to end,
-/// and keeps results when they are killed. Where there is a keeper, that one ends the program all the same.
+/// Returns the flag that a second signal sets; once it has been requested, only a third signal ends
+/// the program. It is for code that waits for others to end, and keeps results when they are
+/// killed. A keeper still ends the program at the second signal.
 pub fn second() -> Arc<AtomicBool> {
     Arc::clone(SECOND.get_or_init(Arc::default))
 }
 
-/// The signal that came first; SIGINT where none did, or a keeper heard it.
+/// Returns the first signal; SIGINT if there was none, or a keeper received it.
 pub fn signal() -> i32 {
     CAME.load(Ordering::SeqCst)
 }
 
-/// A flag that the signals set from now on.
+/// Returns a flag that the signals set from now on.
 fn registered() -> Arc<AtomicBool> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     let flag = Arc::new(AtomicBool::new(false));
@@ -64,29 +67,30 @@ fn registered() -> Arc<AtomicBool> {
                 signal_hook::low_level::exit(AT_ONCE);
             }
         };
-        // Registration fails only for signals that cannot be caught; then the default action stands.
-        // SAFETY: `heard` asks for the time, reads and changes atomic numbers and leaves by `_exit`, all of which a handler may do.
+        // Registration fails only for signals that cannot be caught.
+        // SAFETY: `heard` reads the time, uses atomics and exits by `_exit`, as a handler may.
         let _ = unsafe { signal_hook::low_level::register(signal, heard) };
     }
     HEARD.store(true, Ordering::Relaxed);
     flag
 }
 
-/// When the first signal came, of all or of those after another.
+/// When the first signal came, of all or of those after another one.
 #[derive(Debug)]
 struct First {
     begun: Instant,
-    /// Nanoseconds after that, or [`NONE_YET`].
+    /// Nanoseconds after `begun`, or [`NONE_YET`].
     came_ns: AtomicU64,
 }
 
 impl First {
-    /// None came before `begun`.
+    /// Starts at `begun`, without a signal.
     fn before(begun: Instant) -> Self {
         Self { begun, came_ns: AtomicU64::new(NONE_YET) }
     }
 
-    /// Notes a signal that comes `now`; whether it is another one than the first, not the same for the process and then for its group.
+    /// Records a signal at `now`. Returns whether it is a further one, rather than the first one
+    /// sent to the process and then to its group.
     fn is_another(&self, now: Instant) -> bool {
         let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(NONE_YET - 1);
         let now = ns(now.saturating_duration_since(self.begun));
@@ -98,7 +102,8 @@ impl First {
     }
 }
 
-/// Asks the work to end as the user does, if there is anybody to ask; only what may be done in the middle of an allocation is done.
+/// Asks the work to end as the user does, if any work listens. It is safe in the middle of an
+/// allocation.
 pub(crate) fn ask_to_end() -> bool {
     let is_heard = HEARD.load(Ordering::Relaxed);
     if is_heard {
@@ -108,15 +113,15 @@ pub(crate) fn ask_to_end() -> bool {
     is_heard
 }
 
-/// Makes a write beyond the limit of the file size (`ulimit -f`) fail, so that it is told, instead of ending the program.
-/// Programs that this one starts are not concerned.
+/// Makes a write beyond the file-size limit (`ulimit -f`) fail and be reported, instead of ending
+/// the program. Programs started by this one are not affected.
 pub fn survive_file_size_limit() {
-    // Without it the default action stands; nobody looks at the flag.
+    // On failure the default action remains; nobody reads the flag.
     let flag = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
 }
 
-/// The signals that this process ignores, the first one in the lowest bit.
+/// Returns the signals that this process ignores, the first one in the lowest bit.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

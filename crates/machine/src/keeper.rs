@@ -1,7 +1,9 @@
-//! A keeper for commands that touch storage: a process that touches none itself, so that it can end when it is told to.
+//! A keeper for commands that touch storage: a process that touches none itself, so that it can end
+//! when told to.
 //!
-//! A process that is blocked in the kernel cannot be killed, and its shell waits for it. So the work is done in a child; the
-//! keeper passes interruptions on, says so when the child is held, and waits for none that it had to kill.
+//! A process blocked in the kernel cannot be killed, and its shell waits for it. So the work is
+//! done in a child. The keeper passes interruptions on, reports when the child is held, and does
+//! not wait for a child that it had to kill.
 #![expect(unsafe_code, reason = "fork, signal masks and waiting for signals have no safe wrapper")]
 
 use crate::shared::Shared;
@@ -14,23 +16,25 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Exit code after an interruption, as of a shell after SIGINT.
+/// Exit code after an interruption, as from a shell after SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// A worker gets so long to end after an interruption: five seconds less what the rest takes.
+/// Time for a worker to end after an interruption: five seconds minus the rest of the shutdown.
 const GRACE: Duration = Duration::from_millis(4300);
 
-/// Signals closer together than this are one: `timeout` sends it to the process and then to its group.
+/// Signals closer together than this count as one: `timeout` sends one to the process and then to
+/// its group.
 pub(crate) const ONE: Duration = Duration::from_millis(300);
 
-/// How often the child is looked at, and how often once it is to end.
+/// Interval between checks on the child, normally and once it should end.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_END: Duration = Duration::from_millis(100);
 
-/// A child counts as held by the kernel after so long once it is to end; one that may finish its work is given up then.
+/// Time after which a child that should end counts as held by the kernel; one that may finish its
+/// work is then given up.
 const HELD_AT_END: Duration = Duration::from_secs(3);
 
-/// What is asked for on a terminal or by a shell; a keeper passes it on.
+/// Signals from a terminal or a shell that a keeper passes on.
 const ASKS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// What a child may do after an interruption.
@@ -38,23 +42,25 @@ const ASKS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 pub enum AfterInterruption {
     /// End within seconds.
     End,
-    /// Finish what it does for as long as the kernel does not hold it.
+    /// Finish its work, unless the kernel holds it.
     Finish,
 }
 
-/// Whether this process is kept by another.
+/// Whether this process has a keeper.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process has a keeper, which passes interruptions on as SIGUSR1.
+/// Returns whether this process has a keeper, which passes interruptions on as SIGUSR1.
 pub fn is_kept() -> bool {
     KEPT.load(Ordering::Relaxed)
 }
 
-/// Does `work` in a child process and gives its exit code; in the child too, which is to end with it at once.
+/// Does `work` in a child process and returns its exit code. It also returns in the child, which
+/// must exit with that code at once.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1; a second one ends the wait, or a child that 4.3 s after
-/// the first has neither ended nor may go on by `then`. `subject` is what the sentences name, and `tell` takes them. Where no process can be made,
-/// `work` is done in this one. Call it before there are other threads.
+/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1. The wait ends at a second one,
+/// or 4.3 s after the first if the child has not ended and `then` does not let it go on. Messages
+/// name `subject` and go to `tell`. If no process can be created, `work` is done in this one. Call
+/// it before there are other threads.
 pub fn keep(
     subject: &str,
     then: AfterInterruption,
@@ -64,13 +70,13 @@ pub fn keep(
     let Ok(shared) = Shared::new(0, 0) else { return work() };
     let (signals, before) = block();
     let keeper = rustix::process::getpid();
-    // SAFETY: there is one thread, so that the child may do whatever its parent might.
+    // SAFETY: there is one thread, so the child may do whatever its parent might.
     match unsafe { libc::fork() } {
         0 => {
-            // It hears of interruptions from its keeper alone, but of its own children as usual.
+            // It gets interruptions from its keeper only, but SIGCHLD as usual.
             mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD]));
             KEPT.store(true, Ordering::Relaxed);
-            // Failure would only leave a child behind whose keeper was killed.
+            // Failure would only leave a child behind if its keeper is killed.
             let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
             if rustix::process::getppid() != Some(keeper) {
                 return INTERRUPTED;
@@ -80,7 +86,7 @@ pub fn keep(
             shared.header().progress.store(1 + u64::from(code), Ordering::Release);
             code
         }
-        // Without a child there is no number of it: the call gives -1.
+        // If the fork failed, the result is -1 instead of a process id.
         child => match Pid::from_raw(child.max(0)) {
             Some(child) => Keeper::of(child, subject, then, &shared).wait(&signals, tell),
             None => {
@@ -127,14 +133,14 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Passes the first interruption on; whether this is another one.
+    /// Passes the first interruption on. Returns whether this is a further one.
     fn interrupt(&mut self) -> bool {
         if let Some(asked) = self.asked {
             return asked.elapsed() > ONE;
         }
         self.asked = Some(Instant::now());
         let _ = rustix::process::kill_process(self.child, Signal::USR1);
-        // One that is stopped would not hear of it.
+        // A stopped child would not get the signal.
         let _ = rustix::process::kill_process(self.child, Signal::CONT);
         false
     }
@@ -143,27 +149,34 @@ impl<'a> Keeper<'a> {
         stuck::is_stopped(self.child.as_raw_nonzero().get().unsigned_abs())
     }
 
-    /// Whether the child has had its time since an interruption.
+    /// Returns whether the child's time after an interruption is up.
     fn had_its_time(&mut self) -> bool {
         let may_finish = self.then == AfterInterruption::Finish;
         self.asked.is_some_and(|asked| asked.elapsed() > GRACE)
             && (!may_finish || self.stuck.held() > HELD_AT_END || self.is_stopped())
     }
 
-    /// Why the child does not end, as far as that is known.
+    /// Returns what the kernel holds the child on: the results may go to another device or server
+    /// than the measured one.
+    fn held_on(&self) -> String {
+        let file = self.stuck.held_on().map(|file| file.display().to_string());
+        file.unwrap_or_else(|| format!("{} (or where the results go)", self.subject))
+    }
+
+    /// Returns why the child does not end, as far as known.
     fn held_by(&mut self) -> String {
         if self.is_stopped() {
             return "it is stopped or frozen (a debugger, a control group)".to_owned();
         }
         match self.stuck.held() >= HELD_AT_END {
-            true => format!("the kernel holds it in a call on {}", self.subject),
+            true => format!("the kernel holds it in a call on {}", self.held_on()),
             false => {
                 "it is still at work, or waits for a processor or for its own processes".to_owned()
             }
         }
     }
 
-    /// The exit code if the child is not to be waited for any longer; complains of a child that is held.
+    /// Returns the exit code if the wait for the child should end; reports a child that is held.
     fn overdue(&mut self, tell: &impl Fn(&str)) -> Option<u8> {
         let done = self.shared.header().progress.load(Ordering::Acquire);
         if done > 0 && self.finished.is_none() {
@@ -191,15 +204,15 @@ impl<'a> Keeper<'a> {
             self.complained = true;
             tell(&format!(
                 "a call of the kernel on {} has not returned for {} s: the device or server below does not answer (see the \
-                 kernel log); Ctrl-C gives up and keeps what was measured",
-                self.subject,
+                 kernel log); Ctrl-C gives up, and what was saved is kept",
+                self.held_on(),
                 HELD.as_secs()
             ));
         }
         None
     }
 
-    /// Kills the child, and leaves it to the kernel.
+    /// Kills the child without waiting for it.
     fn abandon(&self, code: u8) -> u8 {
         let _ = rustix::process::kill_process(self.child, Signal::KILL);
         code
@@ -208,7 +221,7 @@ impl<'a> Keeper<'a> {
     fn ended(&self, status: WaitStatus, tell: impl Fn(&str)) -> u8 {
         match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => code as u8,
-            // It had not yet begun to listen.
+            // It was not listening yet.
             (None, Some(libc::SIGUSR1)) if self.asked.is_some() => INTERRUPTED,
             (None, signal) => {
                 let signal = signal.unwrap_or(0);
@@ -224,10 +237,10 @@ impl<'a> Keeper<'a> {
     }
 }
 
-/// The set of these signals.
+/// Returns the set of these signals.
 fn set_of(signals: impl IntoIterator<Item = libc::c_int>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: `sigemptyset` makes the whole set that it is given, to which signals alone are added.
+    // SAFETY: `sigemptyset` initializes the whole set, to which only signals are added.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for signal in signals {
@@ -237,15 +250,17 @@ fn set_of(signals: impl IntoIterator<Item = libc::c_int>) -> libc::sigset_t {
     }
 }
 
-/// Changes which signals this thread blocks, and gives those before; neither allocates nor takes a lock.
+/// Changes which signals this thread blocks, and returns the previous set; neither allocates nor
+/// locks.
 fn mask(how: libc::c_int, set: &libc::sigset_t) -> libc::sigset_t {
     let mut before = set_of([]);
-    // SAFETY: both are sets; the mask of this thread alone changes.
+    // SAFETY: both are sets; only this thread's mask changes.
     unsafe { libc::pthread_sigmask(how, set, &mut before) };
     before
 }
 
-/// Blocks what the keeper waits for; the set, and the mask before. What is ignored stays so (`nohup`).
+/// Blocks the signals that the keeper waits for; returns their set and the previous mask. Ignored
+/// signals stay ignored (`nohup`).
 fn block() -> (libc::sigset_t, libc::sigset_t) {
     let asks = ASKS.into_iter().filter(|signal| !is_ignored(*signal));
     let set = set_of(asks.chain([libc::SIGCHLD]));
@@ -253,7 +268,8 @@ fn block() -> (libc::sigset_t, libc::sigset_t) {
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {
-    // SAFETY: all-zero is a valid `sigaction`; without a new one the kernel only writes the present one.
+    // SAFETY: all-zero is a valid `sigaction`; without a new one the kernel only writes the current
+    // one.
     unsafe {
         let mut present: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &mut present) == 0
@@ -261,7 +277,7 @@ fn is_ignored(signal: libc::c_int) -> bool {
     }
 }
 
-/// Lets a program that a kept process starts hear of interruptions by itself, as its user expects.
+/// Lets a program started by a kept process receive interruptions itself, as its user expects.
 pub fn let_hear(program: &mut Command) -> &mut Command {
     let unblock = || {
         mask(libc::SIG_UNBLOCK, &set_of(ASKS));
@@ -271,7 +287,7 @@ pub fn let_hear(program: &mut Command) -> &mut Command {
     unsafe { program.pre_exec(unblock) }
 }
 
-/// Lets a program end with the thread that starts it, however that ends.
+/// Makes a program end with the thread that starts it, however that ends.
 pub fn end_with_us(program: &mut Command) -> &mut Command {
     let us = rustix::process::getpid();
     let tie = move || -> std::io::Result<()> {
@@ -285,25 +301,26 @@ pub fn end_with_us(program: &mut Command) -> &mut Command {
     unsafe { program.pre_exec(tie) }
 }
 
-/// The next of the signals, or none if none comes so soon.
+/// Returns the next of the signals, or `None` if none comes in time.
 fn next(signals: &libc::sigset_t, soon: Duration) -> Option<libc::c_int> {
     let patience = libc::timespec {
         tv_sec: soon.as_secs() as libc::time_t,
         tv_nsec: soon.subsec_nanos() as libc::c_long,
     };
-    // SAFETY: `signals` is a set of blocked signals; what is known of the signal is not asked for.
+    // SAFETY: `signals` is a set of blocked signals; no details of the signal are requested.
     let signal = unsafe { libc::sigtimedwait(signals, std::ptr::null_mut(), &patience) };
     (signal > 0).then_some(signal)
 }
 
-/// Lets go of the outputs, so that nobody waits for more from a process that the kernel holds at its very end.
+/// Closes the outputs, so that nobody waits for more from a process that the kernel holds at its
+/// very end.
 fn close_outputs() {
     use std::io::Write;
     let _ = (std::io::stdout().flush(), std::io::stderr().flush());
     silence();
 }
 
-/// Turns standard input, output and error to nothing.
+/// Redirects standard input, output and error to `/dev/null`.
 pub(crate) fn silence() {
     if let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(nothing.as_fd());
@@ -316,7 +333,8 @@ pub(crate) fn silence() {
 mod tests {
     use super::*;
 
-    /// One that computed was said to be held by the kernel in a call on its target.
+    /// Guards against saying that the kernel holds a process in a call on its target while it
+    /// computes.
     #[test]
     fn a_process_that_is_at_work_is_not_said_to_be_held() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();

@@ -1,8 +1,8 @@
-//! The real machine: processes, shared memory, control groups, clock, targets, cache control, and what the kernel says about
-//! itself. All that measures stands on it.
+//! The real machine: processes, shared memory, control groups, clock, targets, cache control, and
+//! what the kernel reports about itself. Everything that measures builds on it.
 //!
-//! What is written is never anything but a scratch file of our own making, a file or device that the user named
-//! together with the permission to destroy its data (see [`target`]), or an output (see [`output`]).
+//! The crate writes only to scratch files of its own, to files or devices whose data the user gave
+//! up (see [`target`]), and to outputs (see [`output`]).
 
 pub mod allocator;
 mod attached;
@@ -46,7 +46,7 @@ pub mod witness;
 
 pub use clock::Clock;
 pub use error::{Death, Error};
-pub use facts::TargetFacts;
+pub use facts::{TargetFacts, flush_interval_s};
 pub use mounts::FileSystemInfo;
 pub use target::{Target, TargetOptions};
 pub use traps::traps;

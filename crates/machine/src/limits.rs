@@ -1,4 +1,4 @@
-//! How many files may be open: for us as many as the hard limit allows, for commands that we start as many as before.
+//! The limit of open files: the hard limit for us, the original one for commands that we start.
 #![expect(unsafe_code, reason = "what is done between fork and exec has no safe form")]
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -10,27 +10,28 @@ use std::sync::OnceLock;
 /// The limit before it was raised.
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
-/// Raises the soft limit of open files to the hard one; where that is refused, it stays.
+/// Raises the soft limit of open files to the hard one; if that is refused, it stays.
 pub fn raise_open_files() {
     let before = getrlimit(Resource::Nofile);
     if setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before }).is_ok() {
-        // Of several times the first counts.
+        // Of several calls the first counts.
         let _ = BEFORE.set(before);
     }
 }
 
-/// How many files may be open now.
+/// Returns how many files may be open now.
 pub fn open_files() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
 }
 
-/// Sets back the limit that we had; between fork and exec too, since it neither allocates nor takes a lock.
+/// Restores the original limit. It may run between fork and exec, since it neither allocates nor
+/// takes a lock.
 pub fn restore_open_files() -> io::Result<()> {
     BEFORE.get().map_or(Ok(()), |before| setrlimit(Resource::Nofile, *before).map_err(Into::into))
 }
 
-/// Lets a program that is about to be started have the limit that we had.
+/// Makes a program that is about to start use the original limit.
 pub fn as_before(program: &mut Command) -> &mut Command {
     // SAFETY: the function may be called between fork and exec.
     unsafe { program.pre_exec(restore_open_files) }

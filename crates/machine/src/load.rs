@@ -1,46 +1,48 @@
-//! How busy other programs and the hypervisor keep the machine.
+//! The load on the machine by other programs and the hypervisor.
 //!
-//! Others are judged by the machine's user time less our own, since the kernel writes our pages back in system time of its
-//! own threads, which must not count as load by others.
+//! Load by others is the machine's user time minus our own. The kernel writes our pages back in
+//! system time of its own threads, which must not count as load by others.
 
 use crate::text;
 use std::collections::BTreeMap;
 
-/// On so few processors the kernel's own threads may keep programs waiting, and on more they have others to run on.
+/// Number of processors up to which the kernel's own threads may delay programs; with more they
+/// have others to run on.
 const FEW: usize = 2;
 
 /// The machine's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// User time of all processors, low priority included, in seconds since start.
+    /// User time of all processors, low priority included, in seconds since boot.
     pub user_s: f64,
-    /// Time that the hypervisor took.
+    /// Time taken by the hypervisor, in seconds since boot.
     pub steal_s: f64,
-    /// All time of all processors, idle time included.
+    /// Total time of all processors, idle time included, in seconds since boot.
     pub total_s: f64,
 }
 
-/// What others did between two snapshots.
+/// Load by others between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Processors that others kept busy in user mode, on average.
+    /// Average number of processors that others kept busy in user mode.
     pub other_cpu: f64,
-    /// Processors that were switched on, on average; 0 where the kernel does not tell.
+    /// Average number of online processors; 0 if the kernel does not tell.
     pub processors: f64,
-    /// Share of all processors' time that the hypervisor took.
+    /// Fraction of all processors' time taken by the hypervisor.
     pub steal_frac: f64,
 }
 
 impl Snapshot {
-    /// Reads the counters; what cannot be read stays 0.
+    /// Reads the counters; unreadable ones stay 0.
     pub fn take() -> Self {
         let ticks = rustix::param::clock_ticks_per_second() as f64;
         processors(&text::read("/proc/stat").unwrap_or_default(), ticks)
     }
 
-    /// What other programs did since `earlier`, given the user seconds of our own processes meanwhile.
+    /// Returns the load by other programs since `earlier`, given our own processes' user seconds
+    /// meanwhile.
     ///
-    /// The counters move in steps of 10 ms, so that intervals well below a second say little.
+    /// The counters have steps of 10 ms, so intervals well below a second say little.
     pub fn since(&self, earlier: &Self, own_user_s: f64, elapsed_s: f64) -> Load {
         let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
         Load {
@@ -51,45 +53,47 @@ impl Snapshot {
     }
 }
 
-/// The load average over one minute.
+/// Returns the load average over one minute.
 pub fn load_average() -> Option<f64> {
     text::read("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
-/// How one processor spent its time, in seconds since start.
+/// How one processor spent its time, in seconds since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTimes {
     /// Its number.
     pub number: usize,
-    /// In user mode, low priority included.
+    /// User mode, low priority included.
     pub user_s: f64,
-    /// In the kernel, interrupts included.
+    /// Kernel mode, interrupts included.
     pub system_s: f64,
-    /// With nothing to run.
+    /// Idle.
     pub idle_s: f64,
     /// Taken by the hypervisor.
     pub steal_s: f64,
 }
 
-/// The times of each processor that is switched on, in steps of 10 ms; none where the kernel does not tell.
+/// Returns the times of each online processor, in steps of 10 ms; empty if the kernel does not
+/// tell.
 pub fn cpus() -> Vec<CpuTimes> {
     let ticks = rustix::param::clock_ticks_per_second() as f64;
     each_processor(&text::read("/proc/stat").unwrap_or_default(), ticks)
 }
 
-/// Processor seconds of each of the kernel's own threads since it began, by its number.
+/// CPU seconds of each kernel thread since it began, by thread number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelThreads(BTreeMap<String, f64>);
 
 impl KernelThreads {
-    /// What they did since `earlier`, in processor seconds; one that ended meanwhile takes nothing of that away.
+    /// Returns their CPU seconds since `earlier`; a thread that ended meanwhile does not reduce the
+    /// sum.
     pub fn since(&self, earlier: &Self) -> f64 {
         let then = |thread: &String| earlier.0.get(thread).copied().unwrap_or(0.0);
         self.0.iter().map(|(thread, now)| (now - then(thread)).max(0.0)).sum()
     }
 }
 
-/// Looks at the kernel's own threads; absent where none is seen, as in a container.
+/// Reads the CPU times of the kernel's threads; `None` if none is visible, as in a container.
 pub fn kernel_threads() -> Option<KernelThreads> {
     let ticks = rustix::param::clock_ticks_per_second() as f64;
     let read = |file: &str| text::read(format!("/proc/{file}"));
@@ -103,28 +107,32 @@ pub fn kernel_threads() -> Option<KernelThreads> {
     (!all.is_empty()).then_some(KernelThreads(all))
 }
 
-/// What the kernel's own threads do meanwhile, where programs may wait for them: on a machine of few processors.
+/// CPU time of the kernel's threads during a run, if programs may wait for them: on a machine with
+/// few processors.
 #[derive(Clone, Debug, Default)]
 pub struct Contending {
     processors: usize,
     before: Option<KernelThreads>,
-    /// Once it has ended, the seconds that they had of one processor, of which some may have been before the run where clients agree on its beginning; absent where they are not seen, 0 on more processors, where both have room.
+    /// After the end, the seconds that they took of one processor. Some may precede the run, if
+    /// clients agree on its start. Absent if they are not visible; 0 with more processors, where
+    /// there is room for both.
     pub seconds: Option<f64>,
 }
 
 impl Contending {
-    /// Looks at them, which may take long where the kernel keeps no list of them.
+    /// Starts; this may take long if the kernel keeps no list of its threads.
     pub fn begin() -> Self {
         let processors = cpus().len();
         let before = if processors > FEW { None } else { kernel_threads() };
         Self { processors, before, seconds: None }
     }
 
-    /// Looks again.
+    /// Ends and computes the seconds.
     pub fn end(&mut self) {
         self.seconds = match self.processors {
             0..=FEW => kernel_threads().zip(self.before.take()).map(|(now, then)| {
-                // On which one a thread ran is not told, and a program can wait for those on its own only.
+                // The kernel does not tell which processor a thread ran on, and a program can only
+                // wait for those on its own.
                 now.since(&then) / self.processors.max(1) as f64
             }),
             _ => Some(0.0),
@@ -132,23 +140,26 @@ impl Contending {
     }
 }
 
-/// Processor seconds of the thread whose files `read` gives: to the nanosecond where the kernel counts so (CONFIG_SCHED_INFO), else in steps of
-/// 1/`ticks` seconds.
+/// Returns the CPU seconds of the thread whose files `read` returns. They are exact to the
+/// nanosecond if the kernel counts so (CONFIG_SCHED_INFO), otherwise in steps of 1/`ticks` seconds.
 fn thread_s(read: impl Fn(&str) -> Option<String>, ticks: f64) -> Option<f64> {
     let exact_ns = || read("schedstat")?.split(' ').next()?.parse::<f64>().ok();
     let in_steps_s = || {
         let stat = read("stat")?;
         let (_, rest) = stat.rsplit_once(") ")?;
-        // `utime` and `stime`, the fourteenth and fifteenth of proc_pid_stat(5); the rest begins with the third.
+        // `utime` and `stime`, fields 14 and 15 of proc_pid_stat(5); the remainder begins with
+        // field 3.
         let mut times = rest.split(' ').skip(11).map(|word| word.parse::<f64>().ok());
         Some((times.next()?? + times.next()??) / ticks)
     };
-    // Where it counts nothing so finely, the file may be there and hold zeros.
+    // Without such fine counts the file may exist and hold zeros.
     exact_ns().filter(|ns| *ns > 0.0).map(|ns| ns / 1e9).or_else(in_steps_s)
 }
 
-/// The numbers of the kernel's own threads, by the files of processes that `read` gives: its list of those that process 2 made, or those of `all` processes
-/// that it made. None where process 2 is a program, as in a container: what that made is no thread of the kernel.
+/// Returns the numbers of the kernel's threads, from the process files that `read` returns. They
+/// are the children that the kernel lists for process 2, or else those of `all` processes that it
+/// created. Empty if process 2 is a program, as in a container: its children are not kernel
+/// threads.
 fn thread_numbers(
     read: impl Fn(&str) -> Option<String>,
     all: impl Iterator<Item = String>,
@@ -164,13 +175,15 @@ fn thread_numbers(
     listed.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether the text of a process's `stat` is that of a kernel thread: all of them come from process 2 (kernel: kthreadd).
+/// Returns whether the text of a process's `stat` is that of a kernel thread: all of them descend
+/// from process 2 (kernel: kthreadd).
 fn is_kernel_thread(stat: &str) -> bool {
     let rest = stat.rsplit_once(") ").map(|(_, rest)| rest);
     rest.and_then(|rest| rest.split(' ').nth(1)) == Some("2")
 }
 
-/// The lines `cpu0`, `cpu1`, ... of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
+/// Returns the times in the lines `cpu0`, `cpu1`, ... of `/proc/stat`, in units of 1/`ticks`
+/// seconds (proc_stat(5)).
 fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
     let one = |line: &str| {
         let mut words = line.strip_prefix("cpu")?.split_whitespace();
@@ -188,7 +201,8 @@ fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
     stat.lines().filter(|line| !line.starts_with("cpu ")).filter_map(one).collect()
 }
 
-/// The times in the first line of `/proc/stat`, whose unit is 1/`ticks` seconds (proc_stat(5)).
+/// Returns the times in the first line of `/proc/stat`, in units of 1/`ticks` seconds
+/// (proc_stat(5)).
 fn processors(stat: &str, ticks: f64) -> Snapshot {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut times = [0.0; 8];
@@ -212,7 +226,8 @@ mod tests {
         assert!(kernel_threads().is_none_or(|threads| threads.since(&none) >= 0.0));
     }
 
-    /// As below `unshare --pid`: the time of our own workers was taken off what they waited for, and load by others was hidden.
+    /// As below `unshare --pid`: once, the time of our own workers was subtracted from their waits,
+    /// which hid load by others.
     #[test]
     fn what_process_2_made_is_no_kernel_thread_where_that_is_a_program() {
         let of = |second: &str, children: &str| {
@@ -228,7 +243,8 @@ mod tests {
         assert!(of("ioscape", "").is_empty() && of("ioscape", "7").is_empty());
     }
 
-    /// The 40 s that one had computed before were taken off what the others did.
+    /// Once, 40 s computed earlier by a thread that ended were subtracted from the time of the
+    /// others.
     #[test]
     fn a_kernel_thread_that_ends_takes_nothing_of_what_others_did_away() {
         let of = |all: &[(&str, f64)]| {
@@ -239,7 +255,8 @@ mod tests {
         assert_eq!(of(&[("3", 60.0), ("4", 0.0)]).since(&then), 0.0, "the number of another");
     }
 
-    /// In a kernel without fine times they were taken to do nothing, and what they did was laid to other programs.
+    /// Once, on a kernel without fine times, its threads seemed to do nothing, and their work was
+    /// attributed to other programs.
     #[test]
     fn the_time_of_a_kernel_thread_is_read_where_the_kernel_keeps_no_fine_one() {
         let of = |fine: Option<&str>| {
@@ -290,7 +307,8 @@ mod tests {
     #[test]
     fn a_program_that_computes_is_seen() {
         let then = Snapshot::take();
-        // Of this thread: with those of other tests it would be over within few of the kernel's ticks, by which it counts.
+        // Time of this thread only: with the threads of other tests it would end within few of the
+        // kernel's ticks, which it counts by.
         let start = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
         let cpu_s = || {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -1,4 +1,5 @@
-//! Locks on parts of a file, of the POSIX kind and of its younger one that belongs to an open file, as databases and virtual machines hold.
+//! Locks on parts of a file, as held by databases and virtual machines: POSIX locks and open file
+//! description locks.
 #![expect(
     unsafe_code,
     reason = "fcntl(2) has a safe wrapper that cannot tell who holds the younger kind"
@@ -8,7 +9,7 @@ use crate::text;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-/// Who holds a lock on a part of `file`; absent if nobody is seen to.
+/// Returns who holds a lock on a part of `file`; `None` if nobody is seen to.
 pub fn locked_by(file: &File) -> Option<String> {
     // SAFETY: all zeros are a valid `flock`: the whole file.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
@@ -18,7 +19,8 @@ pub fn locked_by(file: &File) -> Option<String> {
     if asked != 0 || lock.l_type == libc::F_UNLCK as libc::c_short {
         return None;
     }
-    // A lock of an open file belongs to no single process: -1. One of another namespace has no number here: 0.
+    // A lock of an open file description belongs to no single process: -1. One in another namespace
+    // has no number here: 0.
     Some(match lock.l_pid {
         id if id > 0 => {
             let name = text::read(format!("/proc/{id}/comm")).unwrap_or_default();
@@ -41,7 +43,7 @@ mod tests {
         assert_eq!(locked_by(&asker), None);
         assert!(lock_part(&holder, libc::F_WRLCK));
         assert!(locked_by(&asker).is_some_and(|who| who.contains("another program")));
-        // Not by closing it: a process that another test forks may have a copy of the descriptor.
+        // Unlocked explicitly: a process forked in another test may have a copy of the descriptor.
         assert!(lock_part(&holder, libc::F_UNLCK));
         assert_eq!(locked_by(&asker), None);
     }

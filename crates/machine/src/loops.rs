@@ -1,7 +1,7 @@
 //! File systems on loop devices, made for a measurement and removed however it ends.
 //!
-//! Nothing of them outlives this process, even if it is killed: their files have no name, the devices let go of them when
-//! no process has them open any more, and the mounts are in a mount namespace of our own.
+//! Nothing of them outlives this process, even if it is killed. Their files have no names, the
+//! devices detach when no process has them open, and the mounts are in our own mount namespace.
 
 use crate::error::Error;
 use crate::keeper::end_with_us;
@@ -19,7 +19,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Kinds that can be made, with the program that makes them and its arguments.
+/// Supported kinds, each with the program that makes it and its arguments.
 const KINDS: [(&str, &[&str]); 7] = [
     ("ext4", &["mkfs.ext4", "-q", "-F"]),
     ("xfs", &["mkfs.xfs", "-q", "-f"]),
@@ -30,42 +30,43 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("raw", &[]),
 ];
 
-/// Kinds that give back what is removed, if they are mounted so: the file below a loop device then takes no more space than what lies there.
-/// btrfs does so by itself since Linux 6.2, and later than at once, as `discard` would have it.
+/// Kinds that discard freed space if mounted so, so that the file below a loop device takes no more
+/// space than its contents. btrfs does so by itself since Linux 6.2, later than with `discard`.
 const DISCARDING: [&str; 3] = ["ext4", "xfs", "f2fs"];
 
-/// Keeps ext4 from writing its tables of inodes, which its maker leaves out, while it is mounted: on a large disk for minutes, in which it
-/// would be measured.
+/// Keeps ext4 from initializing its inode tables while mounted, which mkfs leaves out: on a large
+/// disk it would disturb the measurement for minutes.
 const EXT4_AT_REST: &str = "noinit_itable";
 
-/// Where programs for the superuser lie, which `su` and `cron` leave out of the path.
+/// Folders of programs for root, which `su` and `cron` leave out of the path.
 const FOR_ROOT: &str = "/usr/local/sbin:/usr/sbin:/sbin";
 
-/// How often a program that makes a file system is looked at.
+/// Interval between checks on a program that makes a file system.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A file system that is to be made.
+/// A file system to make.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recipe {
-    /// Its name in tables: its kind, or that with a word of the user's behind a hyphen, as in `ext4-nojournal`.
+    /// Name in tables: the kind, or the kind and a word of the user's, as in `ext4-nojournal`.
     pub name: String,
-    /// Further words for the program that makes it.
+    /// Further arguments for the program that makes it.
     pub mkfs: Vec<String>,
-    /// Mount options, separated by commas; empty for those that are usual.
+    /// Mount options, separated by commas; empty for the usual ones.
     pub mount: String,
 }
 
 impl Recipe {
-    /// The kind of file system.
+    /// Returns the kind of file system.
     pub fn kind(&self) -> &str {
         self.name.split_once('-').map_or(self.name.as_str(), |(kind, _)| kind)
     }
 }
 
-/// The recipes for file systems of these names, with words for their makers and mount options, each as `NAME=WORDS`.
+/// Returns the recipes for file systems of these names, with arguments for mkfs and mount options,
+/// each as `NAME=WORDS`.
 ///
 /// # Errors
-/// An unknown kind, or words for a name that is not among them, in a sentence.
+/// A sentence about an unknown kind, or words for a name that is not listed.
 pub fn recipes(names: &[String], mkfs: &[String], mount: &[String]) -> Result<Vec<Recipe>, String> {
     let of = |name: &String| Recipe { name: name.clone(), ..Recipe::default() };
     let mut all: Vec<Recipe> = names.iter().map(of).collect();
@@ -100,20 +101,20 @@ pub fn recipes(names: &[String], mkfs: &[String], mount: &[String]) -> Result<Ve
     }
 }
 
-/// What file systems are made on.
+/// The place where file systems are made.
 #[derive(Clone, Copy, Debug)]
 pub enum Ground<'a> {
-    /// Loop devices of so many bytes, whose files are in a directory.
+    /// Loop devices of this many bytes, with files in a directory.
     Loops(&'a Path, u64),
-    /// Block devices, one for each, whose data the user gave up.
+    /// Block devices, one per file system, whose data the user gave up.
     Devices(&'a [PathBuf]),
 }
 
 impl<'a> Ground<'a> {
-    /// One directory for loop devices of so many bytes, or as many block devices as file systems are wanted.
+    /// Returns one directory for loop devices of `bytes` bytes, or `wanted` block devices.
     ///
     /// # Errors
-    /// Places of another kind or number, or devices whose data the user did not give up.
+    /// The places are of another kind or number, or the data of devices was not given up.
     pub fn of(
         places: &'a [PathBuf],
         wanted: usize,
@@ -139,7 +140,7 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Looks at every device before the first of them is formatted.
+    /// Checks every device before the first one is formatted.
     ///
     /// # Errors
     /// One of them is in use.
@@ -157,15 +158,16 @@ pub struct MadeFileSystem {
     mount: Option<ScratchFolder>,
     mounted: bool,
     recipe: Recipe,
-    // Of a loop device or of a file system in memory; 0 of a device of the user's.
+    // Size of a loop device or of a file system in memory; 0 for a device of the user's.
     bytes: u64,
-    // A loop device lets go of its file when this is closed, which is last.
+    // Closing this detaches the loop device from its file; it comes last.
     held: Option<File>,
 }
 
-/// Hides the mounts that this process makes from now on from all others; what others take down goes here too, or it would stay busy.
+/// Hides the future mounts of this process from all others. Unmounts by others still propagate
+/// here, so that their file systems do not stay busy.
 ///
-/// Without the right to, they are visible, and taken down on every way out but a kill.
+/// Without the right to do so, the mounts are visible, and are removed on every exit except a kill.
 pub fn hide_mounts() {
     if namespace::own_mounts().is_ok() {
         let _ = run("mount", ["--make-rslave", "/"].map(OsStr::new));
@@ -173,13 +175,13 @@ pub fn hide_mounts() {
 }
 
 impl MadeFileSystem {
-    /// The mount point, or the device itself.
+    /// Returns the mount point, or the device itself.
     pub fn path(&self) -> &Path {
         let device = || self.device.as_deref().unwrap_or(Path::new(""));
         self.mount.as_ref().map_or_else(device, ScratchFolder::path)
     }
 
-    /// The command that makes it, without the device; empty for a bare device and for memory.
+    /// Returns the command that makes it, without the device; empty for raw and for memory.
     pub fn made_by(&self) -> String {
         let Some((program, words)) = program(self.recipe.kind()).and_then(<[_]>::split_first)
         else {
@@ -190,7 +192,7 @@ impl MadeFileSystem {
         format!("{program} {}", words.join(" "))
     }
 
-    /// Makes it again, empty, at the same mount point; nothing of it may be open.
+    /// Makes it again, empty, at the same mount point; nothing in it may be open.
     ///
     /// # Errors
     /// It is busy, or cannot be made again.
@@ -203,7 +205,7 @@ impl MadeFileSystem {
         self.format()
     }
 
-    /// Makes a file system (or none: raw) by one of the [`recipes`], on the ground for this `number`.
+    /// Makes a file system (or none: raw) by one of the [`recipes`], at place `number`.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a missing program or right, no space, or a device in use.
@@ -250,8 +252,8 @@ impl MadeFileSystem {
         }
     }
 
-    /// The size of memory, giving back of a loop device, what keeps ext4 from work of its own, and what the user asked for, which comes last and so
-    /// holds.
+    /// Returns the mount options: size, discard and ext4's inode tables as needed, and last, so
+    /// that they prevail, the user's.
     fn mount_options(&self) -> String {
         let (size, kind) = (format!("size={}", self.bytes), self.recipe.kind());
         let usual = match (&self.device, &self.held) {
@@ -292,12 +294,13 @@ impl Drop for MadeFileSystem {
     }
 }
 
-/// The program that makes a file system of this kind, with its arguments: none of a bare device and of memory.
+/// Returns the program that makes this kind, with its arguments; empty for raw and memory.
 fn program(kind: &str) -> Option<&'static [&'static str]> {
     KINDS.iter().find(|(known, _)| *known == kind).map(|(_, program)| *program)
 }
 
-/// Why a file system of this `kind` was not mounted: in plain words where the kernel has none of that kind, else as `mount` says it.
+/// Returns why a file system of this `kind` was not mounted: in plain words if the kernel does not
+/// support it, otherwise as `mount` says it.
 fn unknown_here(kind: &str, why: String) -> String {
     match why.contains("unknown filesystem type") {
         true => format!("this kernel has no {kind}, and no module of that name"),
@@ -305,10 +308,10 @@ fn unknown_here(kind: &str, why: String) -> String {
     }
 }
 
-/// The path without links of a block device of the user's that nobody uses: not mounted, nor part of another device, which opening it alone
-/// tells.
+/// Returns the path without links of an unused block device of the user's: not mounted, and not
+/// part of another device, which only an exclusive open detects.
 fn unused(device: &Path) -> Result<PathBuf, Error> {
-    // Whoever may change the links could otherwise turn them to another device before it is formatted, or formatted again.
+    // Otherwise a changed link could lead to another device before it is formatted.
     let (real, itself) = match without_links(device)? {
         Some(real) => (real, libc::O_NOFOLLOW),
         None => (device.to_owned(), 0),
@@ -320,7 +323,7 @@ fn unused(device: &Path) -> Result<PathBuf, Error> {
         let why = "is no block device: name one, or a directory for loop devices";
         return Err(Error::target(device, why));
     };
-    // A loop device on it, and a machine that holds it, do not keep others from opening it alone.
+    // A loop device on it, or a virtual machine with it open, does not prevent an exclusive open.
     let used = guard::device_in_use(&real, mounts::split(found.rdev()));
     match used.or_else(|| locked_by(&file)) {
         Some(reason) => Err(Error::target(device, reason)),
@@ -328,7 +331,7 @@ fn unused(device: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// A program that speaks English; those for the superuser are found too.
+/// Returns a command for a program that speaks English; programs for root are found too.
 fn command<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Command {
     let mut command = Command::new(program);
     let path = with_programs_for_root(env::var_os("PATH"));
@@ -336,22 +339,23 @@ fn command<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Com
     command
 }
 
-/// The path with the folders of programs for the superuser behind it.
+/// Returns the path followed by the folders of programs for root.
 fn with_programs_for_root(path: Option<OsString>) -> OsString {
-    // An empty part stands for the folder that we are in.
+    // An empty part would mean the current folder.
     let mut all = path.filter(|path| !path.is_empty()).unwrap_or_else(|| "/usr/bin:/bin".into());
     all.push(":");
     all.push(FOR_ROOT);
     all
 }
 
-/// Runs a program and gives what it prints, without the last line break.
+/// Runs a program and returns its output, without the last line break.
 fn run<'a>(program: &str, words: impl IntoIterator<Item = &'a OsStr>) -> Result<String, String> {
     concluded(program, command(program, words).output())
 }
 
-/// Runs a program that makes a file system, and gives how it ended and its last words; none if the user interrupts. It is ended with that, and
-/// with this process, or it would write on when the device is somebody else's.
+/// Runs a program that makes a file system, and returns how it ended and its last words; `None` if
+/// the user interrupts. It ends with that and with this process, or it would go on writing to the
+/// device.
 fn watched(program: &mut Command) -> io::Result<Option<Output>> {
     let mut said = File::from(rustix::fs::memfd_create("said", MemfdFlags::CLOEXEC)?);
     let interrupted = interrupt::flag();
@@ -373,7 +377,7 @@ fn watched(program: &mut Command) -> io::Result<Option<Output>> {
     }
 }
 
-/// What a program printed, without the last line break, or why it failed.
+/// Returns what a program printed, without the last line break, or why it failed.
 fn concluded(program: &str, output: io::Result<Output>) -> Result<String, String> {
     let output = output.map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("the program {program} is not installed"),
@@ -386,12 +390,13 @@ fn concluded(program: &str, output: io::Result<Output>) -> Result<String, String
     }
 }
 
-/// A loop device of `bytes` on a file without a name in `folder`, held open.
+/// Returns a loop device of `bytes` on an unnamed file in `folder`, held open.
 fn attach(folder: &Path, bytes: u64) -> Result<(PathBuf, File), String> {
     let told = |e: io::Error| format!("{}: {e}", folder.display());
     let backing = tempfile::tempfile_in(folder).map_err(told)?;
     backing.set_len(bytes).map_err(told)?;
-    // A file that is open for direct I/O gives the device the blocks of the disk below, or it would take none on a disk of larger ones.
+    // A file open for direct I/O gives the device the block size of the disk below. Otherwise
+    // direct I/O would fail on a disk with larger blocks.
     let backing = open_again(&backing, folder, libc::O_DIRECT, true).unwrap_or(backing);
     attached::attach(&backing).map_err(|e| format!("no loop device can be had: {e}"))
 }

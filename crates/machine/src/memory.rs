@@ -3,24 +3,25 @@
 use crate::text;
 use std::collections::BTreeMap;
 
-/// Memory of the machine at one moment, in bytes.
+/// The machine's memory at one moment, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// All of it.
+    /// Total memory.
     pub total: u64,
-    /// What new programs could get without swapping.
+    /// Memory that new programs could get without swapping.
     pub available: u64,
-    /// What nobody uses.
+    /// Unused memory.
     pub free: u64,
     /// The file cache.
     pub cached: u64,
-    /// Pages waiting to be written, or being written.
+    /// Dirty pages and pages under write-back.
     pub dirty: u64,
-    /// Dirty pages at which writers are slowed down (`vm.dirty_bytes` or `vm.dirty_ratio`).
+    /// Dirty bytes at which writers are throttled (`vm.dirty_bytes` or `vm.dirty_ratio`).
     pub dirty_threshold_bytes: u64,
 }
 
-/// Reads the state of the memory; what cannot be read is 0. Without `/proc` the kernel still tells how much there is and how much is free.
+/// Reads the state of the memory; unknown values are 0. Without `/proc` the kernel still reports
+/// total and free memory.
 pub fn memory() -> Memory {
     let Some(info) = text::read("/proc/meminfo") else { return without_proc() };
     let bytes = |name| text::field(&info, name).unwrap_or(0) * 1024;
@@ -35,7 +36,8 @@ pub fn memory() -> Memory {
     }
 }
 
-/// What sysinfo(2) tells. It knows no file cache, which could be given up, so that what is available is told too low.
+/// Reads sysinfo(2). It does not report the file cache, which could be reclaimed, so available
+/// memory is too low.
 fn without_proc() -> Memory {
     let found = rustix::system::sysinfo();
     let bytes = |count: u64| count.saturating_mul(u64::from(found.mem_unit).max(1));
@@ -43,7 +45,8 @@ fn without_proc() -> Memory {
     Memory { total: bytes(found.totalram), available: free, free, ..Memory::default() }
 }
 
-/// Dirty bytes at which writers are slowed down, from the settings (kernel documentation, admin-guide/sysctl/vm).
+/// Returns the dirty bytes at which writers are throttled, from the settings (kernel documentation,
+/// admin-guide/sysctl/vm).
 fn dirty_threshold(settings: &BTreeMap<String, u64>, available: u64) -> u64 {
     let setting = |name: &str| settings.get(name).copied().unwrap_or(0);
     match setting("dirty_bytes") {
@@ -52,7 +55,7 @@ fn dirty_threshold(settings: &BTreeMap<String, u64>, available: u64) -> u64 {
     }
 }
 
-/// The kernel's dirty-page settings by name, such as `dirty_ratio`.
+/// Returns the kernel's dirty-page settings by name, such as `dirty_ratio`.
 pub(crate) fn vm_dirty() -> BTreeMap<String, u64> {
     let entries = std::fs::read_dir("/proc/sys/vm").into_iter().flatten().flatten();
     let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry));
@@ -60,8 +63,9 @@ pub(crate) fn vm_dirty() -> BTreeMap<String, u64> {
     dirty.filter_map(|(name, entry)| Some((name, text::read_number(entry.path())?))).collect()
 }
 
-/// Has larger pieces of memory returned to the kernel as soon as they are freed, and none kept for each thread: a bound on what
-/// is in use then bounds what the process takes, at the price of some time. To be called before there are threads.
+/// Makes the allocator return larger freed blocks to the kernel at once, and keep none per thread.
+/// A bound on the memory in use then bounds the process's size, at some cost in time. Call it
+/// before there are threads.
 #[allow(unsafe_code, reason = "settings of the C library's allocator")]
 pub fn keep_nothing_freed() {
     #[cfg(target_env = "gnu")]
@@ -72,7 +76,7 @@ pub fn keep_nothing_freed() {
             (libc::M_MMAP_THRESHOLD, PIECE),
             (libc::M_TRIM_THRESHOLD, PIECE),
         ] {
-            // SAFETY: sets a number of the allocator; one that it refuses changes nothing.
+            // SAFETY: sets a parameter of the allocator; one that it rejects changes nothing.
             unsafe { libc::mallopt(setting, value) };
         }
     }
@@ -86,7 +90,7 @@ mod tests {
     fn the_kernel_tells_of_memory_without_proc() {
         let (plain, bare) = (memory(), without_proc());
         assert!(bare.total > 0 && bare.available <= bare.total, "{bare:?}");
-        // A memory limit of a container may be in one and not in the other.
+        // A container's memory limit may affect one figure and not the other.
         assert!(plain.total <= bare.total.next_multiple_of(1 << 20), "{plain:?} {bare:?}");
     }
 

@@ -1,15 +1,15 @@
-//! Which process has a block device open for writing, by whatever node of it.
+//! Which process has a block device open for writing, through any of its nodes.
 //!
-//! A lock belongs to one node, and an exclusive open keeps out only those who want the device for themselves too: a virtual machine that has a
-//! `/dev` of its own is seen by neither. Root sees what every process has open.
+//! A lock belongs to one node, and an exclusive open excludes only other exclusive users. So
+//! neither detects a virtual machine with its own `/dev`. Root sees what every process has open.
 
 use crate::device::BlockDevice;
 use crate::{mounts, text};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Which process other than this one has one of the block devices `numbers` open for writing; absent where none is seen, as by users who
-/// may not look at the processes of others.
+/// Returns which other process has one of the block devices `numbers` open for writing; `None` if
+/// none is seen, as for users who may not inspect others' processes.
 pub(crate) fn writer_of(numbers: &[(u32, u32)]) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -18,7 +18,8 @@ pub(crate) fn writer_of(numbers: &[(u32, u32)]) -> Option<String> {
     writer_beside(numbers, &clients.collect::<Vec<u64>>())
 }
 
-/// The same, beside the processes of the threads `clients`: without them there is no device.
+/// Does the same but ignores the processes of the threads `clients`, without which there is no
+/// device.
 fn writer_beside(numbers: &[(u32, u32)], clients: &[u64]) -> Option<String> {
     let own = std::process::id();
     let processes = std::fs::read_dir("/proc").ok()?.flatten();
@@ -32,8 +33,10 @@ fn writer_beside(numbers: &[(u32, u32)], clients: &[u64]) -> Option<String> {
     Some(format!("is open for writing in process {writer} ({name}): end it first"))
 }
 
-/// Whether `process` has one of the block devices open for writing, other than by what it took over from its parent `own` and loses when it
-/// becomes another program: between the two, a child of ours holds all that we have open.
+/// Returns whether `process` has one of the block devices open for writing.
+///
+/// Between fork and exec a child of ours (parent `own`) holds everything that we have open; those
+/// descriptors do not count if they will be closed at the exec.
 fn writes(process: u32, numbers: &[(u32, u32)], own: u32) -> bool {
     let folder = PathBuf::from(format!("/proc/{process}"));
     let is_child = || is_child_of(own, &text::read(folder.join("status")).unwrap_or_default());
@@ -50,17 +53,18 @@ fn writes(process: u32, numbers: &[(u32, u32)], own: u32) -> bool {
     opened.filter(|entry| is_one(&entry.path())).any(|entry| is_written(&entry.file_name()))
 }
 
-/// Whether what is open lies below `/dev`, which reading the link tells without touching any file system: others may not answer.
+/// Returns whether an open file is below `/dev`. Reading the link tells, without touching any file
+/// system that may not respond.
 fn is_node(link: &Path) -> bool {
     std::fs::read_link(link).is_ok_and(|opened| opened.starts_with("/dev"))
 }
 
-/// Whether a `status` file (proc_pid_status(5)) is that of a child of process `parent`.
+/// Returns whether a `status` file (proc_pid_status(5)) is that of a child of process `parent`.
 fn is_child_of(parent: u32, status: &str) -> bool {
     text::field(status, "PPid") == Some(u64::from(parent))
 }
 
-/// Whether a descriptor of these flags may write.
+/// Returns whether a descriptor with these flags may write.
 const fn is_for_writing(flags: i32) -> bool {
     flags & (libc::O_WRONLY | libc::O_RDWR) != 0
 }
@@ -85,7 +89,7 @@ mod tests {
         };
         let may_write = |octal: &str| told(octal).map(is_for_writing);
         assert_eq!([may_write("02100002"), may_write("0100001")], [Some(true); 2]);
-        // Read only, and by its path only.
+        // Read-only, and opened as a path only.
         assert_eq!([may_write("02100000"), may_write("012000000")], [Some(false); 2]);
         assert_eq!(text::open_flags(""), None, "gone meanwhile");
     }
@@ -96,7 +100,8 @@ mod tests {
         assert!(is_child_of(7, status) && !is_child_of(8, status) && !is_child_of(7, ""));
     }
 
-    /// A child between its start and the program that it becomes holds what we have open: it is no other user of the device.
+    /// A child between fork and exec holds what we have open, but is not another user of the
+    /// device.
     #[test]
     #[allow(
         unsafe_code,
@@ -124,7 +129,8 @@ mod tests {
         assert_eq!(told, None);
     }
 
-    /// A loop device on `file`, what keeps it, and a second node of it, as a virtual machine has one of its own.
+    /// Returns a loop device on `file`, the handle that keeps it, and a second node for it, as in a
+    /// virtual machine with its own.
     fn device_with_two_nodes(file: &File) -> Option<(PathBuf, File, PathBuf)> {
         let (device, held) = attach(file).ok()?;
         let (major, minor) = mounts::block_number(&device)?;
@@ -136,11 +142,11 @@ mod tests {
         Some((device, held, node))
     }
 
-    /// A process that has `node` open as descriptor 9, by this redirection of the shell.
+    /// Starts a process that has `node` open as descriptor 9, by this shell redirection.
     fn opener(node: &Path, redirection: &str) -> Child {
         let script = format!("exec sleep 60 9{redirection}\"$0\"");
         let child = Command::new("sh").args(["-c", &script]).arg(node).spawn().unwrap();
-        // The shell opens it before it becomes the program that sleeps.
+        // The shell opens it before it executes `sleep`.
         let (comm, begun) = (format!("/proc/{}/comm", child.id()), Instant::now());
         while text::read(&comm).as_deref() != Some("sleep") {
             assert!(begun.elapsed() < Duration::from_secs(30), "it never opened it");

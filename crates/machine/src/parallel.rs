@@ -1,4 +1,4 @@
-//! Work shared by threads, whose result does not depend on how many they are.
+//! Work shared by threads, with a result that does not depend on their number.
 
 use crate::thread::builder;
 use std::io;
@@ -7,26 +7,29 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 
-/// Processors that may run threads, at least 1: by a quota of their time no more than that is worth.
+/// Returns the number of processors that may run threads, at least 1; a CPU quota limits it.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Processors that the kernel may place this thread on, at least 1, which a quota makes no fewer.
+/// Returns the number of processors that this thread may be placed on, at least 1; a quota does not
+/// reduce it.
 pub fn allowed() -> usize {
-    // On more processors than the mask holds it cannot be asked.
+    // With more processors than the mask holds, the query fails.
     let mask = rustix::thread::sched_getaffinity(None);
     mask.map_or_else(|_| processors(), |mask| (mask.count() as usize).max(1))
 }
 
-/// Batches that workers may be behind the one who reads.
+/// Number of batches that workers may lag behind the reader.
 const AHEAD: usize = 4;
 
-/// Gets batches by `next`, which may use the memory of an earlier one, and has every one of `states` take each of them, in their
-/// order; a state whose work answers `false` needs no more of them. The states, in their order, once all batches are taken.
+/// Gets batches from `next`, which may reuse the memory of an earlier one, and passes each of them
+/// in order to every one of `states`. A state whose work returns false gets no more. Returns the
+/// states, in their order, once all batches are processed.
 ///
 /// # Errors
-/// As of `next`; and within, the numbers of the states, from 1, on which `work` panicked, or all where there is no thread to be had.
+/// As for `next`; and, inside the result, the numbers of the states, from 1, on which `work`
+/// panicked, or of all if no thread can be started.
 pub fn to_all<B: Default + Send + Sync, S: Send, E>(
     states: Vec<S>,
     threads: usize,
@@ -43,7 +46,7 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
             let (share, own) = channel();
             let (used, work) = (used.clone(), &work);
             let whole = move || take_all(own.into_iter().collect(), &batches, &used, work);
-            // With fewer threads than were asked for it takes longer.
+            // With fewer threads than requested it takes longer.
             let worker = builder().and_then(|one| one.spawn_scoped(scope, whole));
             let Ok(worker) = worker else { break };
             give.push(to);
@@ -51,7 +54,7 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
             shares.push(share);
         }
         for (state, share) in states.into_iter().enumerate().zip(shares.iter().cycle()) {
-            // Each waits for its share first.
+            // Each worker waits for its share first.
             let _ = share.send(state);
         }
         drop(shares);
@@ -73,11 +76,11 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
     })
 }
 
-/// Does `work` on every job in a thread of its own, which begin when all threads are there, and `meanwhile` in this one. What
-/// every thread came to, in the order of the jobs, and this one.
+/// Does `work` on every job in its own thread, and `meanwhile` in this one. The threads begin when
+/// all of them exist. Returns their results, in the order of the jobs, and this thread's.
 ///
 /// # Errors
-/// There cannot be so many threads: none has begun.
+/// The threads cannot all be started: none has begun.
 pub fn on_threads<J: Send, T: Send, M>(
     jobs: impl IntoIterator<Item = J>,
     work: impl Fn(J) -> T + Sync,
@@ -88,13 +91,13 @@ pub fn on_threads<J: Send, T: Send, M>(
         let (mut gates, mut threads) = (Vec::new(), Vec::new());
         for job in jobs {
             let (open, gate) = channel::<()>();
-            // The gates are gone, and not opened, where one of the threads cannot be had.
+            // If a thread cannot be started, the gates are dropped unopened.
             let begun = move || gate.recv().ok().map(|()| work(job));
             threads.push(builder()?.spawn_scoped(scope, begun)?);
             gates.push(open);
         }
         for gate in gates {
-            // Its thread waits for nothing else.
+            // Its thread waits only for this.
             let _ = gate.send(());
         }
         let here = meanwhile();
@@ -105,7 +108,7 @@ pub fn on_threads<J: Send, T: Send, M>(
     })
 }
 
-/// One worker's states, `None` where its work panicked.
+/// Returns one worker's states, `None` for those on which `work` panicked.
 fn take_all<B, S>(
     share: Vec<(usize, S)>,
     batches: &Receiver<Arc<B>>,
@@ -124,7 +127,7 @@ fn take_all<B, S>(
             }
         }
         if let Some(batch) = Arc::into_inner(batch) {
-            // Nobody may read any more.
+            // Nobody else holds the batch any more.
             let _ = used.send(batch);
         }
     }

@@ -1,19 +1,20 @@
-//! Work that several units do on the same items, each on all of them in their order: threads take whichever unit has something to do.
+//! A pipeline in which several units each process all items in order. Threads take whichever unit
+//! has work.
 
 use crate::thread::builder;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Items that are held before the first of them has been through all units.
+/// Maximum number of items held until the first of them has passed all units.
 const HELD: usize = 8;
 
-/// Items on their way through the units.
+/// The items in the pipeline.
 struct Course<I> {
     items: VecDeque<Arc<I>>,
-    /// The number of the first of the items.
+    /// Number of the first of these items.
     begin: usize,
-    /// For each unit the item it takes next, and whether it is at work.
+    /// For each unit, the item it takes next, and whether it is busy.
     next: Vec<(usize, bool)>,
     /// No more items will come.
     ended: bool,
@@ -26,7 +27,7 @@ impl<I> Course<I> {
         self.begin + self.items.len()
     }
 
-    /// The unit that is furthest behind and has something to do, with its item.
+    /// Returns the unit that is furthest behind and has work, with its item.
     fn choose(&mut self) -> Option<(usize, Arc<I>)> {
         let end = self.end();
         let ready = self.next.iter().enumerate().filter(|(_, (next, busy))| !busy && *next < end);
@@ -66,7 +67,7 @@ impl<I> Shared<I> {
     }
 }
 
-/// Ends everything when its thread panics: the others would wait for it.
+/// Ends the pipeline if its thread panics, since the others would wait for it.
 struct Alarm<'a, I>(&'a Shared<I>);
 
 impl<I> Drop for Alarm<'_, I> {
@@ -78,14 +79,14 @@ impl<I> Drop for Alarm<'_, I> {
     }
 }
 
-/// Gets items by `next`, which may use the memory of an earlier one, on this thread, and has every unit `work` on each of them, in
-/// their order, on `threads` threads in all, this one included.
+/// Gets items from `next`, which may reuse the memory of an earlier one, on this thread. Every unit
+/// does `work` on each of them, in order, on `threads` threads including this one.
 ///
 /// # Errors
-/// As of `next`; what is on its way then may or may not be worked on.
+/// As for `next`; items in the pipeline then may or may not be processed.
 ///
 /// # Panics
-/// When `work` does.
+/// If `work` panics.
 pub fn pipeline<I: Default + Send + Sync, U: Send, E>(
     threads: usize,
     units: Vec<U>,
@@ -108,7 +109,7 @@ pub fn pipeline<I: Default + Send + Sync, U: Send, E>(
         shared.changed.notify_all();
     };
     std::thread::scope(|scope| {
-        // With fewer threads than were asked for it takes longer.
+        // With fewer threads than requested it takes longer.
         let spawn =
             |_| builder().and_then(|one| one.spawn_scoped(scope, || follow(&shared, work))).ok();
         let workers: Vec<_> = (1..threads).map_while(spawn).collect();
@@ -122,7 +123,7 @@ pub fn pipeline<I: Default + Send + Sync, U: Send, E>(
     })
 }
 
-/// Works on whatever is there.
+/// Processes items as they become available.
 fn follow<I>(shared: &Shared<I>, work: impl Fn((usize, Arc<I>))) {
     let _alarm = Alarm(shared);
     let mut course = shared.lock();
@@ -138,7 +139,7 @@ fn follow<I>(shared: &Shared<I>, work: impl Fn((usize, Arc<I>))) {
     }
 }
 
-/// Gets the items, and works where enough of them wait.
+/// Gets the items, and processes some itself when enough are waiting.
 fn lead<I: Default, E>(
     shared: &Shared<I>,
     next: &mut impl FnMut(I) -> Result<Option<I>, E>,
@@ -176,7 +177,7 @@ fn lead<I: Default, E>(
 mod tests {
     use super::*;
 
-    /// Units that note what they are given.
+    /// Units that record the items they are given.
     fn seen(threads: usize, items: u32) -> Result<Vec<Vec<u32>>, &'static str> {
         let mut seen: Vec<Vec<u32>> = vec![Vec::new(); 5];
         let mut given = 0;

@@ -1,4 +1,4 @@
-//! A page on this machine with a stream of events (server-sent events), for browsers and scrapers near by.
+//! A local page with a stream of server-sent events, for browsers and scrapers.
 
 use crate::error::Error;
 use crate::thread::builder;
@@ -10,34 +10,35 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Most visitors at once; more are turned away.
+/// Largest number of concurrent visitors; more are turned away.
 const MOST_VISITORS: usize = 64;
-/// Longest head of a request.
+/// Longest request head, in bytes.
 const MOST_HEAD: u64 = 16 << 10;
-/// Longest time for a visitor to ask, or to take what it asked for.
+/// Longest time for a visitor to send a request, or to receive the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Events that a new visitor gets at once.
+/// Number of past events that a new visitor gets at once.
 const MOST_EVENTS: usize = 600;
-/// Nothing is loaded from anywhere, and nothing but the page's own script runs.
+/// Content security policy: nothing is loaded from elsewhere, and only the page's own script runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What visitors are told who ask for a name that need not be of this machine.
+/// Answer to requests for a host name that may not be this machine's.
 const FOREIGN: &str =
     "only requests whose Host is localhost or a loopback address (127.x, ::1) are answered\n";
 
-/// A page that is served until this is dropped; visitors who are there then lose the connection when the program ends.
+/// A page served until this is dropped. Connected visitors lose the connection when the program
+/// ends.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
     feed: Arc<Feed>,
 }
 
-/// What visitors get.
+/// The content for visitors.
 #[derive(Debug)]
 struct Feed {
     page: String,
-    /// Whether only names of this machine may be asked for: a page of another site must not read along by a name that it
-    /// has led here.
+    /// Whether only names of this machine are accepted, so that a page of another site cannot read
+    /// along through a name that it points here.
     local: bool,
     state: Mutex<State>,
     news: Condvar,
@@ -56,7 +57,7 @@ impl Server {
     /// Serves `page` at `/`, events at `/events` and metrics at `/metrics`.
     ///
     /// # Errors
-    /// The address is in use or not of this machine.
+    /// The address is in use or does not belong to this machine.
     pub fn start(address: SocketAddr, page: String) -> Result<Self, Error> {
         let failed = |e| Error::io("serve at", Path::new(&address.to_string()), e);
         let listener = TcpListener::bind(address).map_err(failed)?;
@@ -79,12 +80,12 @@ impl Server {
         Ok(Self { address, feed })
     }
 
-    /// Where it is, with the port that was found where 0 was asked for.
+    /// Returns its address, with the port that was chosen if 0 was requested.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Tells all visitors of an event, one line of text, and replaces the metrics.
+    /// Sends all visitors an event, one line of text, and replaces the metrics.
     pub fn tell(&self, event: &str, metrics: String) {
         let mut state = self.feed.state();
         state.events.push_back(event.into());
@@ -103,7 +104,7 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers one visitor in a thread of its own.
+    /// Answers one visitor in its own thread.
     fn visit(self: &Arc<Self>, mut stream: TcpStream) {
         let feed = Arc::clone(self);
         let _ = stream.set_write_timeout(Some(PATIENCE));
@@ -113,7 +114,7 @@ impl Feed {
             return;
         }
         let answer = move || {
-            // A visitor who leaves is no error.
+            // A visitor who leaves is not an error.
             let _ = feed.answer(&mut stream);
             feed.visitors.fetch_sub(1, Ordering::Relaxed);
         };
@@ -145,7 +146,7 @@ impl Feed {
         }
     }
 
-    /// All events that are remembered, then each that comes, until the visitor leaves.
+    /// Sends all remembered events, then each new one, until the visitor leaves.
     fn events(&self, stream: &mut TcpStream) -> io::Result<()> {
         head(stream, "200 OK", "text/event-stream; charset=utf-8", None)?;
         let mut seen = 0;
@@ -167,7 +168,8 @@ impl Feed {
     }
 }
 
-/// What a visitor sends until a time: a limit of each read alone would let one that sends a byte now and then keep its place for days.
+/// Reads from a visitor until a deadline. With only a timeout per read, a visitor that sends a byte
+/// now and then would keep its place for days.
 struct Until<'a> {
     stream: &'a TcpStream,
     end: Instant,
@@ -184,7 +186,7 @@ impl Read for Until<'_> {
     }
 }
 
-/// The first line of a request, which is to be whole at `end`, and the host that it asks for.
+/// Returns the first line of a request, which must be complete by `end`, and the host it asks for.
 fn request(stream: &TcpStream, end: Instant) -> io::Result<(String, Option<String>)> {
     let mut lines = BufReader::new(Until { stream, end }.take(MOST_HEAD)).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
@@ -203,7 +205,7 @@ fn request(stream: &TcpStream, end: Instant) -> io::Result<(String, Option<Strin
     Ok((first, host))
 }
 
-/// Whether a host, perhaps with a port, is a name of this machine for itself.
+/// Returns whether a host, with or without a port, is a name of this machine for itself.
 fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,

@@ -8,28 +8,28 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// What the workers should be doing; the conductor alone changes it, and only forwards.
+/// What the workers should be doing; only the conductor changes it, and only forwards.
 pub mod phase {
-    /// Workers make themselves ready, then wait.
+    /// Workers prepare, then wait.
     pub const PREPARE: u32 = 0;
     /// Workers issue requests that do not count.
     pub const WARM_UP: u32 = 1;
     /// Workers issue requests that count.
     pub const MEASURE: u32 = 2;
-    /// Workers report and leave.
+    /// Workers report and exit.
     pub const STOP: u32 = 3;
 }
 
-/// The first cache lines: written by the conductor, and by a helper that reports how far it is.
+/// The first cache lines: written by the conductor, and by a helper that reports its progress.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Header {
     phase: AtomicU32,
-    /// Bytes that a helper has done.
+    /// Bytes that a helper has processed.
     pub progress: AtomicU64,
 }
 
-/// Counters of one stream while it runs, in cache lines of their own; one writer, any number of readers.
+/// Live counters of one stream in their own cache lines; one writer, any number of readers.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct Live {
@@ -41,7 +41,7 @@ pub struct Live {
     pub bytes: [AtomicU64; 2],
 }
 
-/// Adds to a counter that has one writer: a load and a store, no locked instruction.
+/// Adds to a counter with a single writer: a load and a store, no locked instruction.
 #[inline]
 pub fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
@@ -56,16 +56,17 @@ pub struct Shared {
     words: usize,
 }
 
-// SAFETY: all that the mapping holds is atomics, and the pointer stays valid until the value is dropped.
+// SAFETY: the mapping holds only atomics, and the pointer stays valid until the value is dropped.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Maps room for `streams` streams whose reports take at most `words` words each; only what is used takes memory.
+    /// Maps room for `streams` streams with reports of at most `words` words each; only used pages
+    /// take memory.
     pub fn new(streams: usize, words: usize) -> io::Result<Self> {
         let len = Self::bytes(streams, words);
-        // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
+        // SAFETY: a new anonymous mapping at an address chosen by the kernel overlaps nothing.
         let base = unsafe {
             rustix::mm::mmap_anonymous(
                 std::ptr::null_mut(),
@@ -78,17 +79,19 @@ impl Shared {
         Ok(Self { base, len, streams, words })
     }
 
-    /// The same in a file in memory, which keeps what is there; a program that the process goes over to maps it again.
+    /// Maps the same in a memory file, keeping its contents. A program that the process executes
+    /// maps it again.
     ///
     /// # Errors
-    /// The file cannot be made as long, or not be mapped.
+    /// The file cannot be made large enough, or cannot be mapped.
     pub fn in_file(file: &File, streams: usize, words: usize) -> io::Result<Self> {
         let len = Self::bytes(streams, words);
         if file.metadata()?.len() < len as u64 {
             file.set_len(len as u64)?;
         }
         let (readable, shared) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-        // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing; the file is as long as it.
+        // SAFETY: a new mapping at an address chosen by the kernel overlaps nothing; the file is as
+        // long.
         let base =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, readable, shared, file, 0) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -99,18 +102,18 @@ impl Shared {
         size_of::<Header>() + streams * (size_of::<Live>() + words * 8)
     }
 
-    /// Number of streams.
+    /// Returns the number of streams.
     pub fn streams(&self) -> usize {
         self.streams
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         // SAFETY: the mapping starts with a header; zeroed pages are valid atomics; pages are aligned.
         unsafe { self.base.cast::<Header>().as_ref() }
     }
 
-    /// The live counters of all streams.
+    /// Returns the live counters of all streams.
     pub fn live(&self) -> &[Live] {
         // SAFETY: `streams` of them follow the header, whose size is a multiple of their alignment.
         unsafe {
@@ -119,7 +122,7 @@ impl Shared {
         }
     }
 
-    /// The report area of stream `index`, which must be below `streams`.
+    /// Returns the report area of stream `index`, which must be below `streams`.
     pub fn report(&self, index: usize) -> &[AtomicU64] {
         assert!(index < self.streams, "stream {index} of {}", self.streams);
         let skipped =
@@ -131,13 +134,13 @@ impl Shared {
         }
     }
 
-    /// The present phase.
+    /// Returns the current phase.
     #[inline]
     pub fn phase(&self) -> u32 {
         self.header().phase.load(Ordering::Relaxed)
     }
 
-    /// Sets the phase and wakes those who wait for it.
+    /// Sets the phase and wakes all waiters.
     pub fn set_phase(&self, phase: u32) {
         self.header().phase.store(phase, Ordering::Release);
         // Waiters that miss the wake-up see the new value when they look again, so a failure is harmless.
@@ -151,18 +154,18 @@ impl Shared {
         }
     }
 
-    /// Bytes read and bytes written by all streams so far.
+    /// Returns the bytes read and the bytes written by all streams so far.
     pub fn moved(&self) -> [u64; 2] {
         let sum = |op: usize| self.live().iter().map(|l| l.bytes[op].load(Ordering::Relaxed)).sum();
         [sum(0), sum(1)]
     }
 
-    /// Whether every stream is ready to start.
+    /// Returns whether every stream is ready to start.
     pub fn all_ready(&self) -> bool {
         self.live().iter().all(|l| l.ready.load(Ordering::Acquire) == 1)
     }
 
-    /// Whether the measured part of every stream has begun.
+    /// Returns whether the measured part of every stream has begun.
     pub fn all_started(&self) -> bool {
         self.live().iter().all(|l| l.started.load(Ordering::Acquire) == 1)
     }

@@ -1,4 +1,4 @@
-//! Whether a process is held by the kernel: blocked in one call that neither ends nor can be killed.
+//! Whether the kernel holds a process: blocked in one call that neither returns nor can be killed.
 
 use crate::cgroup::is_frozen;
 use crate::text;
@@ -7,69 +7,80 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A process that has been blocked for so long without once waking up counts as held.
+/// A process blocked for this long without waking up counts as held.
 ///
-/// Slow devices wake those who wait for many pages again and again; a device that answers nothing for so long is reported.
+/// Even slow devices repeatedly wake a process that waits for many pages. A device that does not
+/// respond for this long is reported.
 pub const HELD: Duration = Duration::from_secs(20);
 
-/// The same where written data is asked to reach a device by one wait: a server, or the host of a virtual machine, may answer only when it
-/// has written what it holds of all its clients, a fifth of its memory at the rate of its disk, and nothing wakes who waits meanwhile.
+/// The same for calls that flush data in a single wait. A server or the host of a virtual machine
+/// may answer only after writing the dirty data of all its clients: a fifth of its memory at disk
+/// speed, without a wake-up in between.
 const HELD_IN_SYNC: Duration = Duration::from_secs(300);
 
-/// The calls that ask so; the server hears of `close` too.
+/// System calls that flush data; a server is also notified of `close`.
 const SYNCS: [libc::c_long; 4] =
     [libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_syncfs, libc::SYS_close];
 
-/// How often a process is looked at, which takes some 50 us.
+/// Interval between checks of a process; a check takes some 50 us.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Where a process waits for page after page to be written: it wakes for every one (before Linux 5.16, and since).
+/// Wait channels of a process that waits page by page for write-back: it wakes for every one
+/// (before Linux 5.16, and since).
 const PAGE_WAITS: [&str; 2] = ["wait_on_page", "folio_wait"];
 
-/// Where a process waits for the answer of a FUSE server: interruptible at first, but not by what is left once it was asked.
+/// Wait channel for the answer of a FUSE server: interruptible at first, but after an interruption
+/// not any more.
 const FUSE_WAIT: &str = "request_wait_answer";
 
 /// Watches one process.
 #[derive(Debug)]
 pub struct Stuck {
     tasks: PathBuf,
-    /// How often it is looked at.
+    /// Interval between checks.
     every: Duration,
     looked: Instant,
-    /// The threads that wait where a signal cannot reach them.
+    /// Threads in an uninterruptible wait.
     blocked: BTreeMap<OsString, Blocked>,
 }
 
-/// A thread that waits where a signal cannot reach it.
+/// A thread in an uninterruptible wait.
 #[derive(Clone, Copy, Debug)]
 struct Blocked {
-    /// How often it has given up the processor.
+    /// Number of its context switches.
     switches: u64,
-    /// Since when it has not given it up again.
+    /// When it last gave up the processor.
     since: Instant,
-    /// How long such a call may take before it counts as held.
+    /// Time that such a call may take before it counts as held.
     patience: Duration,
 }
 
 impl Stuck {
-    /// Watches the process of this number from now on.
+    /// Starts watching a process.
     pub fn watch(process: u32) -> Self {
         let tasks = PathBuf::from(format!("/proc/{process}/task"));
         Self { tasks, every: EVERY, looked: Instant::now(), blocked: BTreeMap::new() }
     }
 
-    /// For how long one of its threads has been blocked in one call, as far as this was asked meanwhile: a second more at most,
-    /// since it is looked at once a second only.
+    /// Returns how long one of its threads has been blocked in one call, as far as observed. It may
+    /// be up to a second too long, since the process is checked once a second.
     pub fn held(&mut self) -> Duration {
         self.look();
         self.blocked.values().map(|one| one.since.elapsed()).max().unwrap_or_default()
     }
 
-    /// Whether one of its threads has been blocked for longer than any device or server that answers takes: 20 s, or 5 minutes where
-    /// it waits once for all that was written to reach a device.
+    /// Returns whether one of its threads has been blocked for longer than any responding device or
+    /// server takes: 20 s, or 5 minutes in a call that flushes data in a single wait.
     pub fn is_held(&mut self) -> bool {
         self.look();
         self.blocked.values().any(|one| one.since.elapsed() > one.patience)
+    }
+
+    /// Returns the file that the longest-blocked thread waited for at the last check; `None` if the
+    /// kernel does not tell, as for a call that names a path.
+    pub fn held_on(&self) -> Option<PathBuf> {
+        let (thread, _) = self.blocked.iter().min_by_key(|(_, one)| one.since)?;
+        waited_for(&self.tasks.join(thread))
     }
 
     fn look(&mut self) {
@@ -88,7 +99,7 @@ impl Stuck {
     }
 }
 
-/// The threads that are blocked now.
+/// Returns the threads that are blocked now.
 fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, Blocked)> {
     let threads = std::fs::read_dir(tasks).into_iter().flatten().flatten();
     threads.filter_map(|thread| {
@@ -109,34 +120,45 @@ fn blocked(tasks: &Path) -> impl Iterator<Item = (OsString, Blocked)> {
     })
 }
 
-/// Whether the call of a `syscall` file (proc_pid_syscall(5)) asks for written data to reach a device.
+/// Returns whether the call in a `syscall` file (proc_pid_syscall(5)) flushes data.
 fn is_sync(call: &str) -> bool {
     let number = call.split_whitespace().next().and_then(|word| word.parse().ok());
     number.is_some_and(|number| SYNCS.contains(&number))
 }
 
-/// Whether a process is stopped (SIGSTOP, a debugger) or its control group is frozen, so that it does nothing until it is let go on.
+/// Returns the file of the descriptor that is the first argument of a thread's call. Numbers up to
+/// 2 are ignored, since they may be other small arguments.
+fn waited_for(thread: &Path) -> Option<PathBuf> {
+    let call = text::read(thread.join("syscall"))?;
+    let number = call.split_whitespace().nth(1)?.strip_prefix("0x")?;
+    let descriptor = u32::from_str_radix(number, 16).ok().filter(|number| *number > 2)?;
+    let file = std::fs::read_link(thread.join("fd").join(descriptor.to_string())).ok()?;
+    file.is_absolute().then_some(file)
+}
+
+/// Returns whether a process is stopped (SIGSTOP, a debugger) or its control group is frozen, so
+/// that it does nothing until resumed.
 pub fn is_stopped(process: u32) -> bool {
     is_halted(process) || is_frozen(&PathBuf::from(format!("/proc/{process}")))
 }
 
-/// Whether a process is stopped, but for its control group.
+/// Returns whether a process is stopped, not considering its control group.
 pub fn is_halted(process: u32) -> bool {
     let status = text::read(format!("/proc/{process}/status")).unwrap_or_default();
     matches!(state(&status), Some('T' | 't'))
 }
 
-/// The letter of the state in a `status` file (proc_pid_status(5)).
+/// Returns the state letter in a `status` file (proc_pid_status(5)).
 fn state(status: &str) -> Option<char> {
     status.lines().find_map(|line| line.strip_prefix("State:"))?.trim_start().chars().next()
 }
 
-/// Whether the state in a `status` file is uninterruptible sleep.
+/// Returns whether the state in a `status` file is uninterruptible sleep.
 fn is_uninterruptible(status: &str) -> bool {
     state(status) == Some('D')
 }
 
-/// Voluntary and other context switches in a `status` file.
+/// Returns the voluntary plus involuntary context switches in a `status` file.
 fn switches(status: &str) -> u64 {
     let count = |name| text::field(status, name).unwrap_or(0);
     count("voluntary_ctxt_switches") + count("nonvoluntary_ctxt_switches")
@@ -221,6 +243,31 @@ mod tests {
             "a device wakes for every page"
         );
         assert!(!is_sync("running\n") && !is_sync(""));
+    }
+
+    /// Guards against blaming a local target while the server that took the result did not respond.
+    #[test]
+    fn the_file_that_a_blocked_thread_waits_for_is_known_by_its_descriptor() {
+        let directory = tempfile::tempdir().unwrap();
+        let thread = directory.path().join("1");
+        std::fs::create_dir_all(thread.join("fd")).unwrap();
+        std::fs::write(thread.join("status"), STATUS).unwrap();
+        for (number, file) in [(0, "/dev/null"), (10, "/mnt/r.json"), (11, "anon_inode:[eventfd]")]
+        {
+            let link = thread.join("fd").join(number.to_string());
+            std::os::unix::fs::symlink(file, link).unwrap();
+        }
+        let mut stuck =
+            Stuck { tasks: directory.path().into(), every: Duration::ZERO, ..Stuck::watch(1) };
+        let mut held_on = |call: &str| {
+            std::fs::write(thread.join("syscall"), call).unwrap();
+            stuck.held();
+            stuck.held_on()
+        };
+        assert_eq!(held_on("74 0xa 0x0 0x0\n"), Some("/mnt/r.json".into()));
+        for untold in ["257 0xffffffffffffff9c 0x7ffc", "9 0x0 0x1000", "232 0xb", "running"] {
+            assert_eq!(held_on(untold), None, "{untold}");
+        }
     }
 
     #[test]

@@ -1,24 +1,26 @@
-//! What the tests of several modules share.
+//! Helpers shared by the tests of several modules.
 
 use std::path::PathBuf;
 
-/// A directory of the build: on a disk where there is one, unlike the system's directory of temporary files.
+/// Returns a directory of the build. It is on a disk if there is one, unlike the system's temporary
+/// directory.
 pub fn build_directory() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.parent().unwrap().to_owned()
 }
 
-/// Says that a test could not be run here, and why.
+/// Reports that a test could not run here, and why.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
-/// Runs `work` in a forked child, which must take no lock of ours, and gives its exit code; none where it was killed.
+/// Runs `work`, which must take no lock of ours, in a forked child. Returns its exit code; `None`
+/// if it was killed.
 #[cfg(test)]
 #[expect(unsafe_code, reason = "fork has no safe wrapper")]
 pub(crate) fn in_child(work: impl FnOnce() -> i32) -> Option<i32> {
-    // SAFETY: the child takes no lock of its parent's, and leaves without running its destructors.
+    // SAFETY: the child takes no lock of its parent's, and exits without running its destructors.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: always sound; it ends the child.
@@ -30,7 +32,8 @@ pub(crate) fn in_child(work: impl FnOnce() -> i32) -> Option<i32> {
     (ended == child && libc::WIFEXITED(status)).then(|| libc::WEXITSTATUS(status))
 }
 
-/// Locks a part of an open file as databases and virtual machines do, or unlocks it; whether that was possible.
+/// Locks or unlocks part of an open file, as databases and virtual machines do. Returns whether
+/// that worked.
 #[cfg(test)]
 #[expect(unsafe_code, reason = "fcntl(2) has no safe wrapper for these locks")]
 pub(crate) fn lock_part(holder: &std::fs::File, kind: libc::c_int) -> bool {
@@ -42,7 +45,8 @@ pub(crate) fn lock_part(holder: &std::fs::File, kind: libc::c_int) -> bool {
     unsafe { libc::fcntl(holder.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) == 0 }
 }
 
-/// Runs `check` in a thread with mounts of its own, one of which `mount` makes: by these words, and these places.
+/// Runs `check` in a thread with its own mounts, one of which `mount` makes with these words and
+/// places.
 #[cfg(test)]
 pub(crate) fn with_mount(words: &[&str], places: &[&std::path::Path], check: impl FnOnce() + Send) {
     let mount = |words: &[&str], places: &[&std::path::Path]| {

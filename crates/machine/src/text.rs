@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-/// The content of `path` without surrounding white space; absent if it cannot be read.
+/// Returns the content of `path` without surrounding white space; `None` if it cannot be read.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// The whole number that `path` holds.
+/// Returns the whole number in `path`.
 pub fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read(path)?.parse().ok()
 }
 
-/// The first number after `name` in lines such as `MemTotal:  24684092 kB` or `nr_dirty 12`.
+/// Returns the first number after `name` in lines such as `MemTotal:  24684092 kB` or `nr_dirty
+/// 12`.
 pub fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let (key, rest) = line.split_once([':', ' ', '\t'])?;
@@ -24,13 +25,13 @@ pub fn field(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// The flags of an open descriptor that its `fdinfo` file (proc_pid_fdinfo(5)) tells.
+/// Returns the flags of an open descriptor from its `fdinfo` file (proc_pid_fdinfo(5)).
 pub fn open_flags(fdinfo: &str) -> Option<i32> {
     let octal = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"))?;
     i32::from_str_radix(octal.trim(), 8).ok()
 }
 
-/// Two numbers as in `254:0`.
+/// Parses two numbers such as `254:0`.
 pub fn pair(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))

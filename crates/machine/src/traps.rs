@@ -1,10 +1,11 @@
-//! Properties of a target that make figures mean something else than they seem to.
+//! Properties of a target that change the meaning of its figures.
 
 use crate::mounts::FileSystemInfo;
-use crate::target::{DirectIo, Target};
+use crate::target::{DirectIo, Target, is_in_place};
 use ioscape_schema::{Access, Warning, WarningKind};
+use std::os::fd::AsFd;
 
-/// Doubts that hold for every measurement of `target` with `access`.
+/// Returns the warnings that apply to every measurement of `target` with `access`.
 pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
     let system = target.file_system();
     let refused = refused(&system.name, access, target.direct_io());
@@ -13,17 +14,33 @@ pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
     refused.into_iter().chain(judge(system, access, is_told)).chain(hidden).collect()
 }
 
-/// That the data is kept `by` a part of memory, where the name of the file system does not say so.
+/// Returns the warning that `O_DIRECT` writes to `file` may go through the file cache. Versions do
+/// not tell: the change came with Linux 6.15, was backported, and is to be reverted.
+pub fn cached_writes(file: &impl AsFd, system: &FileSystemInfo) -> Option<Warning> {
+    // `nodatasum` and `nodatacow`; a subvolume's name is an option too.
+    let mut options = system.mount_options.split(',');
+    let has_no_sums = options.any(|option| option.starts_with("nodata")) || is_in_place(file);
+    (system.name == "btrfs" && !has_no_sums).then(|| {
+        Warning::new(
+            WarningKind::Unsupported,
+            "btrfs keeps checksums of this file: Linux 6.15 and later, and older kernels with the same change, pass direct writes to such files through the file cache and then wait for the storage; whether this kernel does so cannot be told. To bypass the cache, make the files in a directory that had chattr +C while it was empty",
+        )
+    })
+}
+
+/// Returns the warning that the data is kept `by` a part of memory, if the name of the file system
+/// does not say so.
 fn hidden_memory(system: &FileSystemInfo, by: Option<&str>) -> Option<Warning> {
     let by = by.filter(|_| !system.is_in_memory())?;
     let message = format!(
-        "what is on {} here lies in memory ({by}): no figure is of a storage device, and nothing is forced to one; choose a directory on a disk to measure it",
+        "files on {} here are kept in memory ({by}): no figure describes a storage device, and synchronous writes reach none; choose a directory on a disk to measure one",
         system.name
     );
     Some(Warning::new(WarningKind::Trap, message))
 }
 
-/// That there is no direct I/O on a file although its file system takes `O_DIRECT`: ext4 and f2fs do so without a word.
+/// Returns the warning that a file has no direct I/O although its file system accepts `O_DIRECT`,
+/// as ext4 and f2fs silently do.
 fn refused(name: &str, access: Access, told: DirectIo) -> Option<Warning> {
     (access == Access::Direct && told == DirectIo::Refused).then(|| {
         Warning::new(
@@ -35,11 +52,13 @@ fn refused(name: &str, access: Access, told: DirectIo) -> Option<Warning> {
     })
 }
 
-/// The same from facts: `aligned` says whether the kernel gives an alignment for direct I/O.
+/// Returns warnings from facts: `aligned` says whether the kernel reports an alignment for direct
+/// I/O.
 pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let name = &system.name;
-    // An overlay has no device of its own, but passes direct I/O on to the one below it and then gives its alignment.
+    // An overlay has no device of its own, but passes direct I/O on to the one below and then
+    // reports its alignment.
     let deviceless = !system.has_device && !aligned;
     if access == Access::Direct && (deviceless || system.is_network_or_fuse) {
         doubts.push(Warning::new(
@@ -49,21 +68,18 @@ pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warn
             ),
         ));
     }
-    if system.is_on_raw_flash() {
-        doubts.push(Warning::new(
-            WarningKind::CountersSilent,
-            format!(
-                "{name} lies on flash without blocks, past the layer whose reads the kernel counts: the counters of storage do not distinguish file cache hits from misses"
-            ),
-        ));
-    }
-    if system.is_network_or_fuse {
-        doubts.push(Warning::new(
-            WarningKind::CountersSilent,
-            format!(
-                "{name} gets its data from a server or another program, whose reads the kernel's storage counters omit: file cache hits cannot be distinguished from misses"
-            ),
-        ));
+    if !system.counts_reads() {
+        let why = match () {
+            () if system.is_network_or_fuse => {
+                "gets its data from a server or another program, whose reads the kernel's storage counters are not known to include"
+            }
+            () if system.is_on_raw_flash() => {
+                "lies on flash without blocks, past the layer whose reads the kernel counts"
+            }
+            () => "counts what it reads from its own cache as read from storage",
+        };
+        let message = format!("{name} {why}: file cache hits cannot be distinguished from misses");
+        doubts.push(Warning::new(WarningKind::CountersSilent, message));
     }
     doubts
 }
@@ -82,7 +98,7 @@ mod tests {
         judge(&system, access, aligned).into_iter().map(|warning| warning.kind).collect()
     }
 
-    /// As in a home directory that is encrypted.
+    /// As in an encrypted home directory.
     #[test]
     fn direct_io_that_goes_through_the_file_cache_is_doubted() {
         let kind = |access, told| refused("ext4", access, told).map(|doubt| doubt.kind);
@@ -94,7 +110,26 @@ mod tests {
         assert_eq!(kind(Access::Buffered, DirectIo::Refused), None);
     }
 
-    /// As on a board whose card is mounted read-only, below an overlay in memory.
+    /// Once, direct writes took the time of checksums and of the file cache, but were said to
+    /// bypass it.
+    #[test]
+    fn direct_writes_to_files_with_checksums_are_doubted() {
+        let file = tempfile::tempfile_in(crate::testing::build_directory()).unwrap();
+        let told = |name: &str, options: &str| {
+            let (name, mount_options) = (name.into(), options.into());
+            let system = FileSystemInfo { name, mount_options, ..FileSystemInfo::default() };
+            cached_writes(&file, &system).map(|doubt| doubt.kind)
+        };
+        let is_in_place = is_in_place(&file);
+        let doubt = (!is_in_place).then_some(WarningKind::Unsupported);
+        assert_eq!(told("btrfs", "rw,ssd,subvol=/nodata"), doubt);
+        for options in ["rw,nodatasum", "rw,nodatacow"] {
+            assert_eq!(told("btrfs", options), None, "{options}");
+        }
+        assert_eq!(told("xfs", "rw"), None);
+    }
+
+    /// As on a board whose card is mounted read-only below an overlay in memory.
     #[test]
     fn memory_that_the_name_of_a_file_system_hides_is_told() {
         let told = |name: &str, by| {
@@ -115,7 +150,9 @@ mod tests {
         assert_eq!(kinds("tmpfs", false, Access::Direct, false), [DirectWithoutDevice]);
         assert_eq!(kinds("tmpfs", false, Access::Buffered, false), []);
         assert_eq!(kinds("nfs4", false, Access::Dsync, false), [CountersSilent]);
-        assert_eq!(kinds("ubifs", false, Access::Buffered, false), [CountersSilent]);
+        for name in ["ubifs", "zfs"] {
+            assert_eq!(kinds(name, false, Access::Buffered, false), [CountersSilent], "{name}");
+        }
         assert_eq!(
             kinds("fuse.sshfs", false, Access::Direct, false),
             [DirectWithoutDevice, CountersSilent]

@@ -1,7 +1,8 @@
-//! What the kernel counts in addition to the throughput of a run: a snapshot at its beginning, one at its end, and the difference.
+//! What the kernel counts during a run besides its throughput: the difference of two snapshots.
 //!
-//! A snapshot reads six to ten small files; two are taken per run, at its two ends. Residency is asked apart, since it costs
-//! milliseconds per GiB of the set. Workers count themselves what concerns them alone: their waiting, their faults, their reads.
+//! A snapshot reads six to ten small files, once at each end of a run. Residency is queried
+//! separately, since it costs milliseconds per GiB of the set. Workers count their own waits,
+//! faults and reads.
 
 use crate::cgroup::{self, MemoryGroup};
 use crate::device::BlockDevice;
@@ -12,23 +13,26 @@ use ioscape_schema::Witness;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Unit in which the kernel counts what a device moved, in bytes, whatever the device's own sectors are.
+/// Unit in which the kernel counts device transfers, in bytes, whatever the device's sector size.
 const SECTOR: u64 = 512;
 
-/// Where the counters of runs on one target are; found once.
+/// The locations of the counters for runs on one target; found once.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// Counters of the devices below the target; none where one of them is not counted.
+    /// Counters of the devices below the target; empty if one of them is not counted.
     devices: Vec<PathBuf>,
-    /// Counters of the whole disks that they are on.
+    /// Number of copies of the data that the file system writes.
+    copies: u64,
+    /// Counters of the whole disks that hold these devices.
     disks: Vec<PathBuf>,
-    /// `memory.stat` of the memory group, or of a limited one that this program was started in.
+    /// `memory.stat` of the memory group, or of the limited group that this program was started in.
     memory_stat: Option<PathBuf>,
-    /// Whether nobody but the workers is in that group.
+    /// Whether the workers are alone in that group.
     is_own: bool,
     /// `cpu.stat` of the groups with a quota.
     quotas: Vec<PathBuf>,
-    /// Pressure for memory and for I/O: of the memory group where groups have it, else of the machine.
+    /// Files for memory and I/O pressure: of the memory group if groups have them, otherwise of the
+    /// machine.
     pressures: [PathBuf; 2],
 }
 
@@ -36,7 +40,7 @@ pub struct Sources {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     taken: Instant,
-    /// The machine's processors.
+    /// Load of the machine's processors.
     pub load: load::Snapshot,
     device_bytes: Option<[u64; 2]>,
     dirty_bytes: Option<u64>,
@@ -50,7 +54,7 @@ impl Sources {
         let numbers = target.file_system().devices().into_iter();
         let mut below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
         if !below.iter().all(BlockDevice::is_counted) {
-            // What the others move is not all that is moved.
+            // The transfers of the other devices would not be the whole.
             below.clear();
         }
         let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
@@ -62,6 +66,7 @@ impl Sources {
             file(&format!("{resource}.pressure")).unwrap_or_else(of_machine)
         };
         Self {
+            copies: target.file_system().copies(),
             devices: below.iter().map(BlockDevice::stat_file).collect(),
             disks,
             is_own: file("memory.stat").is_some(),
@@ -71,8 +76,9 @@ impl Sources {
         }
     }
 
-    /// Dirty and write-back bytes of the memory group, of the limited one that this program was started in, or of the machine without either; absent
-    /// where they cannot be read.
+    /// Returns the dirty and write-back bytes; `None` if they cannot be read. They are those of the
+    /// memory group, else of the limited group that this program was started in, else of the
+    /// machine.
     pub fn dirty_bytes(&self) -> Option<u64> {
         match &self.memory_stat {
             Some(path) => cgroup::dirty_bytes(&text::read(path)?),
@@ -80,13 +86,14 @@ impl Sources {
         }
     }
 
-    /// Whether dirty bytes are those of the memory group alone, so that no other program adds to them.
+    /// Returns whether the dirty bytes are those of the memory group alone, so that no other
+    /// program adds to them.
     pub fn has_own_dirty_bytes(&self) -> bool {
         self.is_own
     }
 
-    /// Bytes that the whole disks below have read and written since the machine was started, other partitions included; absent without a disk
-    /// that tells.
+    /// Returns the bytes read and written by the whole disks since boot, including other
+    /// partitions; `None` if no disk reports them.
     pub fn disk_bytes(&self) -> Option<u64> {
         moved(&self.disks).map(|[read, written]| read + written)
     }
@@ -98,7 +105,7 @@ impl Sources {
         Snapshot {
             load: load::Snapshot::take(),
             taken: Instant::now(),
-            device_bytes: moved(&self.devices),
+            device_bytes: moved(&self.devices).map(|[read, written]| [read, written / self.copies]),
             dirty_bytes: self.dirty_bytes(),
             throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
             stalled_us: self.pressures.each_ref().map(stalled),
@@ -107,7 +114,8 @@ impl Sources {
 }
 
 impl Snapshot {
-    /// What was counted since `earlier`: all of a witness but residency, what workers count themselves, and rates.
+    /// Returns the counts since `earlier`: a witness without residency, the workers' own counts,
+    /// and rates.
     pub fn since(&self, earlier: &Self) -> Witness {
         let elapsed_s = self.taken.duration_since(earlier.taken).as_secs_f64();
         let moved = |i: usize| Some(self.device_bytes?[i].saturating_sub(earlier.device_bytes?[i]));
@@ -116,7 +124,7 @@ impl Snapshot {
             (elapsed_s > 0.0).then(|| (us as f64 / 1e6 / elapsed_s).min(1.0))
         };
         let throttled = || Some(self.throttled_ns?.saturating_sub(earlier.throttled_ns?));
-        // Every kernel shows the times; without them the sum of all is 0.
+        // Every kernel reports these times; if they are missing, their sum is 0.
         let has_times = earlier.load.total_s > 0.0;
         Witness {
             device_read_bytes: moved(0),
@@ -131,12 +139,13 @@ impl Snapshot {
     }
 }
 
-/// Dirty and write-back bytes in `/proc/meminfo`.
+/// Returns the dirty and write-back bytes in `/proc/meminfo`.
 fn dirty_of_machine(meminfo: &str) -> Option<u64> {
     Some((text::field(meminfo, "Dirty")? + text::field(meminfo, "Writeback")?) * 1024)
 }
 
-/// Bytes that all devices with these counters have read and written; absent without one, or if one does not tell.
+/// Returns the bytes read and written by all devices with these counters; `None` without devices,
+/// or if one does not report.
 fn moved(counters: &[PathBuf]) -> Option<[u64; 2]> {
     let all: Option<Vec<[u64; 2]>> =
         counters.iter().map(|path| moved_by_device(&text::read(path)?)).collect();
@@ -144,9 +153,12 @@ fn moved(counters: &[PathBuf]) -> Option<[u64; 2]> {
     all.filter(|all| !all.is_empty()).map(sum)
 }
 
-/// Bytes read and bytes written in the `stat` file of a block device (kernel documentation, block/stat): the third and the
-/// seventh number, in sectors. Absent of one that has completed no read and no write since it is there, by the first and the fifth: it is not counted, as
-/// NVMe drives with several paths up to Linux 6.2, or nothing was asked of it yet.
+/// Returns the bytes read and written from the `stat` file of a block device (kernel documentation,
+/// block/stat): the third and the seventh number, in sectors.
+///
+/// `None` if the device has completed no read and no write since it appeared (first and fifth
+/// number). It is then not counted, like multipath NVMe drives up to Linux 6.2, or has not been
+/// used yet.
 fn moved_by_device(stat: &str) -> Option<[u64; 2]> {
     let number = |at: usize| stat.split_whitespace().nth(at)?.parse::<u64>().ok();
     if number(0)? == 0 && number(4)? == 0 {
@@ -155,14 +167,15 @@ fn moved_by_device(stat: &str) -> Option<[u64; 2]> {
     Some([number(2)?.saturating_mul(SECTOR), number(6)?.saturating_mul(SECTOR)])
 }
 
-/// Microseconds in which some task waited: after `total=` in the line `some` of a pressure file.
+/// Returns the microseconds that some task was stalled: `total=` in the `some` line of a pressure
+/// file.
 fn some_total(pressure: &str) -> Option<u64> {
     let line = pressure.lines().find(|line| line.starts_with("some "))?;
     line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
-/// Nanoseconds a thread was ready to run and waited for a processor: the second number of its `schedstat` file (kernel
-/// documentation, scheduler/sched-stats).
+/// Returns the nanoseconds that a thread was ready to run but waited for a processor: the second
+/// number of its `schedstat` file (kernel documentation, scheduler/sched-stats).
 pub fn waited_ns(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()
 }
@@ -207,7 +220,7 @@ mod tests {
         assert_eq!(cgroup::throttled_ns("usage_usec 847332\n"), None, "no controller");
     }
 
-    /// A snapshot of a made-up machine.
+    /// A snapshot of an invented machine.
     fn snapshot(taken: Instant) -> Snapshot {
         Snapshot {
             taken,

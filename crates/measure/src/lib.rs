@@ -1,5 +1,5 @@
-//! Measuring on the real machine: workloads ([`session`]) and exact work ([`vxbench`]) in forked workers, and given requests at
-//! given times ([`replay`]), all on the same I/O engines.
+//! Measurements on the real machine, all on the same I/O engines: workloads ([`session`]) and fixed
+//! amounts of work ([`vxbench`]) in forked workers, and given requests at given times ([`replay`]).
 
 mod conductor;
 mod engine;
@@ -12,3 +12,4 @@ mod worker;
 
 pub use session::{Phase, Progress, RunOptions, Session, SessionOptions};
 pub use verify::Ledger;
+pub use worker::rows::KeptRows;

@@ -1,5 +1,5 @@
-//! A file that cannot grow, for its file system is full or its size limited: in a process of its own, since that limit holds for all
-//! of it.
+//! A file that cannot grow because its file system is full or its size is limited. The test has a
+//! process of its own, since that limit applies to the whole process.
 
 mod common;
 
@@ -11,17 +11,18 @@ use std::fs::{File, remove_file};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What is left for the set, in bytes.
+/// Room that is left for the set, in bytes.
 const LEFT: u64 = 512 << 10;
 
-/// Lays out more than there is room for, and checks that the error names the place; where it was, and the cause.
+/// Lays out more than fits, and checks that the error names the file; returns the offset of the
+/// failure and its cause.
 fn refused(session: &mut Session) -> (u64, ErrorKind) {
     let error = session.layout(1 << 20, &quick()).unwrap_err();
     let Error::Io { operation: "write", offset: Some(offset), source, path } = &error else {
         panic!("{error}")
     };
     assert_eq!(path, session.target().path());
-    // Nothing is given back of a file of the user's, so that nobody has room to go on.
+    // Nothing of a user's own file is given back, so that there is no room to go on.
     assert_eq!(session.lacks_room(1 << 20, &error), session.target().is_scratch());
     assert!(!session.lacks_room(0, &error));
     (*offset, source.kind())
@@ -32,14 +33,14 @@ fn accepted(mut session: Session) {
     assert_eq!(session.target().len().unwrap(), 1 << 20);
 }
 
-/// A file of the user's that is a hole as large as the set.
+/// A user's own file that is a hole as large as the set.
 fn sparse(place: &Path) -> PathBuf {
     let path = place.join("sparse");
     File::create(&path).and_then(|file| file.set_len(1 << 20)).unwrap();
     path
 }
 
-/// A limit of the file size, which workers inherit.
+/// A limit on the file size, which workers inherit.
 fn limited() {
     let (dir, mut session) = session();
     let mut holes = session_on(&sparse(dir.path()));
@@ -53,11 +54,12 @@ fn limited() {
     accepted(holes);
 }
 
-/// A file system in memory that another program has filled but for a part of the set.
+/// A file system in memory that another program has filled except for part of the set.
 fn full(place: &Path) {
     let (mut session, mut new) = (session_in(place), session_in(place));
     session.layout(4096, &quick()).unwrap();
-    // Its holes had room when it was opened, and of a file of the user's nobody looks again.
+    // Its holes had room when it was opened, and for a user's own file, free space is not checked
+    // again.
     let mut holes = session_on(&sparse(place));
     let other = place.join("of-another-program");
     let mut file = File::create(&other).unwrap();

@@ -1,4 +1,5 @@
-//! Buffers that the kernel does not register: in a process of its own, since the limit of locked memory holds for all of it.
+//! Buffers that the kernel does not register. The test has a process of its own, since the limit on
+//! locked memory applies to the whole process.
 
 use ioscape_machine::testing::skipped;
 use ioscape_machine::{Clock, Error};

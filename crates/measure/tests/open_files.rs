@@ -1,4 +1,5 @@
-//! A campaign of many threads under a low limit of open files: in a process of its own, since that limit holds for all of it.
+//! A campaign of many threads under a low limit on open files. The test has a process of its own,
+//! since that limit applies to the whole process.
 
 use ioscape_machine::Error;
 use ioscape_measure::vxbench::Watch;

@@ -1,7 +1,9 @@
-//! What recording calls costs: a command alone, with the filter, and stopped at every call, in turns.
+//! The cost of recording calls: a command alone, with the filter, and stopped at every call, in
+//! turn.
 //!
-//! `cargo bench -p ioscape-observe --bench tracing`. The first command reads a cached file in 4 KiB requests: nearly every
-//! call is watched, the worst case. The second looks at many files and reads none: few calls are watched.
+//! `cargo bench -p ioscape-observe --bench tracing`. The first command reads a cached file in 4 KiB
+//! requests: nearly every call is watched, the worst case. The second looks at many files and reads
+//! none: few calls are watched.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use ioscape_observe::calls::{CallOptions, record};

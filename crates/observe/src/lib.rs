@@ -1,4 +1,5 @@
-//! Watching the I/O of others: the kernel's block events ([`record`]) and the calls of a command ([`calls`]).
+//! Watching the I/O of other programs: the kernel's block events ([`record`]) and the calls of a
+//! command ([`calls`]).
 
 pub mod calls;
 mod namespace;

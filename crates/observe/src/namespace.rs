@@ -1,14 +1,16 @@
-//! Whether processes have the same numbers here as in the kernel's events, which know those of the whole machine only.
+//! Whether processes have the same numbers here as in the kernel's events, which use only those of
+//! the whole machine.
 
 use std::path::Path;
 
-/// The namespace of process numbers that all others are in (`PROC_PID_INIT_INO` of `linux/proc_ns.h`).
+/// The outermost namespace of process numbers, which contains all others (`PROC_PID_INIT_INO` of
+/// `linux/proc_ns.h`).
 const OUTERMOST: &str = "pid:[4026531836]";
 
 /// A number that no thread has: the largest is 2^22.
 const NOBODY: u32 = u32::MAX;
 
-/// Whether the numbers of processes are those of the machine; in a container they seldom are.
+/// Whether process numbers here are those of the machine; in a container, they seldom are.
 pub(crate) fn is_outermost() -> bool {
     is_outermost_by(Path::new("/proc"))
 }
@@ -18,7 +20,8 @@ fn is_outermost_by(proc: &Path) -> bool {
     link.is_ok_and(|link| link.as_os_str() == OUTERMOST)
 }
 
-/// What the kernel's events call the thread that has this number here, as far as that can be told.
+/// The number that the kernel's events use for the thread with this number here, as far as that is
+/// known.
 pub(crate) fn in_events(number: u32) -> u32 {
     if is_outermost() { number } else { NOBODY }
 }

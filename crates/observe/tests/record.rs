@@ -1,4 +1,4 @@
-//! The recorder on this machine; said loudly to be skipped where recording is not allowed.
+//! The recorder on this machine; the test prints that it is skipped where recording is not allowed.
 
 #![allow(clippy::print_stderr)]
 
@@ -15,7 +15,7 @@ fn events_of_a_write_are_gathered() {
         eprintln!("SKIPPED: {} is on no block device", folder.path().display());
         return;
     };
-    // The places of a file are those on its partition.
+    // The addresses of a file are those on its partition.
     let is_whole = disk.partitions.is_empty();
     let spooled = SpoolFolder::open(folder.path()).unwrap();
     let spool = Some(&spooled);

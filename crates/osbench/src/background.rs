@@ -1,7 +1,7 @@
 //! What other programs did on the machine while a process of a case ran.
 //!
-//! The counters of `/proc/stat` move in steps of 10 ms, a process of a case takes 50 ms or more. So they tell a processor that was busy
-//! from one that was idle, and no more is asked of them.
+//! `/proc/stat` counts in steps of 10 ms, and a process of a case takes 50 ms or more. So its
+//! counters only distinguish busy processors from idle ones.
 
 use super::case::{Case, Scene};
 use super::stops;
@@ -14,46 +14,46 @@ use ioscape_schema::OsRule;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Others that used the remaining processors for more than this share of the time were there.
+/// Other programs were there if they used the remaining processors for more than this time share.
 const OTHERS_MOST: f64 = 0.1;
 
-/// The same in a run of a whole benchmark, which has no batches to choose the undisturbed ones from.
+/// The same for a whole benchmark in one run, which has no undisturbed batches to choose from.
 const OTHERS_MOST_WHOLE: f64 = 0.03;
 
-/// On many processors the kernel puts others on idle ones, and they share less: so much of this for each processor, up to the last value.
+/// The same per processor of large machines, whose idle processors absorb others; and its maximum.
 const OTHERS_MOST_WHOLE_EACH: f64 = 0.015;
 const OTHERS_MOST_EVER: f64 = 0.25;
 
-/// Counters this far apart may mean nothing: one of their steps, or two where the case's own time is taken off.
+/// Differences up to this may mean nothing: one counter step, or two less the case's own time.
 const STEP_S: f64 = 0.0101;
 
-/// Some task that waited for memory for more than this share of the time disturbed.
+/// Memory was short if some task waited for it for more than this share of the time.
 const STALL_MOST: f64 = 0.01;
 
-/// A hypervisor that took more than this share of the time, from whichever processors, disturbed a number of all of it.
+/// The hypervisor disturbed a number of the whole time if it took more than this share of it.
 const STEAL_MOST: f64 = 0.03;
 
-/// A hypervisor that took less than this share of what a case waited for its processors is not what kept it waiting.
+/// The hypervisor explains a case's wait for its processors if it took at least this share of it.
 const STOLEN_LEAST: f64 = 0.5;
 
-/// Neighbouring processors that were idle for this share of a process leave it many undisturbed moments.
+/// Neighbours that idled for this share of a process left it many undisturbed moments.
 const IDLE_LEAST: f64 = 0.5;
 
 /// The machine's counters at one moment.
 #[derive(Clone, Debug, Default)]
 struct Moment {
     cpus: Vec<CpuTimes>,
-    /// Whether the kernel told of other processors than those that the case may use, which are none of these then.
+    /// Whether the kernel reported other processors than those of the case; `cpus` is then empty.
     misnumbered: bool,
     throttled: Throttled,
-    /// The kernel's own threads, where a case asks for them; absent where they are not seen.
+    /// The kernel's own threads, for cases with files; absent if they are not visible.
     kernel: Option<KernelThreads>,
-    /// Processor time of the conductor, which does a part of the Modified Andrew Benchmark, and of its children that ended.
+    /// Processor time of this process, which does part of some work, and of its ended children.
     own_s: f64,
     stalled_s: Option<f64>,
-    /// How often processes of this program were seen to have been stopped.
+    /// How often processes of this program are known to have been stopped.
     stops: u64,
-    /// Bytes that the device below the case read and wrote, and what of it this program may have caused.
+    /// Bytes that the case's device read and wrote, and those that this program may have caused.
     device_bytes: Option<u64>,
     own_io_bytes: u64,
 }
@@ -62,35 +62,35 @@ struct Moment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Background {
     pub(crate) elapsed_s: f64,
-    /// Processor seconds of other programs, on the processors that the case does not use; on all for a case that is not pinned, or that
-    /// leaves two processors idle in turns. Absent where the kernel does not tell.
+    /// Processor seconds of other programs, on processors that the case does not use; on all, if it
+    /// is not pinned or leaves two idle in turns. Absent if the kernel does not report them.
     pub(crate) others_s: Option<f64>,
     /// Idle seconds of each processor that may share the core with the pinned one.
     pub(crate) neighbours_idle_s: Vec<f64>,
-    /// Processor seconds of the kernel's own threads, only for cases with files; absent where they are not seen, and so are among those of other programs.
+    /// Kernel threads' processor seconds, for files; absent, and in `others_s`, if not visible.
     pub(crate) kernel_s: Option<f64>,
-    /// Seconds in which a quota kept this process or others of its control group off the processors, at most all of them.
+    /// Seconds in which a quota kept this process or its control group off the processors.
     pub(crate) throttled_s: f64,
-    /// Seconds in which some task waited for memory; absent where the kernel does not tell.
+    /// Seconds in which some task waited for memory; absent if the kernel does not report them.
     pub(crate) stalled_s: Option<f64>,
-    /// How often this program or a process of it was stopped, as by `SIGSTOP`.
+    /// How often this program or one of its processes was stopped, for example by `SIGSTOP`.
     pub(crate) stops: u64,
-    /// Bytes that the device below the case read and wrote; absent where no device is below, or the kernel does not tell.
+    /// Bytes that the case's device read and wrote; absent without a device or counters.
     pub(crate) device_bytes: Option<u64>,
     /// Bytes that this program and its children read from devices, or changed in the file cache.
     pub(crate) own_io_bytes: u64,
-    /// How often the file system may write the same, to one device each; 0 where the case has no files.
+    /// How often the file system may write the same data, on one device each; 0 without files.
     pub(crate) copies: u64,
-    /// Processor seconds that the hypervisor took of all processors, and of those of the case: of all where it is not pinned; of those of tasks that work
-    /// at the same time the most of one, as the longest wait is that of one.
+    /// Processor seconds that the hypervisor took from all processors, and from the case's: from
+    /// all if it is not pinned, and from the hardest-hit one for concurrent tasks.
     pub(crate) steal_s: f64,
     pub(crate) own_steal_s: f64,
-    /// Processor seconds that all programs used, and those of all processors.
+    /// Processor seconds that all programs used, and those that all processors had.
     pub(crate) busy_s: f64,
     pub(crate) total_s: f64,
     /// Processors of the machine.
     pub(crate) processors: usize,
-    /// Whether nothing is known of them, for the kernel told of others than those that the case may use.
+    /// Whether the processors are unknown: the kernel reported others than those of the case.
     pub(crate) misnumbered: bool,
 }
 
@@ -100,17 +100,17 @@ impl Background {
         self.others_s.map(|busy| busy / self.elapsed_s.max(1e-9))
     }
 
-    /// The same, with the kernel's threads where [`Self::has_others`] counts what these did.
+    /// The same, plus the kernel's threads if [`Self::has_others`] counts them.
     pub(crate) fn busy(&self, case: &Case) -> Option<f64> {
         self.others_s.map(|busy| (busy + self.kernels_s(case)) / self.elapsed_s.max(1e-9))
     }
 
-    /// What the kernel's threads did, in processor seconds, where it counts as what others did.
+    /// Returns the processor seconds of the kernel's threads if they count as those of others.
     fn kernels_s(&self, case: &Case) -> f64 {
         self.kernel_s.filter(|_| case.rule == OsRule::Single).unwrap_or(0.0)
     }
 
-    /// Whether other programs were there that share memory, storage or a second processor with the case.
+    /// Whether other programs ran that share memory, storage or a second processor with the case.
     pub(crate) fn has_others(&self, case: &Case) -> bool {
         let whole = OTHERS_MOST_WHOLE_EACH * self.processors as f64;
         let whole = whole.clamp(OTHERS_MOST_WHOLE, OTHERS_MOST_EVER);
@@ -126,25 +126,25 @@ impl Background {
         })
     }
 
-    /// Whether the kernel tells what others did, and that they hardly did anything.
+    /// Whether other programs are known to have done hardly anything.
     pub(crate) fn is_quiet(&self, case: &Case) -> bool {
         self.others_s.is_some() && !self.has_others(case)
     }
 
-    /// Whether the neighbouring processors were idle so much that the fastest of many computations had the core for itself; `true` where
-    /// there are none, or the kernel does not tell.
+    /// Whether the neighbours idled enough for the fastest of many computations to have had the
+    /// core for itself; `true` without neighbours or counters.
     pub(crate) fn was_alone(&self) -> bool {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
     }
 
-    /// Whether the hypervisor took so much of the time (steal) that a number of all of it is off: of the time of all processors that were used, where the
-    /// scheduler may place the case on any number of them.
+    /// Whether the hypervisor took too much of the time (steal) for a number of the whole time. If
+    /// the scheduler may spread the case over processors, the time of all used ones is what counts.
     pub(crate) fn lost_to_hypervisor(&self, case: &Case) -> bool {
         let used_s = if case.rule == OsRule::Quartile { self.busy_s + self.steal_s } else { 0.0 };
         self.steal_s > (self.elapsed_s.max(used_s) * STEAL_MOST).max(STEP_S)
     }
 
-    /// Whether the case waited for the hypervisor when it waited for its processors, which was this share of the time.
+    /// Whether it was the hypervisor for which the case waited for this share of the time.
     pub(crate) fn waited_for_hypervisor(&self, delay_frac: f64) -> bool {
         self.own_steal_s >= self.elapsed_s * delay_frac * STOLEN_LEAST
     }
@@ -158,18 +158,18 @@ impl Background {
 /// Looks at the machine before and after each process.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
-    /// The processors that pinned cases run on, in the order in which they take them.
+    /// The processors for pinned cases, in the order in which they take them.
     cpus: Vec<usize>,
     /// Processors that may share the core with the pinned one.
     neighbours: Vec<usize>,
     /// The tightest quota on this process.
     pub(crate) quota: Option<Quota>,
-    /// For each directory that the user named, the counters of what is below it, and how often that may get the same.
+    /// For each directory of the user, its devices' counters, and copies that they may get.
     devices: Rc<[(Sources, u64)]>,
 }
 
 impl Observer {
-    /// For cases in `scene`, whose directories are on `devices` that may get so many copies of what is written.
+    /// Creates one for `scene`, whose directories are on `devices` with that many copies.
     pub(crate) fn new(scene: &Scene, devices: Vec<(Sources, u64)>) -> Self {
         let cpus = if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() };
         let all = numbered(load::cpus(), &cpus).unwrap_or_default();
@@ -183,7 +183,7 @@ impl Observer {
         }
     }
 
-    /// Runs `work`, and tells what others did meanwhile from where `case` uses the processors.
+    /// Runs `work`, and returns what others did meanwhile, as seen from the processors of `case`.
     pub(crate) fn beside<T>(&self, case: &Case, work: impl FnOnce() -> T) -> (T, Background) {
         let begun = Instant::now();
         let before = self.now(case);
@@ -192,7 +192,7 @@ impl Observer {
         (done, self.between(case, elapsed_s, &before, &self.now(case)))
     }
 
-    /// What is below the files of a case, and how often that may get the same.
+    /// Returns the devices below the files of a case, and how many copies of the data they may get.
     fn below(&self, case: &Case) -> Option<&(Sources, u64)> {
         case.place.and_then(|(home, _)| self.devices.get(home))
     }
@@ -202,7 +202,7 @@ impl Observer {
         Moment {
             misnumbered: cpus.is_none(),
             cpus: cpus.unwrap_or_default(),
-            // A thousand files on a large machine: only where the kernel's threads work for the case.
+            // A thousand files on a large machine, so only if kernel threads work for the case.
             kernel: case.place.and_then(|_| load::kernel_threads()),
             throttled: self.quota.as_ref().map(Quota::throttled).unwrap_or_default(),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
@@ -223,15 +223,15 @@ impl Observer {
         };
         let busy: fn(&CpuTimes) -> f64 = |cpu| cpu.user_s + cpu.system_s;
         let own = |number| self.cpus.iter().take(case.processors).any(|&cpu| cpu == number);
-        // The kernel's threads do the case's I/O, write back what it wrote, and watch over memory: their time is no other program's.
+        // Kernel threads do the case's I/O and reclaim memory: they are no other programs.
         let kernels = after.kernel.as_ref().zip(before.kernel.as_ref());
         let kernel_s = kernels.map(|(now, then)| now.since(then));
         let elsewhere = after.cpus.iter().filter(|cpu| !own(cpu.number));
         let its_own = after.cpus.iter().filter(|cpu| !case.pinned || own(cpu.number));
         let stolen = its_own.map(|cpu| passed(cpu, |cpu| cpu.steal_s));
         let others_s = if case.pinned {
-            // Two that alternate are idle in turns, so that others run there without keeping them waiting. Idle time is exact; what the hypervisor took
-            // is no program's.
+            // Two alternating tasks are idle in turns, so others run there without delaying them.
+            // Idle time is exact; the hypervisor's time belongs to no program.
             let used = |cpu: &&CpuTimes| alternates(case) && own(cpu.number);
             let used = after.cpus.iter().filter(used);
             let unused = |cpu: &CpuTimes| passed(cpu, |cpu| cpu.idle_s + cpu.steal_s);
@@ -278,8 +278,8 @@ impl Observer {
     }
 }
 
-/// Processors as the kernel told of them, by the numbers that `ours` have, which a program may run on: where `/proc` is that of a container, it may count
-/// these alone, from 0 on. `None` where they cannot be told apart.
+/// Gives the reported processors the numbers of `ours`, which a program may run on: the `/proc` of
+/// a container may count from 0. `None` if they cannot be matched.
 fn numbered(mut told: Vec<CpuTimes>, ours: &[usize]) -> Option<Vec<CpuTimes>> {
     let is_told = |number: &usize| told.iter().any(|cpu| cpu.number == *number);
     if told.is_empty() || ours.iter().all(is_told) {
@@ -294,7 +294,7 @@ fn numbered(mut told: Vec<CpuTimes>, ours: &[usize]) -> Option<Vec<CpuTimes>> {
     Some(told)
 }
 
-/// Seconds in which some task waited for memory since the machine was started; `None` where the kernel does not tell, as with `psi=0`.
+/// Returns the seconds since boot in which a task waited for memory; `None` if unknown (`psi=0`).
 pub(crate) fn stalled_s() -> Option<f64> {
     let text = text::read("/proc/pressure/memory")?;
     let (_, us) = text.lines().next()?.rsplit_once("total=")?;
@@ -306,12 +306,12 @@ fn alternates(case: &Case) -> bool {
     case.pinned && case.processors == 2 && case.tasks.is_none()
 }
 
-/// Processors of the machine; 0 where the kernel does not tell.
+/// Returns the number of the machine's processors; 0 if unknown.
 pub(crate) fn online() -> usize {
     load::cpus().len()
 }
 
-/// Processors in the order in which cases take them: `first`, then the others in order, those last that share a core with one before.
+/// Orders the processors for cases: `first`, then the others, with those that share a core last.
 pub(crate) fn in_order(first: usize, all: &[usize]) -> Vec<usize> {
     let mut taken = vec![first];
     let mut shared = Vec::new();
@@ -323,22 +323,22 @@ pub(crate) fn in_order(first: usize, all: &[usize]) -> Vec<usize> {
     taken
 }
 
-/// The other hardware threads of a processor's core, which the kernel lists with it: `0,64` or `2-3`. `None` where it does not tell.
+/// Returns the other threads of a processor's core, listed like `0,64` or `2-3`; `None` if unknown.
 fn siblings(cpu: usize) -> Option<Vec<usize>> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let core = listed(&text::read(path)?);
     core.contains(&cpu).then(|| core.into_iter().filter(|&one| one != cpu).collect())
 }
 
-/// Which of `all` may share the core with processor `cpu`, by the siblings that the kernel names: all others where it tells of none, or where it names
-/// none in a virtual machine, which often hides them.
+/// Returns which of `all` may share the core with `cpu`, by the siblings that the kernel names. All
+/// others without a list, or with an empty one in a virtual machine, which often hides siblings.
 fn neighbours(all: &[usize], cpu: usize, named: Option<&[usize]>, is_virtual: bool) -> Vec<usize> {
     let named = named.filter(|named| !(named.is_empty() && is_virtual));
     let is_near = |other: &usize| named.is_none_or(|named| named.contains(other));
     all.iter().copied().filter(|other| *other != cpu && is_near(other)).collect()
 }
 
-/// The numbers of a list as the kernel writes them.
+/// Parses a list of numbers as the kernel writes it.
 fn listed(text: &str) -> Vec<usize> {
     let ends = |part: &str| {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn what_the_hypervisor_took_of_two_processors_is_no_other_program() {
-        // Both compute for 0.1 s of 0.25 and rest for as long.
+        // Both compute for 0.1 s of 0.25 s and rest for as long.
         let before = moment([(5.0, 1.0, 9.0); 3], 3.0);
         let mut after = moment([(5.1, 1.0, 9.1), (5.1, 1.0, 9.1), (5.0, 1.0, 9.25)], 3.2);
         after.cpus.iter_mut().take(2).for_each(|cpu| cpu.steal_s = 0.05);
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(numbers(3, &[5, 4]), None, "which of the three they are is not known");
         assert_eq!(numbers(4, &[3, 1]), Some(vec![0, 1, 2, 3]), "as the kernel numbers them");
         assert_eq!(numbers(0, &[5, 4]), Some(Vec::new()), "nothing is told");
-        // The pinned processor 5 computes all the time, and its neighbour 4 rests.
+        // The pinned processor 5 computes all the time, and its neighbour 4 is idle.
         let observer = Observer { cpus: vec![5, 4], neighbours: vec![4], ..observer(None) };
         let mut after = told(2);
         (after[0].idle_s, after[1].user_s) = (0.1, 0.1);
@@ -484,7 +484,7 @@ mod tests {
                 std::hint::black_box(0);
             }
         });
-        // All processors together had no more than their time.
+        // All processors together had no more time than elapsed on them.
         let most = found.total_s.max(found.elapsed_s) - 0.3;
         assert!(found.others_s.unwrap() <= most.max(0.0) + 0.05, "{found:?}");
     }

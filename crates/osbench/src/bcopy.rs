@@ -12,14 +12,15 @@ use std::io;
 /// Alignment of both blocks: a cache line.
 const LINE: usize = 64;
 
-/// Distance that keeps the blocks from the same place within a page, where stores and loads would be taken for the same.
+/// An offset that gives the blocks different positions within a page. At the same position the
+/// processor would take a load to depend on an earlier store.
 const APART: usize = 2048 + LINE;
 
 /// Name of the benchmark.
 pub(crate) const NAME: &str = "bcopy";
 
-/// The case of blocks that no cache holds, the same past the caches, and that of blocks that together are as large as what other benchmarks take
-/// for such.
+/// The cases of blocks in no cache: by the C library, with streaming stores, and with two blocks
+/// that are together twice the last cache, the size that other benchmarks assume to be in no cache.
 pub(crate) const MEMORY: &str = "memory";
 pub(crate) const STREAMING: &str = "memory, streaming stores";
 pub(crate) const TWICE: &str = "twice the last cache";
@@ -27,15 +28,15 @@ pub(crate) const TWICE: &str = "twice the last cache";
 /// A way to copy `len` bytes between blocks that do not overlap.
 type Copy = unsafe fn(to: *mut u8, from: *const u8, len: usize);
 
-/// Two blocks of pieces, touched, aligned and apart.
+/// Two blocks of pieces: written to once, aligned and apart.
 struct Blocks {
     memory: Vec<u8>,
     from: usize,
     to: usize,
-    /// Bytes of a piece, which is what is copied at a time.
+    /// Bytes of a piece: the amount copied by one operation.
     len: usize,
     pieces: usize,
-    /// The piece whose turn it is.
+    /// The next piece to copy.
     next: usize,
     round: u8,
 }
@@ -43,7 +44,7 @@ struct Blocks {
 impl Blocks {
     fn new(len: usize, pieces: usize) -> io::Result<Self> {
         let block = len * pieces;
-        // In one go, for the blocks may be larger than a cache of the whole host.
+        // One allocation, because the blocks may be larger than the cache of a whole host.
         let memory = vec![u8::MAX; 2 * block + APART + 2 * LINE];
         let from = memory.as_ptr().align_offset(LINE);
         let to = from + (block + APART).next_multiple_of(LINE);
@@ -56,7 +57,7 @@ impl Blocks {
         &self.memory[self.from..self.from + self.len * self.pieces]
     }
 
-    /// Copies `count` pieces, one after the other, and makes sure that what was new in the last of them has arrived.
+    /// Copies `count` pieces in turn, and checks that new data in the last one has arrived.
     fn copy(&mut self, copy: Copy, count: u64) -> io::Result<()> {
         self.round = self.round.wrapping_add(1);
         let last = (self.next as u64 + count.saturating_sub(1)) % self.pieces as u64;
@@ -82,7 +83,8 @@ impl Blocks {
     }
 }
 
-/// Refuses a source with pages that nobody wrote to: they are all one page of zeros, which never leaves the cache.
+/// Refuses a source with pages that were never written: all of them map the same page of zeros,
+/// which never leaves the cache.
 fn touched(source: &[u8]) -> io::Result<()> {
     let page = ioscape_machine::cache::page_size() as usize;
     match source.chunks(page).filter(|page| page.iter().all(|byte| *byte == 0)).count() {
@@ -95,7 +97,7 @@ fn touched(source: &[u8]) -> io::Result<()> {
 
 /// The C library's copy.
 unsafe fn library(to: *mut u8, from: *const u8, len: usize) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller upholds the contract.
     unsafe { std::ptr::copy_nonoverlapping(from, to, len) }
 }
 
@@ -115,7 +117,7 @@ unsafe fn streaming(to: *mut u8, from: *const u8, len: usize) {
     }
 }
 
-/// The way to copy past the caches, where there is one.
+/// Returns the copy that bypasses the caches, if this architecture has one.
 fn streaming_copy() -> io::Result<Copy> {
     #[cfg(target_arch = "x86_64")]
     return Ok(streaming);
@@ -123,17 +125,17 @@ fn streaming_copy() -> io::Result<Copy> {
     Err(not_here("streaming stores are implemented for x86-64 only"))
 }
 
-/// The cases for these caches; of them `memory` counts.
+/// The cases for these caches; the relative speed is computed from `memory`.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let mut all = Vec::new();
     for (level, &bytes) in (1u32..).zip(&sizes.caches) {
         let name = format!("level {level} cache");
         let len = sizes.block_within(level, bytes);
         let one = case(&name, (len, 1), false, "Copying within this cache.");
-        // From the third level on, caches are shared by several cores.
+        // Caches from the third level on are shared by several cores.
         all.push(if level > 2 { one.sharing() } else { one });
     }
-    // In pieces, so that a batch is as short as with smaller blocks.
+    // Pieces keep a batch as short as with smaller blocks.
     let past = |pieces| (sizes.block_past_caches(), pieces);
     let whole = sizes.pieces_past_all();
     let teaches = "Copying memory that is in no cache: the bandwidth available for buffers, messages and files.";
@@ -147,7 +149,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     all
 }
 
-/// Copies between blocks of so many pieces of this length.
+/// The case that copies between blocks of `pieces` pieces of `len` bytes.
 fn case(
     name: &str,
     (len, pieces): (Result<u64, String>, u64),
@@ -203,7 +205,7 @@ mod tests {
     fn a_copy_removed_on_purpose_is_found_out() {
         unsafe fn removed(_: *mut u8, _: *const u8, _: usize) {}
         unsafe fn halved(to: *mut u8, from: *const u8, len: usize) {
-            // SAFETY: half of what the caller promises.
+            // SAFETY: half of the range that the caller guarantees.
             unsafe { library(to, from, len / 2) }
         }
         for fault in [removed as Copy, halved] {

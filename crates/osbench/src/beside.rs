@@ -1,28 +1,31 @@
-//! What a run saw of other programs in all of its cases, and which numbers are then too uncertain to be given.
+//! What a run saw of other programs in all of its cases, and which values are therefore too
+//! uncertain to report.
 //!
-//! A witness tells of a single process that it was disturbed. What it misses shows elsewhere: other processes of the run were disturbed, and
-//! the numbers of this case lie far apart. Either alone proves nothing: without load intervals may be wide too, and beside load many
-//! numbers are sharp.
+//! A witness may miss that a single process was disturbed. Two other signs remain: other processes
+//! of the run were disturbed, and the numbers of this case scatter widely. Neither alone proves
+//! anything: intervals may be wide without load, and many numbers are precise despite load.
 
 use super::estimate::{Flaw, INTERVAL_LEAST, is_wide};
 use super::result::withdraw;
 use ioscape_schema::OsBenchmark;
 
-/// Programs that disturbed a larger share of a run's processes were there throughout: in three runs without load at most 3.3 % were
-/// disturbed, beside five kinds of load 11 to 81 %.
+/// Programs that disturbed a larger share of a run's processes were there throughout. In three runs
+/// without load at most 3.3 % were disturbed; with five kinds of load, 11 to 81 %.
 const DISTURBED_MOST: f64 = 0.05;
 
-/// How many processes of a run other programs, quotas, the hypervisor or a shortage of memory disturbed.
+/// How many processes of a run were disturbed by other programs, quotas, the hypervisor or a
+/// shortage of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disturbed {
     pub(crate) disturbed: usize,
     pub(crate) processes: usize,
-    /// Whether the program that measures had to share the only processor with what it measures, on a machine that has more.
+    /// Whether the measuring program had to share the only allowed processor with the measured
+    /// case, on a machine with more.
     pub(crate) one_processor: bool,
 }
 
 impl Disturbed {
-    /// Of processes, by what is wrong with each.
+    /// Counts processes by what is wrong with each.
     pub(crate) fn of(flaws: impl Iterator<Item = Option<Flaw>>) -> Self {
         flaws.fold(Self::default(), |all, flaw| Self {
             disturbed: all.disturbed + usize::from(flaw.is_some_and(has_a_visible_reason)),
@@ -31,7 +34,7 @@ impl Disturbed {
         })
     }
 
-    /// What was there beside the cases, in words; `None` where nothing was.
+    /// Says what ran beside the cases; `None` if nothing did.
     fn in_words(self) -> Option<String> {
         let Self { disturbed, processes, one_processor } = self;
         if disturbed as f64 > processes as f64 * DISTURBED_MOST {
@@ -44,19 +47,21 @@ impl Disturbed {
     }
 }
 
-/// Whether something was seen to disturb; a processor that is slow without a program beside it may be so for what nobody here sees.
+/// Whether something visible disturbed the process. A processor that is slow without a visible
+/// program may be slowed by something invisible from here.
 fn has_a_visible_reason(flaw: Flaw) -> bool {
     flaw != Flaw::Unexplained
 }
 
-/// Takes the values whose interval is wide, or absent, where the run was disturbed.
+/// Withdraws the values whose interval is wide or absent if the run was disturbed.
 pub(crate) fn withdraw_uncertain(all: &mut [OsBenchmark], seen: Disturbed) {
     let Some(load) = seen.in_words() else { return };
     for one in all.iter_mut() {
         let Some(value) = one.value else { continue };
         let counted = one.processes.len();
         let spread = match one.ci95 {
-            // Who measures disturbs every process there, so that few that agree prove nothing.
+            // The measuring program disturbs every process there, so a few that agree prove
+            // nothing.
             _ if seen.one_processor && counted < INTERVAL_LEAST => {
                 format!("only {counted} of its processes count")
             }
@@ -93,7 +98,7 @@ mod tests {
         Disturbed { disturbed, processes: 100, one_processor: false }
     }
 
-    /// What has a value, by its place, and why the others have none.
+    /// Returns which cases have a value, by position, and why the others have none.
     fn after(seen: Disturbed) -> (Vec<bool>, Vec<String>) {
         let mut all = [
             one(100.0, Some([97.0, 104.0])),

@@ -1,6 +1,8 @@
-//! Which of the caches that the kernel tells of are there, and whether what was sized to be past the last one is: by the copies in each.
+//! Checks two things by comparing copy rates: whether the reported shared caches are usable, and
+//! whether the data sized to exceed the last cache really does.
 //!
-//! A virtual machine may be told of a third-level cache that it shares with the whole host, or of a small part of the one that it has.
+//! The kernel of a virtual machine may report a third-level cache that the whole host shares, or
+//! only a small part of the cache that the machine has.
 
 use super::bcopy::{self, MEMORY, TWICE};
 use super::result::withdraw;
@@ -8,14 +10,16 @@ use super::sizes::PastAll;
 use ioscape_schema::units::Rate;
 use ioscape_schema::{OsBenchmark, Warning, WarningKind};
 
-/// A copy within a cache that several cores share is faster than one in memory by more than this factor, or the cache is not at hand.
+/// Copies within a usable shared cache are faster than copies in memory by more than this factor.
 const FASTER: f64 = 1.05;
 
-/// A copy that is faster than one in memory by more than this factor lies in a cache, at least in part.
+/// A copy that is faster than one in memory by more than this factor lies at least partly in a
+/// cache.
 const IN_CACHE: f64 = 1.1;
 
-/// Takes the values of shared caches that are no faster than memory, or where it is not known how fast that is, and those of what was to be past
-/// the last cache and is not. The warning is about what may be in a cache.
+/// Withdraws the values of shared caches that are not, or not provably, faster than memory, and of
+/// data that should exceed the last cache but does not. The warning names data that may lie in a
+/// cache.
 pub(crate) fn judge(all: &mut [OsBenchmark], past_all: PastAll) -> Option<Warning> {
     let (memory, twice) = (copy_of(all, MEMORY), copy_of(all, TWICE));
     for one in all.iter_mut().filter(|one| one.value.is_some() && is_shared(one)) {
@@ -39,13 +43,14 @@ pub(crate) fn judge(all: &mut [OsBenchmark], past_all: PastAll) -> Option<Warnin
     unsure_of(&unsure.collect::<Vec<_>>(), past_all)
 }
 
-/// The copy of this case, if it has a value.
+/// Returns the `bcopy` result of this case, if it has a value.
 fn copy_of(all: &[OsBenchmark], case: &str) -> Option<OsBenchmark> {
     let of_case = |one: &&OsBenchmark| one.name == bcopy::NAME && one.case == case;
     all.iter().find(of_case).filter(|one| one.value.is_some()).cloned()
 }
 
-/// Whether one rate is more than `factor` times as high as another, by their intervals; `None` where these do not tell.
+/// Whether `one` is more than `factor` times as fast as `other`, judged by their intervals; `None`
+/// where the intervals cannot decide.
 pub(crate) fn is_faster(one: &OsBenchmark, other: &OsBenchmark, factor: f64) -> Option<bool> {
     let ([low, high], [least, most]) = (one.ci95?, other.ci95?);
     if low > most * factor {
@@ -54,7 +59,8 @@ pub(crate) fn is_faster(one: &OsBenchmark, other: &OsBenchmark, factor: f64) -> 
     (high <= least * factor).then_some(false)
 }
 
-/// Why a shared cache's case has no value, by the copy in memory; `None` where it is faster. `is_memory` says whether no cache can hold that copy.
+/// Returns why a shared cache's case has no value, judged against the copy in memory; `None` if the
+/// case is faster. `is_memory` says whether that copy is too large for any cache.
 fn absent(
     one: &OsBenchmark,
     memory: Option<&OsBenchmark>,
@@ -79,7 +85,7 @@ fn absent(
     }
 }
 
-/// Why what is as large as these copies within twice the last cache has no value.
+/// Returns why data as large as the copies within twice the last cache has no value.
 fn in_part(twice: &OsBenchmark, memory: &OsBenchmark) -> String {
     let [twice, memory] = [twice, memory].map(|one| Rate(one.value.unwrap_or(0.0)));
     format!(
@@ -87,7 +93,7 @@ fn in_part(twice: &OsBenchmark, memory: &OsBenchmark) -> String {
     )
 }
 
-/// The warning about these cases, if there are any.
+/// Returns the warning about these cases, if there are any.
 fn unsure_of(cases: &[&OsBenchmark], past_all: PastAll) -> Option<Warning> {
     let names: Vec<String> =
         cases.iter().map(|one| format!("{} ({})", one.name, one.case)).collect();
@@ -106,7 +112,8 @@ fn unsure_of(cases: &[&OsBenchmark], past_all: PastAll) -> Option<Warning> {
     })
 }
 
-/// Whether a case is one of what was sized as the copies within twice the last cache are, to be in no cache.
+/// Whether a case has as much data as the copies within twice the last cache, in order to be in no
+/// cache.
 fn is_sized_alike(one: &OsBenchmark) -> bool {
     match one.name.as_str() {
         "read" => one.case.starts_with("file cache"),
@@ -115,7 +122,7 @@ fn is_sized_alike(one: &OsBenchmark) -> bool {
     }
 }
 
-/// Whether a case is that of a cache that several cores share.
+/// Whether a case is a copy within a cache that several cores share.
 fn is_shared(one: &OsBenchmark) -> bool {
     let level = one.case.strip_prefix("level ").and_then(|rest| rest.split(' ').next());
     let level = level.and_then(|level| level.parse::<u32>().ok());

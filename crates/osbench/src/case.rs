@@ -1,4 +1,5 @@
-//! A case of a benchmark: what it measures, how its numbers are made, and how its operation is prepared.
+//! A case of a benchmark: what it measures, how its number is computed, and how its operation is
+//! prepared.
 
 use super::waiting::Waiting;
 use ioscape_machine::limits::open_files;
@@ -9,54 +10,61 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Shorter than a scheduler's time slice, so that many batches are not interrupted; longer than 1000 clock steps.
+/// Shorter than a scheduler's time slice, so that many batches run uninterrupted; longer than 1000
+/// clock steps.
 const BATCH_NS: u64 = 1_000_000;
 
-/// Nanoseconds of a batch that others disturb easily: some round trips.
+/// Nanoseconds of a batch that others easily disturb: a few round trips.
 const SHORT_NS: u64 = 200_000;
 
-/// Performs as many operations as told; prepared in the fresh process that runs it.
+/// Performs the requested number of operations; prepared in the fresh process that runs it.
 pub(crate) type Op = Box<dyn FnMut(u64) -> io::Result<()>>;
 
-/// The operation that does `once` as often as told. What takes some nanoseconds only has a loop of its own.
+/// Returns an operation that calls `once` as often as requested. Operations of a few nanoseconds
+/// need a loop of their own.
 pub(crate) fn repeated(mut once: impl FnMut() -> io::Result<()> + 'static) -> Op {
     Box::new(move |count| (0..count).try_for_each(|_| once()))
 }
 
-/// Prepares an operation; an [`io::ErrorKind::Unsupported`] says that the case is not measurable here.
+/// Prepares an operation; an [`io::ErrorKind::Unsupported`] means that the case cannot be measured
+/// here.
 pub(crate) type Ready = Box<dyn Fn(&Scene) -> io::Result<Op>>;
 
-/// The surroundings of a fresh process.
+/// The environment of a fresh process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scene {
-    /// A new, empty directory that is also the current one; empty path for cases without files.
+    /// A new, empty directory, which is also the current one; an empty path for cases without
+    /// files.
     pub(crate) directory: PathBuf,
-    /// The processor that pinned cases run on.
+    /// The processor that runs pinned cases.
     pub(crate) cpu: usize,
-    /// All processors that this run may use, that of pinned cases first, hardware threads of cores named before last.
+    /// All processors that this run may use: that of pinned cases first, and second hardware
+    /// threads of the same cores last.
     pub(crate) cpus: Vec<usize>,
-    /// Those of them that are of a slower kind than that of pinned cases.
+    /// The processors among them that are of a slower kind than that of pinned cases.
     pub(crate) slower: Vec<usize>,
-    /// Processors of the machine, those that this run may not use included; 0 where that is not known.
+    /// Processors of the machine, including those that this run may not use; 0 if unknown.
     pub(crate) online: usize,
-    /// Whether a hypervisor is beneath, or may be.
+    /// Whether this is, or may be, a virtual machine.
     pub(crate) is_virtual: bool,
-    /// This program and the words that make it do one step of a benchmark.
+    /// This program, with the arguments that make it run one step of a benchmark.
     pub(crate) program: Option<Program>,
-    /// The thread that alternates with the case, where there is one; noted by the case when it is made ready.
+    /// The thread that alternates with the case, if there is one; the case sets it while it is
+    /// prepared.
     pub(crate) partner: Cell<Option<u32>>,
-    /// What a case that times itself says of its last batch; put here by the case when it is made ready.
+    /// The times that a self-timing case reports for its last batch; the case sets this while it is
+    /// prepared.
     pub(crate) timing: RefCell<Option<Rc<Cell<Timing>>>>,
 }
 
 impl Scene {
-    /// The processor that cases on two use in addition, if there is one.
+    /// Returns the second processor of cases that use two, if there is one.
     pub(crate) fn other_cpu(&self) -> Option<usize> {
         self.cpus.get(1).copied()
     }
 
-    /// Refuses a case that the scheduler places where this run may use fewer than `wanted` of the machine's processors: it would be another
-    /// thing than on the whole machine.
+    /// Refuses a case that the scheduler places if this run may use fewer than `wanted` of the
+    /// machine's processors: it would measure something else than on the whole machine.
     ///
     /// # Errors
     /// The refusal.
@@ -70,13 +78,15 @@ impl Scene {
         )))
     }
 
-    /// Whether a case is judged by how fast its processor computes. Where the scheduler places it, that is a disturbance in virtual machines alone, by
-    /// another guest: elsewhere to come to a processor that rested, at a low clock, or to one of a slower kind is a part of the case.
+    /// Whether a case is judged by how fast its processor computes. If the scheduler places the
+    /// case, slowness is a disturbance only in virtual machines, where another guest causes it.
+    /// Elsewhere, moving to an idle processor at a low clock or to a slower kind is part of the
+    /// case.
     pub(crate) fn judges_pace(&self, case: &Case) -> bool {
         case.pinned || (self.is_virtual && self.slower.is_empty())
     }
 
-    /// Where a case that times itself is to write the times of each batch.
+    /// Returns the cell into which a self-timing case writes the times of each batch.
     pub(crate) fn timed_by_itself(&self) -> Rc<Cell<Timing>> {
         let timing = Rc::<Cell<Timing>>::default();
         *self.timing.borrow_mut() = Some(Rc::clone(&timing));
@@ -84,69 +94,74 @@ impl Scene {
     }
 }
 
-/// What a case that times itself says of a batch.
+/// The times that a self-timing case reports for a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timing {
-    /// Its time, in nanoseconds.
+    /// Duration of the batch, in nanoseconds.
     pub(crate) passed_ns: u64,
-    /// How long other programs used a processor of the case; absent where the harness is to find out.
+    /// How long other programs used a processor of the case; absent if the harness must find out.
     pub(crate) waited_ns: Option<u64>,
-    /// The longest that the fixed computation took on a processor of the case besides the first.
+    /// The longest time of the fixed computation on any processor of the case but the first.
     pub(crate) pace_ns: u64,
 }
 
-/// A program that does one step of a benchmark per process, when the step's words follow the first arguments.
+/// A program that runs one step of a benchmark per process, given the step's words as its last
+/// arguments.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The executable.
     pub path: PathBuf,
-    /// What comes before the words of the step.
+    /// The arguments before the words of the step.
     pub first: Vec<String>,
-    /// The tree and the tools of the Modified Andrew Benchmark's steps.
+    /// The source tree and the tools for the steps of the Modified Andrew Benchmark.
     pub toolchain: &'static dyn Toolchain,
 }
 
-/// One case.
+/// A case of a benchmark.
 pub(crate) struct Case {
     /// Benchmark, as `--only` takes it.
     pub(crate) name: &'static str,
-    /// The case.
+    /// Name of the case.
     pub(crate) case: String,
-    /// What its value counts.
+    /// Unit of its value.
     pub(crate) unit: OsUnit,
     /// Bytes that one operation moves, for rates in bytes.
     pub(crate) bytes_per_op: u64,
-    /// How a process's number is made.
+    /// The rule that turns a process's batches into its number.
     pub(crate) rule: OsRule,
-    /// How it tells that other programs used the processor.
+    /// How it detects that other programs used the processor.
     pub(crate) waiting: Waiting,
-    /// Whether it shares memory, the last cache, storage or a second processor with programs on other processors, so that
-    /// a process counts only if there were none. What shares the core alone is judged by the fixed computation.
+    /// Whether it shares memory, the last cache, storage or a second processor with programs on
+    /// other processors. A process of such a case counts only if there were none. A case that
+    /// shares only its core is judged by the fixed computation.
     pub(crate) shares: bool,
-    /// How many of the scene's processors it uses, if it is pinned.
+    /// How many of the scene's processors it uses if it is pinned.
     pub(crate) processors: usize,
-    /// How many tasks do the same at the same time, and what they are.
+    /// How many tasks perform the operation concurrently, and whether they are processes or
+    /// threads.
     pub(crate) tasks: Option<(u32, OsTasks)>,
-    /// Operations that are done for each one that the harness asks for.
+    /// Operations performed for each one that the harness requests.
     pub(crate) of_each: f64,
     /// Target length of a batch, in nanoseconds.
     pub(crate) batch_ns: u64,
-    /// Which of the directories it uses.
+    /// The directory that it uses.
     pub(crate) place: Option<(usize, Locality)>,
     /// Whether the process stays on one processor.
     pub(crate) pinned: bool,
-    /// Whether its process begins as a fresh image of the program, where there is one: for a case whose cost depends on how much memory it has.
+    /// Whether its process begins as a fresh image of the program, if there is a program: for cases
+    /// whose cost depends on the memory of the process.
     pub(crate) fresh_image: bool,
-    /// Share of the usual time that it gets.
+    /// Its share of the usual time.
     pub(crate) effort: f64,
-    /// What it teaches.
+    /// What the result teaches.
     pub(crate) teaches: &'static str,
-    /// Makes it ready.
+    /// Prepares the operation.
     pub(crate) ready: Ready,
 }
 
 impl Case {
-    /// A case whose value is the time of an operation that never sleeps, on one processor, without files.
+    /// A case whose value is the time of an operation that never sleeps, on one processor, without
+    /// files.
     pub(crate) fn new(
         name: &'static str,
         case: impl Into<String>,
@@ -174,32 +189,34 @@ impl Case {
         }
     }
 
-    /// The same, by another rule.
+    /// Uses another rule.
     pub(crate) fn by(mut self, rule: OsRule) -> Self {
         self.rule = rule;
         self
     }
 
-    /// The same, for an operation that sleeps by itself.
+    /// Marks the operation as one that sleeps.
     pub(crate) fn sleeping(mut self) -> Self {
         self.waiting = Waiting::Queued;
         self
     }
 
-    /// The same, for an operation that depends on what programs on other processors do.
+    /// Marks the operation as one that depends on programs on other processors.
     pub(crate) fn sharing(mut self) -> Self {
         self.shares = true;
         self
     }
 
-    /// The same, for two processes that alternate on two processors: each of them is free half of the time, so that others get in
-    /// between more often than on one, and batches are short.
+    /// Makes the case one of two processes that alternate on two processors. Each of the two is
+    /// idle half of the time, so others interfere more often than on one processor, and batches are
+    /// short.
     pub(crate) fn across_two(mut self) -> Self {
         self.processors = 2;
         self.sleeping().sharing().batches_of(SHORT_NS)
     }
 
-    /// The same, done by several tasks at the same time, each on a processor of its own; the value is the rate of all together.
+    /// Makes several tasks perform the operation concurrently, each on its own processor; the value
+    /// is their total rate.
     pub(crate) fn by_tasks(mut self, count: u32, kind: OsTasks) -> Self {
         self.processors = count as usize;
         self.tasks = Some((count, kind));
@@ -207,55 +224,56 @@ impl Case {
         self.of_each(f64::from(count)).sharing()
     }
 
-    /// The same, whose operation is so many of those that the value counts.
+    /// Makes one operation of the harness count as `operations` of those that the value counts.
     pub(crate) fn of_each(mut self, operations: f64) -> Self {
         self.of_each = operations;
         self
     }
 
-    /// The same, in batches of another length.
+    /// Sets the length of a batch.
     pub(crate) fn batches_of(mut self, ns: u64) -> Self {
         self.batch_ns = ns;
         self
     }
 
-    /// The same, wherever the scheduler puts it.
+    /// Lets the scheduler place the case.
     pub(crate) fn unpinned(mut self) -> Self {
         self.pinned = false;
         self.sharing()
     }
 
-    /// The same, in a process that begins as a fresh image of the program.
+    /// Makes its process begin as a fresh image of the program.
     pub(crate) fn in_fresh_image(mut self) -> Self {
         self.fresh_image = true;
         self
     }
 
-    /// The same, as a rate of an operation that moves `bytes`.
+    /// Turns the value into a rate of an operation that moves `bytes`.
     pub(crate) fn moving(mut self, bytes: u64) -> Self {
         self.unit = OsUnit::BytesPerS;
         self.bytes_per_op = bytes;
         self
     }
 
-    /// The same, with files in a directory, which may sleep until storage or a server answers.
+    /// Places its files in a directory; the operation may then sleep until storage or a server
+    /// answers.
     pub(crate) fn at(mut self, place: (usize, Locality)) -> Self {
         self.place = Some(place);
         self.sleeping().sharing()
     }
 
-    /// The same, with another share of the time.
+    /// Sets its share of the usual time.
     pub(crate) fn effort(mut self, effort: f64) -> Self {
         self.effort = effort;
         self
     }
 
-    /// Whether every operation forces something to storage.
+    /// Whether every operation forces data to storage.
     pub(crate) fn forces(&self) -> bool {
         forces(self.name, &self.case)
     }
 
-    /// The value in the case's unit for a time per operation.
+    /// Converts a time per operation to the case's unit.
     pub(crate) fn value(&self, ns_per_op: f64) -> f64 {
         let ns_per_op = ns_per_op / self.of_each;
         match self.unit {
@@ -266,17 +284,17 @@ impl Case {
     }
 }
 
-/// Whether every operation of the case of this name forces something to storage.
+/// Whether every operation of the case with this name forces data to storage.
 pub(crate) fn forces(name: &str, case: &str) -> bool {
     name == "fsync" || case.ends_with("fsync")
 }
 
-/// The error that marks a case as not measurable here.
+/// Returns the error that marks a case as not measurable here.
 pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.into())
 }
 
-/// The same error; where too many files were open, a sentence that says what helps.
+/// Returns the same error; if too many files are open, its sentence says what helps.
 pub(crate) fn advised(error: io::Error) -> io::Error {
     if error.raw_os_error() != Some(libc::EMFILE) {
         return error;
@@ -287,15 +305,16 @@ pub(crate) fn advised(error: io::Error) -> io::Error {
     ))
 }
 
-/// How the sentence of a process begins that had no time for what was to be measured: another process may have had it.
+/// The start of the message of a process that had no time to measure; another process may have had
+/// it.
 pub(crate) const TOO_LATE: &str = "no time for it: ";
 
-/// The error for what took too long in this process.
+/// Returns the error for something that took too long in this process.
 pub(crate) fn too_late(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("{TOO_LATE}{why}"))
 }
 
-/// The error for a benchmark that did not do what it should have.
+/// Returns the error for a benchmark that did not do what it should have.
 pub(crate) fn wrong(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }

@@ -11,9 +11,10 @@ const BLOCK: usize = 16 << 10;
 
 const NAME: &CStr = c"ctmp";
 
-/// The cases; of them `no data` counts.
+/// The cases; the relative speed is computed from `no data`.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
-    // One byte less than the name says, as in the original, so that the reader ends at a short read.
+    // One byte less than the name says, as in the original, so that the reader ends with a short
+    // read.
     let sizes = [("no data", 0), ("10 KB", 10 * 1024 - 1), ("100 KB", 100 * 1024 - 1)];
     let mut all = Vec::new();
     for (name, bytes) in sizes {
@@ -24,7 +25,7 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
         let teaches = "The same when the data is forced to storage before the file is closed, as the Unixes of 1990 did.";
         all.push(case(format!("{name}, fsync"), bytes, true, teaches));
     }
-    // The file system defers a part of the work and does it in bursts, which only a mean counts.
+    // The file system defers part of the work and does it in bursts, which only a mean includes.
     all.into_iter().map(|case| case.by(OsRule::Mean).at(place).effort(3.0)).collect()
 }
 

@@ -1,4 +1,5 @@
-//! `cswitch`: one byte to another process and back through two pipes (Ousterhout 1990, section 5, Table 3).
+//! `cswitch`: the round trip of one byte to another process and back through two pipes (Ousterhout
+//! 1990, section 5, Table 3).
 
 use super::case::{Case, Op, Scene, not_here, repeated, wrong};
 use super::process::pin;
@@ -8,8 +9,9 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// The cases: both processes on one processor, which counts and is the only one with two context switches, as on the
-/// machines of 1990; on two; and wherever the scheduler puts them.
+/// The cases: both processes on one processor, as on the machines of 1990; on two; and wherever the
+/// scheduler puts them. The relative speed is computed from the first, the only one with two
+/// context switches.
 pub(crate) fn cases() -> Vec<Case> {
     let one = Case::new(
         "cswitch",
@@ -36,12 +38,12 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![one, two.across_two(), free.sleeping().by(OsRule::Quartile).unpinned()]
 }
 
-/// Another processor than the scene's.
+/// Returns another processor than the scene's.
 pub(crate) fn other(scene: &Scene) -> io::Result<usize> {
     scene.other_cpu().ok_or_else(|| not_here("this process may run on one processor only"))
 }
 
-/// One byte to the partner and back.
+/// Sends one byte to the partner and receives it back.
 pub(crate) fn round_trip(to: &OwnedFd, from: &OwnedFd) -> io::Result<()> {
     let mut byte = [b'a'];
     match rustix::io::write(to, &byte) {
@@ -51,7 +53,7 @@ pub(crate) fn round_trip(to: &OwnedFd, from: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Sends back what comes, until nothing comes any more.
+/// Echoes bytes until the input ends.
 pub(crate) fn echo(from: &OwnedFd, to: &OwnedFd) -> i32 {
     let mut byte = [0];
     while rustix::io::read(from, &mut byte) == Ok(1) && rustix::io::write(to, &byte) == Ok(1) {}
@@ -65,7 +67,7 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         if partners.is_some_and(|cpu| pin(cpu).is_err()) {
             return 1;
         }
-        // The first bytes tell where this process runs.
+        // The first bytes report where this process runs.
         let here = rustix::thread::sched_getcpu().to_ne_bytes();
         if rustix::io::write(&back_write, &here) != Ok(here.len()) {
             return 1;
@@ -73,7 +75,7 @@ fn operation(scene: &Scene, mine: Option<usize>, partners: Option<usize>) -> io:
         echo(&there_read, &back_write)
     })?;
     scene.partner.set(Some(partner.first_id()));
-    // The partner's ends: as long as they are open here too, its end would not be seen.
+    // As long as the partner's ends are open here, its death would go unnoticed.
     drop((there_read, back_write));
     let mut there = [0; size_of::<usize>()];
     if rustix::io::read(&back_read, &mut there)? != there.len() {
@@ -116,7 +118,7 @@ mod tests {
     fn a_partner_that_ends_is_seen() {
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
-            // No machine has this processor, so that the partner ends before its first byte.
+            // No machine has this processor, so the partner ends before its first byte.
             let last = rustix::thread::CpuSet::MAX_CPU - 1;
             let why = operation(&alone(), None, Some(last)).err();
             let _ = tell.send(why.map(|error| error.to_string()));
@@ -140,7 +142,7 @@ mod tests {
             ioscape_machine::testing::skipped("one processor only");
             return;
         }
-        // The injected fault: the partner elsewhere than the case says.
+        // Injected fault: the partner runs elsewhere than the case says.
         let spread = std::thread::spawn(move || {
             pin(cpus[0]).unwrap();
             as_meant(rustix::thread::sched_getcpu(), cpus[1], true).is_err()

@@ -1,48 +1,51 @@
-//! How the time of a run is divided among its cases: how many processes each gets, and for what part of its usual time a process measures.
+//! How the time of a run is divided among its cases: how many processes each case gets, and for
+//! what part of the usual time each process measures.
 
-/// A process measures for this part of its usual time before any case gets fewer processes.
+/// Processes are shortened to this part of their usual time before any case gets fewer processes.
 pub(crate) const PART_FIRST: f64 = 0.5;
-/// The least part that a process measures for.
+/// The least part of its usual time that a process measures.
 const PART_LEAST: f64 = 0.25;
 
-/// Share of a process's time that does not depend on how long it measures: making it, preparing the case.
+/// The share of a process's time that does not depend on how long it measures: starting it and
+/// preparing the case.
 const FIXED: f64 = 0.4;
 
-/// Processes that a number must come from.
+/// The least number of processes that a value needs.
 pub(crate) const COUNTED_LEAST: u32 = 3;
 
-/// Time of a process that measures for `part` of its usual time, as a share of that of a whole one.
+/// The time of a process that measures for `part` of its usual time, relative to a full one.
 pub(crate) fn cost(part: f64) -> f64 {
     FIXED + (1.0 - FIXED) * part
 }
 
-/// A case as the division sees it.
+/// What the division needs to know about a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Claim {
-    /// Seconds of a process that measures for its whole time.
+    /// Seconds that a process takes if it measures for its full time.
     pub(crate) process_s: f64,
     /// Processes that are done.
     pub(crate) done: u32,
 }
 
 impl Claim {
-    /// Seconds that are missing for so many processes.
+    /// Seconds that the processes still missing from `wanted` take.
     fn missing_s(&self, wanted: u32) -> f64 {
         self.process_s * f64::from(wanted.saturating_sub(self.done))
     }
 }
 
-/// What every case gets.
+/// What each case gets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Division {
-    /// Processes of each case, those that are done included.
+    /// Processes of each case, including those that are done.
     pub(crate) processes: Vec<u32>,
-    /// For what part of its usual time a process measures.
+    /// The part of its usual time that a process measures.
     pub(crate) part: f64,
 }
 
-/// Divides `left_s` seconds: all cases get `rounds` processes that measure for their whole time. Where that does not fit, processes measure for
-/// half of it; then the cases that take longest get half as many; then all measure for a quarter of the time; then the last cases get none.
+/// Divides `left_s` seconds. If possible, all cases get `rounds` processes that measure for their
+/// full time. Otherwise processes measure for half of it; then the slowest cases get half as many
+/// processes; then all measure for a quarter of the time; then the last cases get no more.
 pub(crate) fn divide(claims: &[Claim], rounds: u32, left_s: f64) -> Division {
     let mut processes = vec![rounds; claims.len()];
     let missing = |processes: &[u32]| -> f64 {
@@ -69,7 +72,7 @@ pub(crate) fn divide(claims: &[Claim], rounds: u32, left_s: f64) -> Division {
     Division { processes, part: fits.clamp(PART_LEAST, 1.0) }
 }
 
-/// A permutation of `0..count` that is another one every round and the same in every run.
+/// Returns a permutation of `0..count` that differs between rounds and is the same in every run.
 pub(crate) fn order(count: usize, round: u32) -> Vec<usize> {
     let mut state = u64::from(round).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut all: Vec<usize> = (0..count).collect();
@@ -92,7 +95,7 @@ mod tests {
     #[test]
     fn time_is_divided_before_anything_is_left_out() {
         let cases = claims(&[1.0, 5.0, 2.0], 1);
-        // Five more of each take 40 s, and 28 s where they measure for half of the time.
+        // Five more of each take 40 s, or 28 s if they measure for half of the time.
         let divided = |left_s| divide(&cases, 6, left_s);
         assert_eq!(divided(40.0), Division { processes: vec![6; 3], part: 1.0 });
         let shorter = divided(34.0);

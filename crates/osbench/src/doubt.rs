@@ -1,4 +1,4 @@
-//! What is to be doubted of results: traps that were walked into, and disturbances.
+//! Doubts about results: known traps of the benchmarks, and disturbances.
 
 use super::case::forces;
 use super::estimate::is_wide;
@@ -8,16 +8,17 @@ use ioscape_schema::{
     Contamination, Locality, MabProof, OsBenchmark, OsResults, OsRule, Warning, WarningKind,
 };
 
-/// Fewer clean batches than this share raise a warning.
+/// A smaller share of clean batches raises a warning.
 const CLEAN_LEAST: f64 = 0.25;
 
-/// A hypervisor that takes more than this share of time raises a warning.
+/// A hypervisor that takes a larger share of the time raises a warning.
 const STEAL_MOST: f64 = 0.05;
 
-/// More slowed processes than this share raise a warning.
+/// A larger share of slowed processes raises a warning.
 const SLOWED_MOST: f64 = 0.5;
 
-/// Attaches what the trap detectors and the contamination say; `caches_told` is whether the kernel told the caches' sizes.
+/// Attaches the warnings of the trap detectors and about disturbances; `caches_told` is whether the
+/// kernel reported the caches' sizes.
 pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
     let benchmarks = &mut results.benchmarks;
     if let Some(why) = results.mab.as_ref().and_then(MabProof::left_out) {
@@ -50,12 +51,13 @@ pub(crate) fn all(results: &mut OsResults, caches_told: bool) {
     }
 }
 
-/// Whether a case names the processor cache that its data is to stay in, so that its size follows from that of the cache.
+/// Whether assumed cache sizes affect a case: any copy, or a read that is to stay in a named cache.
 fn is_sized_by_caches(one: &OsBenchmark) -> bool {
     one.name == "bcopy" || one.name == "read" && one.case.starts_with("level ")
 }
 
-/// Attaches to the cases that force data to storage at `place` that there is none, for the data is kept `by` a part of memory.
+/// Warns, for the cases that force data to storage at `place`, that there is no storage: the data
+/// is kept `by` a part of memory.
 pub(crate) fn storage(results: &mut OsResults, place: Locality, by: &str) {
     let here = |one: &&mut OsBenchmark| one.place == Some(place);
     for one in results.benchmarks.iter_mut().filter(here) {
@@ -87,7 +89,7 @@ fn contaminated(one: &OsBenchmark) -> Option<Warning> {
     Some(Warning::new(WarningKind::Contaminated, text))
 }
 
-/// That the interval of a value is wide, or that there is none.
+/// Returns the warning that the interval of a value is wide or absent.
 fn wide(one: &OsBenchmark) -> Option<Warning> {
     let value = one.value?;
     let text = match one.ci95 {
@@ -174,7 +176,7 @@ mod tests {
         assert!(results.benchmarks[0].warnings[0].message.contains("in memory here (ram0)"));
     }
 
-    /// A read from a made-up second-level cache was compared with one from a real one.
+    /// Guards against comparing a read from an assumed second-level cache with one from a real one.
     #[test]
     fn what_is_to_stay_in_a_cache_of_unknown_size_is_told() {
         let case = |name: &str, case: &str| OsBenchmark {

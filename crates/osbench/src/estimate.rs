@@ -1,40 +1,38 @@
-//! From batches to a process's number, and from processes to a value with its interval.
+//! From batches to a process's number, and from numbers to a value's interval.
 
 use ioscape_schema::{OsRule, statistics};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A batch during which other programs used the processor for more than this share of its time is not clean.
+/// A batch is not clean if other programs used the processor for more than this share of its time.
 const CLEAN_WAIT: f64 = 0.002;
 
-/// A batch before or after which the processor computed slower than at its fastest in the run by more than this factor is not clean
-/// either. Beside a neighbour on the core the factor is 1.2 to 1.5; without one, pieces differ by some per cent.
+/// A batch is not clean either if the processor was slower before or after it, by more than this
+/// factor, than at its fastest in the run. A neighbour on the core slows it by 1.2 to 1.5; without
+/// one, times vary by a few per cent.
 const PACE_MOST: f64 = 1.1;
 
-/// Fewer clean batches than this, and a process was disturbed.
+/// A process with fewer clean batches was disturbed.
 const BATCHES_LEAST: usize = 3;
 
-/// A mean over all batches is one at full speed if no fewer than this share of them were.
+/// A mean over all batches counts as measured at full speed if at least this share of them were.
 const FULL_PACE_LEAST: f64 = 0.8;
 
-/// The same of the lower quartile of all batches: the quarter below it would do, if all that slowed a batch were seen before or after it.
+/// The same for the lower quartile of all batches. A quarter would suffice if every slowdown of a
+/// batch showed before or after it.
 const FULL_PACE_LEAST_QUARTILE: f64 = 0.5;
 
-/// A mean over all batches holds with no more of others' time than this share, which is taken off.
+/// A mean over all batches is valid up to this share of others' time, which is subtracted.
 const DELAY_MOST: f64 = 0.1;
 
-/// Probability that an interval must hold the median with.
-const CONFIDENCE: f64 = 0.95;
-
-/// Fewest values that have such an interval.
+/// Fewest values that have a distribution-free interval.
 pub(crate) const INTERVAL_LEAST: usize = 6;
 
-/// Fewest values that have Student's.
-const FEW_LEAST: usize = 3;
+/// Fewest values that have an interval at all.
+pub(crate) const FEW_LEAST: usize = 3;
 
-/// An interval whose ends are further from the value than this share of it is wide.
+/// An interval is wide if an end is further from the value than this share of it.
 const WIDE: f64 = 0.05;
 
-/// Whether an interval reaches further from its value than a twentieth of it.
+/// Whether an interval is wide.
 pub(crate) fn is_wide(value: f64, [low, high]: [f64; 2]) -> bool {
     low < value * (1.0 - WIDE) || high > value * (1.0 + WIDE)
 }
@@ -42,13 +40,15 @@ pub(crate) fn is_wide(value: f64, [low, high]: [f64; 2]) -> bool {
 /// One batch of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Batch {
-    /// Its time.
+    /// Duration in nanoseconds.
     pub(crate) ns: u64,
-    /// Its operations.
+    /// Number of operations.
     pub(crate) ops: u64,
-    /// How long other programs used the processor meanwhile; absent where the kernel does not report it.
+    /// How long other programs used the processor meanwhile; absent if the kernel does not report
+    /// it.
     pub(crate) delay_ns: Option<u64>,
-    /// How long a fixed computation took just before or after, whichever was longer; 0 where none was tried.
+    /// The longer of the times of the fixed computation just before and just after; 0 if it did not
+    /// run.
     pub(crate) pace_ns: u64,
 }
 
@@ -57,35 +57,35 @@ impl Batch {
         self.ns as f64 / self.ops as f64
     }
 
-    /// Whether no other program used the processor; `None` where the kernel does not report it.
+    /// Whether no other program used the processor; `None` if the kernel does not report it.
     fn is_alone(self) -> Option<bool> {
         Some(self.delay_ns? as f64 <= self.ns as f64 * CLEAN_WAIT)
     }
 
-    /// Whether the processor computed as fast as it can, which is `fastest_ns` for the fixed computation.
+    /// Whether the processor ran at full speed, at which the fixed computation takes `fastest_ns`.
     fn at_full_pace(self, fastest_ns: u64) -> bool {
         self.pace_ns as f64 <= fastest_ns as f64 * PACE_MOST
     }
 
-    /// Time per operation without the processor time others took.
+    /// Returns the time per operation without the time that others took.
     fn own_per_op(self) -> f64 {
         self.ns.saturating_sub(self.delay_ns.unwrap_or(0)).max(1) as f64 / self.ops as f64
     }
 }
 
-/// What a process's batches come to.
+/// The result of a process's batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Number {
     /// Nanoseconds per operation.
     pub(crate) ns_per_op: f64,
     /// Share of batches that are clean.
     pub(crate) clean_frac: Option<f64>,
-    /// Others' time over time measured.
+    /// Share of the measured time that others took.
     pub(crate) run_delay_frac: Option<f64>,
-    /// How many times as long as at full speed the fixed computation took in the middle one of the batches, or on average where the number is a mean;
-    /// 1 where none was tried.
+    /// The slowdown: time of the fixed computation around the median batch, relative to full speed.
+    /// The average if the number is a mean; 1 if the computation did not run.
     pub(crate) slower: f64,
-    /// Why the number does not count, and is kept as evidence only.
+    /// Why the number does not count and is only kept as evidence.
     pub(crate) flaw: Option<Flaw>,
 }
 
@@ -94,13 +94,14 @@ pub(crate) struct Number {
 pub(crate) enum Flaw {
     /// A quota of processor time stopped it.
     Throttled,
-    /// It was stopped, as by `SIGSTOP`, or with its control group or the machine.
+    /// It was stopped, for example by `SIGSTOP`, or with its control group or the machine.
     Stopped,
-    /// Other programs used its processor, so that too little ran undisturbed.
+    /// Other programs used its processor, so too little ran undisturbed.
     Interrupted,
-    /// Other programs ran that shared memory, storage or a second processor with it.
+    /// Other programs that share memory, storage or a second processor with it were running.
     Others,
-    /// The hypervisor took part of the time, and the number has no batches to choose those from that it left alone.
+    /// The hypervisor took part of the time, and there are no batches from which to choose
+    /// undisturbed ones.
     Stolen,
     /// Other programs used the device that it waits for.
     Storage,
@@ -108,30 +109,32 @@ pub(crate) enum Flaw {
     Memory,
     /// Its processor was slower than at its fastest in the run.
     Slowed,
-    /// The same, and no program of this machine was seen that could be the reason: it counts where too few others do.
+    /// The same, but no program of this machine was seen to cause it: the number counts if too few
+    /// others do.
     Unexplained,
 }
 
-/// How long the fixed computation took at best in a process: its lower decile, for a neighbour on the core may be there
-/// nearly all of the time.
+/// Returns the best time of the fixed computation in a process: its lower decile, because a
+/// neighbour may be on the core nearly all of the time.
 pub(crate) fn pace(batches: &[Batch]) -> Option<u64> {
     low_quantile(batches.iter().map(|batch| batch.pace_ns).collect(), 10)
 }
 
-/// How long it takes at full speed, by how long it took at best in each process: the lower twentieth, for the least of many is a moment
-/// of luck, as at a clock that the processor cannot hold.
+/// Returns its time at full speed, from the best times of the processes: the lower twentieth,
+/// because the least of many is luck, such as a clock that the processor cannot sustain.
 pub(crate) fn full_pace(of_processes: Vec<u64>) -> Option<u64> {
     low_quantile(of_processes, 20)
 }
 
-/// The value with one of so many parts of all below it.
+/// Returns the value that one of `parts` equal parts of all lies below.
 fn low_quantile(mut all: Vec<u64>, parts: usize) -> Option<u64> {
     all.sort_unstable();
     all.get(all.len() / parts).copied()
 }
 
-/// The batches, each with the longest that the fixed computation took within a batch before and after it: a neighbour that pauses for
-/// microseconds may be missed during one batch, but hardly four times in a row.
+/// Gives each batch the longest time of the fixed computation from one batch before to one after
+/// it. A neighbour that pauses for microseconds may go unseen during one batch, but hardly four
+/// times in a row.
 fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
     let paces: Vec<u64> = batches.iter().map(|batch| batch.pace_ns).collect();
     let around = |at: usize| &paces[at.saturating_sub(1)..(at + 2).min(paces.len())];
@@ -140,21 +143,23 @@ fn seen_longer(batches: Vec<Batch>) -> Vec<Batch> {
     all.map(|(at, batch)| Batch { pace_ns: longest(at), ..batch }).collect()
 }
 
-/// The lower quartile: noise only ever adds time, and a minimum would pick the luckiest batch.
+/// Returns the lower quartile: noise only adds time, and a minimum would pick the luckiest batch.
 fn lower_quartile(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     values.get((values.len().max(1) - 1) / 4).copied()
 }
 
-/// Which batches no other program disturbed: not themselves, and not by what it left in the caches just before.
+/// Returns which batches no other program disturbed, neither directly nor through the caches that
+/// it used just before.
 fn alone(batches: &[Batch]) -> Vec<bool> {
     let undisturbed = |at: usize| batches[at].is_alone() != Some(false);
     (0..batches.len()).map(|at| undisturbed(at) && (at == 0 || undisturbed(at - 1))).collect()
 }
 
-/// The lower quartile of the clean batches. Where they are too few, that of the undisturbed ones at any speed, or else of all batches less
-/// what others took, with the flaw: what an interruption costs beyond its own time is not known, so that such a number is evidence and no
-/// result.
+/// Returns the lower quartile of the clean batches. If they are too few, returns that of the
+/// undisturbed ones at any speed; otherwise that of all batches minus what others took. Both come
+/// with the flaw: an interruption costs more than its own time, by an unknown amount, so such a
+/// number is evidence and not a result.
 fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Flaw>)> {
     let undisturbed = batches.iter().zip(alone(batches)).filter(|(_, alone)| *alone);
     let undisturbed: Vec<Batch> = undisturbed.map(|(batch, _)| *batch).collect();
@@ -171,7 +176,8 @@ fn clean_quartile(batches: &[Batch], fastest_ns: u64) -> Option<(f64, Option<Fla
     Some((lower_quartile(own)?, Some(Flaw::Interrupted)))
 }
 
-/// How many times as long as `fastest_ns` the fixed computation took in the middle one of the batches; on average where all of them make the number.
+/// Returns the slowdown of the fixed computation relative to `fastest_ns`: around the median batch,
+/// or on average if all batches make the number.
 fn slower(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> f64 {
     let paces: Vec<f64> = batches.iter().map(|batch| batch.pace_ns as f64).collect();
     let pace = match rule {
@@ -181,7 +187,8 @@ fn slower(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> f64 {
     pace.map_or(1.0, |pace| (pace / fastest_ns.max(1) as f64).max(1.0))
 }
 
-/// The number of one process, where the fixed computation took `fastest_ns` at best in the run; `None` without batches.
+/// Returns the number of one process, given the run's full-speed time of the fixed computation,
+/// `fastest_ns`; `None` without batches.
 pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option<Number> {
     let batches: Vec<Batch> = batches.iter().copied().filter(|b| b.ns > 0 && b.ops > 0).collect();
     let batches = seen_longer(batches);
@@ -211,8 +218,9 @@ pub(crate) fn number(batches: &[Batch], rule: OsRule, fastest_ns: u64) -> Option
     })
 }
 
-/// The number of a whole run in `pieces`, each with the time that it stands for and what the fixed computation took in it: it is one at full speed as a
-/// mean is, by that time.
+/// Returns the number of a whole benchmark run in `pieces`, each with its share of the time and the
+/// time of the fixed computation in it. It counts as measured at full speed by the rule for means,
+/// weighted by that time.
 pub(crate) fn whole(value: f64, pieces: &[Batch], fastest_ns: u64) -> Number {
     let time = |one: &Batch| one.ns as f64;
     let all: f64 = pieces.iter().map(time).sum();
@@ -227,23 +235,9 @@ pub(crate) fn whole(value: f64, pieces: &[Batch], fastest_ns: u64) -> Number {
     }
 }
 
-/// The median, if there is any value.
+/// Returns the median, if there are values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| statistics::median(values))
-}
-
-/// Student's interval of the mean of the logarithms, at 95 %, and at least all the values: for three to five values, which have no other.
-/// Undisturbed processes of a case scatter by a per cent or less, so that few of them say more than the disturbed ones beside them.
-pub(crate) fn interval_of_few(values: &[f64]) -> Option<[f64; 2]> {
-    let count = values.len() as f64;
-    let student =
-        StudentsT::new(0.0, 1.0, count - 1.0).ok().filter(|_| values.len() >= FEW_LEAST)?;
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let (mean, variance) = (statistics::mean(&logs), statistics::variance(&logs));
-    let half = student.inverse_cdf(0.5 + CONFIDENCE / 2.0) * (variance / count).sqrt();
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    Some([(mean - half).exp().min(least), (mean + half).exp().max(most)])
 }
 
 #[cfg(test)]
@@ -274,7 +268,7 @@ mod tests {
         let mut batches = vec![batch(900, 0); 2];
         batches.extend((1..=98).map(|i| batch(2000 + i, 1000)));
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
-        // The 25th of 100: two of 90 ns, then from 100.1 ns on.
+        // The 25th of 100: two batches of 90 ns, then from 100.1 ns on.
         assert_eq!((found.ns_per_op, found.flaw), (102.3, Some(Flaw::Interrupted)));
         assert_eq!(found.clean_frac, Some(0.02));
         let all = number(&batches, OsRule::Quartile, 10).unwrap();
@@ -283,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_an_interruption_leaves_in_the_caches_is_not_clean() {
-        // After each interruption a batch fills the caches again, and one more is undisturbed.
+        // After each interruption, a batch refills the caches; the next one is undisturbed.
         let cycle = [batch(9000, 8000), batch(1500, 0), batch(1000, 0)];
         let batches: Vec<Batch> = cycle.into_iter().cycle().take(30).collect();
         let found = number(&batches, OsRule::CleanQuartile, 10).unwrap();
@@ -320,7 +314,7 @@ mod tests {
             let batches = paces.into_iter().map(|pace_ns| Batch { pace_ns, ..batch(1000, 0) });
             number(&batches.collect::<Vec<_>>(), OsRule::Mean, 10).unwrap()
         };
-        // One of the fast batches has a slow one beside it.
+        // A slow batch lies next to one of the fast ones.
         let slow = of(23);
         assert_eq!((slow.ns_per_op, slow.flaw), (100.0, Some(Flaw::Slowed)));
         assert!((slow.slower - 1.234).abs() < 1e-9, "{}: 22 fast, 78 slow", slow.slower);
@@ -334,7 +328,7 @@ mod tests {
             let batches = paces.into_iter().map(|pace_ns| Batch { pace_ns, ..batch(1000, 0) });
             number(&batches.collect::<Vec<_>>(), OsRule::Quartile, 10).unwrap().flaw
         };
-        // One of the fast batches has a slow one beside it.
+        // A slow batch lies next to one of the fast ones.
         assert_eq!((flaw(50), flaw(51)), (Some(Flaw::Slowed), None));
     }
 
@@ -395,16 +389,5 @@ mod tests {
                 prop_assert!(found >= lowest && found <= most);
             }
         }
-    }
-
-    #[test]
-    fn few_values_have_students_interval() {
-        assert_eq!(interval_of_few(&[1.0, 1.0]), None);
-        assert_eq!(interval_of_few(&[]), None);
-        let [low, high] = interval_of_few(&[100.0, 101.0, 99.0, 100.0]).unwrap();
-        // The standard error of the mean of the four is 0.41, and Student's 97.5 % point of three degrees of freedom 3.18.
-        assert!((low - 98.7).abs() < 0.05 && (high - 101.3).abs() < 0.05, "{low} to {high}");
-        let [low, high] = interval_of_few(&[100.0, 100.0, 150.0]).unwrap();
-        assert!(low < 70.0 && high > 180.0, "three that differ say little: {low} to {high}");
     }
 }

@@ -1,37 +1,44 @@
-//! Whether other programs used the device below a case: what was read and written there, against what the case can have caused.
+//! Detects other programs on the device below a case: compares the bytes read and written there
+//! with what the case can have caused.
 //!
-//! Others' I/O costs hardly any processor time, so that no other witness sees it; a case that waits for storage waits for it as well.
+//! Other programs' I/O takes hardly any processor time, so nothing else reveals it. Yet a case that
+//! waits for storage also waits for that I/O.
 
 use super::background::Background;
 use super::case::Case;
 use super::mab;
 use ioscape_schema::OsRule;
 
-/// Bytes that a file system writes for one forced operation beside the data: ext4 without other load writes 8 to 33 KB (a descriptor, blocks of
-/// names and inodes, a commit); those that copy on write write more.
+/// Bytes that a file system writes for one forced operation in addition to the data. An otherwise
+/// idle ext4 writes 8 to 33 KB (a descriptor, blocks of names and inodes, a commit); copy-on-write
+/// file systems write more.
 const FORCED: u64 = 128 << 10;
 
-/// The same for one that is not forced: many of them share a transaction, and most of what they change is changed again before it ends.
+/// The same for an operation that is not forced: many of them share a transaction, and most of
+/// their changes are overwritten before it ends.
 const DEFERRED: u64 = 512;
 
-/// Bytes that a run of a whole benchmark may have written back of what it found there, beside its own.
+/// Bytes of earlier dirty pages that may be written back during a run of a whole benchmark, beside
+/// its own.
 const WHOLE: u64 = 4 << 20;
 
-/// Files that a cold run of it forces to storage, so that they can be dropped from the file cache: all of them before each of three phases.
+/// Files that a cold run forces to storage so that they can be evicted from the file cache: all of
+/// them before each of three phases.
 const COLD: u64 = 256;
 
-/// So little in a second, or in all, is what any system does on its own, as to write a log.
+/// Any system reads and writes this much on its own, for example for a log: per second, or in all.
 const USUAL_PER_S: f64 = (1 << 20) as f64;
 const USUAL_LEAST: f64 = (256 << 10) as f64;
 
-/// Whether more was read and written on the device than `operations` of the case can explain.
+/// Whether the device read and wrote more than `operations` of the case can explain.
 pub(crate) fn is_there(case: &Case, background: &Background, operations: u64) -> bool {
     let own = background.own_io_bytes;
     let explained = match case.rule {
         OsRule::Single if mab::is_cold(case) => own + WHOLE + COLD * FORCED,
         OsRule::Single => own + WHOLE,
         _ if case.forces() => own + operations.saturating_mul(FORCED),
-        // What these write and delete reaches no device, though the kernel counts it as theirs.
+        // What these cases write and delete never reaches a device, though the kernel counts it as
+        // theirs.
         OsRule::Mean => operations.saturating_mul(DEFERRED),
         // The quiet quarter of many short batches does not wait for storage.
         OsRule::CleanQuartile | OsRule::Quartile => return false,
@@ -58,7 +65,8 @@ mod tests {
 
     #[test]
     fn a_file_system_of_two_devices_may_write_all_of_it_twice() {
-        // btrfs RAID1: the data, the log's root and a leaf of it, and the superblock, twice each, of 100 KB by each operation.
+        // btrfs RAID1 with 100 KB per operation: the data, the log's root and a leaf of it, and the
+        // superblock, twice each.
         let written = 70 * 2 * (102_400 + 32_768 + 4096);
         let of = |copies, others: u64| Background {
             elapsed_s: 0.1,

@@ -1,4 +1,4 @@
-//! `getpid`: what entering and leaving the kernel costs (Ousterhout 1990, section 4, Table 2).
+//! `getpid`: the cost of entering and leaving the kernel (Ousterhout 1990, section 4, Table 2).
 #![expect(unsafe_code, reason = "the bare system call is the thing measured")]
 
 use super::case::{Case, Op};
@@ -6,10 +6,12 @@ use ioscape_schema::{OsBenchmark, Warning, WarningKind};
 use std::hint::black_box;
 use std::io;
 
-/// Below this share of the bare system call's time the library's function cannot have entered the kernel.
+/// If the library's function takes less than this share of the bare system call, it cannot have
+/// entered the kernel.
 const USER_SPACE: f64 = 0.5;
 
-/// The cases: the bare system call, which counts; the C library's function; and another call that other tools measure.
+/// The cases: the bare system call, from which the relative speed is computed; the C library's
+/// function; and another call that other tools measure.
 pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(
@@ -47,12 +49,13 @@ fn library() -> libc::pid_t {
     unsafe { libc::getpid() }
 }
 
-/// A system call without arguments, by the instruction itself.
+/// A system call without arguments, by the bare instruction.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn bare(number: i64) -> i64 {
     let answer: i64;
-    // SAFETY: the call takes no arguments and touches no memory of ours; the registers that it clobbers are named.
+    // SAFETY: the call takes no arguments and touches none of our memory; the clobbered registers
+    // are named.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -65,12 +68,12 @@ fn bare(number: i64) -> i64 {
     answer
 }
 
-/// A system call without arguments, by the instruction itself.
+/// A system call without arguments, by the bare instruction.
 #[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn bare(number: i64) -> i64 {
     let answer: i64;
-    // SAFETY: the call takes no arguments and touches no memory of ours.
+    // SAFETY: the call takes no arguments and touches none of our memory.
     unsafe {
         std::arch::asm!("svc 0", in("x8") number, lateout("x0") answer, options(nostack, nomem));
     }
@@ -84,7 +87,8 @@ fn bare(number: libc::c_long) -> i64 {
     i64::from(unsafe { libc::syscall(number) })
 }
 
-/// The warning that the library answers the function in user space, as HP-UX's was (Table 2), from both times.
+/// Returns the warning that the library answers the function in user space, as HP-UX's did (Table
+/// 2), judged by both times.
 pub(crate) fn cached(bare_ns: f64, library_ns: f64) -> Option<Warning> {
     (library_ns < bare_ns * USER_SPACE).then(|| {
         Warning::new(
@@ -96,7 +100,7 @@ pub(crate) fn cached(bare_ns: f64, library_ns: f64) -> Option<Warning> {
     })
 }
 
-/// Checks all results for this trap.
+/// Checks the results for this trap.
 pub(crate) fn doubts(all: &[OsBenchmark]) -> Option<Warning> {
     let value = |case: &str| all.iter().find(|b| b.name == "getpid" && b.case == case)?.value;
     cached(value("system call")?, value("C library")?)

@@ -1,4 +1,4 @@
-//! The directories that the user named: checked, and each with a workspace in it.
+//! The directories that the user named: checked, each with a workspace.
 
 use super::workspace::Workspace;
 use ioscape_machine::FileSystemInfo;
@@ -14,27 +14,27 @@ use ioscape_schema::{Environment, Locality, OtherPlace};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// A directory that the user named, with a workspace in it.
+/// A directory that the user named, with its workspace.
 pub(crate) struct Home {
     pub(crate) workspace: Workspace,
     pub(crate) place: Locality,
-    /// What keeps its data in memory and on no storage, if something does.
+    /// What keeps its data in memory instead of on storage, if anything.
     pub(crate) in_memory: Option<String>,
-    /// The counters of the devices below.
+    /// The counters of the devices below it.
     pub(crate) devices: Sources,
-    /// How often the file system may write the same.
+    /// How many copies of the same data the file system may write.
     pub(crate) copies: u64,
 }
 
-/// A file system keeps at most so many copies of anything (btrfs: RAID1C4).
+/// The most copies that a file system keeps of anything (btrfs: RAID1C4).
 const COPIES_MOST: usize = 4;
 
-/// How often a file system of so many devices may write the same: one copy on each.
+/// Returns how many copies a file system on this many devices may write: one per device.
 fn copies(devices: usize) -> u64 {
     devices.clamp(1, COPIES_MOST) as u64
 }
 
-/// Refuses anything but a directory, in words that speak of directories only.
+/// Refuses anything but a directory, with messages that speak of directories only.
 fn is_directory(path: &Path) -> Result<(), Error> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -46,13 +46,13 @@ fn is_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Where a file system is; refused if one of the places `known` is of the same kind.
+/// Returns whether a file system is local or remote; refuses it if `known` already has that kind.
 fn place_of(
     directory: &Path,
     system: &FileSystemInfo,
     known: &[Locality],
 ) -> Result<Locality, Error> {
-    let place = if system.is_network_or_fuse { Locality::Remote } else { Locality::Local };
+    let place = if system.is_remote() { Locality::Remote } else { Locality::Local };
     if !known.contains(&place) {
         return Ok(place);
     }
@@ -66,7 +66,7 @@ fn place_of(
     ))
 }
 
-/// Notes what is below a directory: of the first one it is the machine's, with its clock.
+/// Records what is below a directory; the first directory also provides the machine and the clock.
 fn note(environment: &mut Environment, is_first: bool, directory: &Path, here: Environment) {
     if is_first {
         *environment = here;
@@ -77,7 +77,7 @@ fn note(environment: &mut Environment, is_first: bool, directory: &Path, here: E
     }
 }
 
-/// Checks the directories and makes a workspace in each.
+/// Checks the directories and creates a workspace in each.
 pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), Error> {
     let mut homes: Vec<Home> = Vec::new();
     let mut environment = Environment::default();
@@ -99,7 +99,8 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
     Ok((homes, environment))
 }
 
-/// Checks the directories of a run that makes no files in them, so that they need not be writable; removes what killed runs left there.
+/// Checks the directories of a run that creates no files, which need not be writable; removes what
+/// killed runs left there.
 pub(crate) fn look(directories: &[PathBuf]) -> Result<Environment, Error> {
     let mut places = Vec::new();
     let mut environment = Environment::default();

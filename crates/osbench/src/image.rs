@@ -1,7 +1,8 @@
 //! Processes that begin as a fresh image of this program, by `exec`.
 //!
-//! Copying a process costs the more, the more memory it has. One that was forked from the conductor has all that the run has gathered so
-//! far, so that it would cost more late in a run than early.
+//! Forking a process costs more the more memory it has. A process forked from the conductor has all
+//! the data that the run has gathered so far, so its own forks would cost more late in a run than
+//! early.
 #![expect(unsafe_code, reason = "takes over a descriptor by its number")]
 
 use super::case::Program;
@@ -16,16 +17,17 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory in which a process reports, here and in the image that it goes over to.
+/// Memory for a process's report, shared with the image that the process may `exec`.
 #[derive(Debug)]
 pub(crate) struct Report {
     memory: Shared,
-    /// What an image maps again; absent where the process stays as it was forked.
+    /// The file that an image maps again; absent if the process keeps its forked image.
     file: Option<File>,
 }
 
 impl Report {
-    /// Of so many words, for a process that goes over to a fresh image or for one that does not.
+    /// Creates one of this many words; `to_image` says whether the process will `exec` a fresh
+    /// image.
     pub(crate) fn new(words: usize, to_image: bool) -> io::Result<Self> {
         if !to_image {
             return Ok(Self { memory: Shared::new(1, words)?, file: None });
@@ -34,35 +36,37 @@ impl Report {
         Ok(Self { memory: Shared::in_file(&file, 1, words)?, file: Some(file) })
     }
 
-    /// The report that this process inherited as the descriptor of this number, from the image before.
+    /// Opens the report that this process inherited, from the image before, as the descriptor of
+    /// this number.
     ///
     /// # Errors
-    /// It is no number, or not of such a file.
+    /// The text is no descriptor number, or the descriptor is no such file.
     pub(crate) fn inherited(number: &OsStr, words: usize) -> io::Result<Self> {
         let number = number.to_str().and_then(|text| text.parse().ok()).filter(|fd| *fd > 2);
         let number = number.ok_or(io::ErrorKind::InvalidInput)?;
-        // SAFETY: above the standard ones, a fresh image has opened nothing yet; who is told another number is told that it is no such file.
+        // SAFETY: a fresh image has opened nothing beyond the standard descriptors yet; a wrong
+        // number is reported as an error.
         let file = unsafe { File::from_raw_fd(number) };
         Ok(Self { memory: Shared::in_file(&file, 1, words)?, file: Some(file) })
     }
 
-    /// Its words.
+    /// Returns its words.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         self.memory.report(0)
     }
 
-    /// Leaves word how often this process was stopped and let go on.
+    /// Records how often this process was stopped and continued.
     pub(crate) fn leave_stops(&self, stops: u64) {
         self.memory.header().progress.store(stops, Ordering::Release);
     }
 
-    /// How often the process says that it was stopped and let go on.
+    /// Returns how often the process recorded that it was stopped and continued.
     pub(crate) fn stops(&self) -> u64 {
         self.memory.header().progress.load(Ordering::Acquire)
     }
 
-    /// Goes over to a fresh image of `program`, which does the step of this name, with these further words, and reports here. Comes back only
-    /// where that is impossible.
+    /// Replaces this process by a fresh image of `program`, which runs the step of this name with
+    /// these further words and reports here. Returns only if that fails.
     pub(crate) fn enter(&self, program: &Program, step: &str, words: &[OsString]) -> io::Error {
         let why = match &self.file {
             None => io::ErrorKind::InvalidInput.into(),

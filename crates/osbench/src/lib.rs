@@ -1,8 +1,10 @@
-//! The operating-system micro-benchmarks of Ousterhout (1990), and more of today's, by one method.
+//! The operating-system micro-benchmarks of Ousterhout (1990), plus newer ones, all measured by one
+//! method.
 //!
-//! Every case runs in several fresh processes, alternating with all others in a new order each time, in new directories.
-//! A process runs short batches and yields one number by the rule that its case names; the value is the median over
-//! processes, with a distribution-free interval. How far others disturbed it is part of the result.
+//! Every case runs in several fresh processes and in new directories. The cases alternate, in a new
+//! order each round. A process runs short batches and reduces them to one number by its case's
+//! rule. The value is the median over processes, with a distribution-free interval. The result also
+//! says how much other programs disturbed it.
 
 mod background;
 mod bcopy;
@@ -53,25 +55,25 @@ use rounds::Bench;
 use sizes::{PastAll, Sizes};
 use std::time::Instant;
 
-/// What a run came to; with an error, as far as it came.
+/// What a run measured; after an error, what it had measured by then.
 #[derive(Debug)]
 pub struct Outcome {
     /// The results.
     pub results: OsResults,
-    /// The machine, with the file system of the first directory.
+    /// The machine, including the file system of the first directory.
     pub environment: Environment,
-    /// What is to be known of the whole run.
+    /// Warnings about the whole run.
     pub warnings: Vec<Warning>,
-    /// How many cases have no value for want of time.
+    /// The number of cases without a value because time ran out.
     pub without_time: usize,
-    /// What ended it early.
+    /// The error that ended the run early, if any.
     pub finished: Result<(), Error>,
 }
 
 /// Refuses names of benchmarks that do not exist.
 ///
 /// # Errors
-/// The refusal, in a sentence.
+/// A name is unknown; the error is a sentence that says so.
 pub fn check_names(asked: &[String]) -> Result<(), String> {
     let known = names();
     match asked.iter().find(|name| !known.contains(&name.as_str())) {
@@ -80,7 +82,7 @@ pub fn check_names(asked: &[String]) -> Result<(), String> {
     }
 }
 
-/// Names of the benchmarks, in the order in which they are shown.
+/// Returns the names of the benchmarks in display order.
 fn names() -> Vec<&'static str> {
     let mut names = Vec::new();
     for case in smallest_catalog() {
@@ -91,7 +93,7 @@ fn names() -> Vec<&'static str> {
     names
 }
 
-/// All cases, in the order in which they are shown.
+/// Returns all cases in display order.
 fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     let mut all = dhrystone::cases();
     all.extend(mab::kernel::cases());
@@ -111,32 +113,32 @@ fn catalog(sizes: &Sizes, places: &[(usize, Locality)]) -> Vec<Case> {
     for &place in places {
         all.extend(today::file_cases(place));
     }
-    // Contention for names and files is the kernel's, so that one place tells of it.
+    // Contention for names and files arises in the kernel, so one directory is enough.
     all.extend(today::scaling(&sizes.tasks, places.first().copied()));
     all
 }
 
-/// The cases of one processor and one directory: some of every benchmark.
+/// Returns the cases for one processor and one directory: at least one of every benchmark.
 fn smallest_catalog() -> Vec<Case> {
     let sizes = Sizes { tasks: vec![1], ..Sizes::default() };
     catalog(&sizes, &[(0, Locality::Local)])
 }
 
-/// Whether a case is one of these benchmarks, which are all if none is named.
+/// Whether a case belongs to one of the benchmarks in `only`; an empty `only` means all of them.
 fn is_asked(case: &Case, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|name| name == case.name)
 }
 
-/// Whether some case of these benchmarks makes files.
+/// Whether any case of these benchmarks creates files.
 fn makes_files(only: &[String]) -> bool {
     smallest_catalog().iter().any(|case| case.place.is_some() && is_asked(case, only))
 }
 
-/// Runs the benchmarks. `progress` is called before each process with how far the run is and a function that gives the outcome
-/// so far, for whoever wants to save it.
+/// Runs the benchmarks. Before each process, `progress` receives the progress so far and a function
+/// that returns the outcome so far, so that the caller can save it.
 ///
 /// # Errors
-/// A directory is refused, before anything is measured; what happens later is part of the outcome.
+/// A directory is refused before anything is measured. Later errors are part of the outcome.
 pub fn run(
     options: &OsOptions,
     progress: &mut dyn FnMut(RunProgress<'_>, &dyn Fn() -> Outcome),
@@ -178,24 +180,24 @@ pub fn run(
     Ok(ground.outcome(&bench, finished))
 }
 
-/// What is known of the machine before anything is measured.
+/// What is known about the machine before anything is measured.
 struct Ground {
     begun: Instant,
     /// Sizes of the processor's caches, in bytes.
     caches: Vec<u64>,
-    /// Whether the machine told them.
+    /// Whether the kernel reported these sizes.
     told: bool,
-    /// What is past the last cache even if it is larger than told.
+    /// Which sizes exceed the last cache even if it is larger than reported.
     past_all: PastAll,
     /// The places whose files lie in memory, and what keeps them there.
     in_memory: Vec<(Locality, String)>,
-    /// That there are slower processors than the one that pinned cases run on.
+    /// The warning that some processors are slower than the one that runs pinned cases.
     kinds: Option<Warning>,
     environment: Environment,
 }
 
 impl Ground {
-    /// What the run came to, or has come to so far.
+    /// Returns the outcome of the run, or of the part that is done.
     fn outcome(&self, bench: &Bench<'_>, finished: Result<(), Error>) -> Outcome {
         let mut results = OsResults {
             system: bench.system(&self.caches),

@@ -1,4 +1,5 @@
-//! What of the machine affects the micro-benchmarks: processors, caches, mitigations, settings.
+//! The properties of the machine that affect the micro-benchmarks: processors, caches, mitigations,
+//! settings.
 
 use ioscape_machine::text;
 use ioscape_schema::units::parse_bytes;
@@ -6,25 +7,26 @@ use ioscape_schema::{OsSystem, Warning, WarningKind};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Sizes that stand in where the kernel tells of no caches: those of a small server.
+/// The assumed caches if the kernel reports none: those of a small server.
 const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
 
-/// A processor at least this much as fast as the fastest is of its kind: of the cores of a kind a few may reach a clock some per cent higher, and kinds
-/// that are sold together differ by more than a tenth.
+/// A processor with at least this share of the fastest one's speed is of the same kind. Some cores
+/// of a kind reach a clock a few per cent higher; kinds sold together differ by more than a tenth.
 const ALIKE: f64 = 0.9;
 
-/// Processors that this process may run on, in order.
+/// Returns the processors that this process may run on, in order.
 pub(crate) fn processors() -> Vec<usize> {
     rustix::thread::sched_getaffinity(None)
         .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
         .unwrap_or_default()
 }
 
-/// Where the kernel tells how fast it takes a processor to be beside others of the machine: its capacity, which may be the same of all for want of
-/// knowledge, and its highest clock frequency.
+/// Where the kernel reports a processor's relative speed: its capacity, which is the same for all
+/// if unknown, and its highest clock frequency.
 const SPEEDS: [&str; 2] = ["cpu_capacity", "cpufreq/cpuinfo_max_freq"];
 
-/// Those of these processors that are of the fastest kind, as on a machine that has slower ones to save energy; all where the kernel does not tell.
+/// Returns the processors of the fastest kind, for machines that also have slower ones to save
+/// energy; all if the kernel does not report speeds.
 pub(crate) fn fastest(cpus: &[usize]) -> Vec<usize> {
     let told = |cpu: usize, name: &str| {
         text::read_number(format!("/sys/devices/system/cpu/cpu{cpu}/{name}"))
@@ -32,7 +34,8 @@ pub(crate) fn fastest(cpus: &[usize]) -> Vec<usize> {
     fastest_as_told(cpus, told)
 }
 
-/// The same by what is `told` of a processor under each name of [`SPEEDS`]: the first that tells kinds apart.
+/// The same, given the value `told` for each name in [`SPEEDS`]: the first name that distinguishes
+/// kinds decides.
 fn fastest_as_told(cpus: &[usize], told: impl Fn(usize, &str) -> Option<u64>) -> Vec<usize> {
     let fastest_by = |name: &str| {
         let speeds = cpus.iter().map(|&cpu| Some((cpu, told(cpu, name)?)));
@@ -48,7 +51,8 @@ fn of_fastest_kind(speeds: &[(usize, u64)]) -> Vec<usize> {
     of_kind.map(|(cpu, _)| *cpu).collect()
 }
 
-/// The warning that so many of this program's processors are slower than the kind of `cpu`, which pinned cases run on.
+/// Returns the warning that this many of this program's processors are slower than the kind of
+/// `cpu`, which runs pinned cases.
 pub(crate) fn kinds_warning(slower: usize, cpu: usize) -> Option<Warning> {
     (slower > 0).then(|| {
         let text = format!(
@@ -58,7 +62,8 @@ pub(crate) fn kinds_warning(slower: usize, cpu: usize) -> Option<Warning> {
     })
 }
 
-/// By how many tasks at the same time something is done on so many processors: 1, 2, 4 and so on to all, or the two ends alone.
+/// Returns the numbers of concurrent tasks to measure: 1, 2, 4 and so on up to all processors, or
+/// only the two ends.
 pub(crate) fn task_counts(processors: usize, all: bool) -> Vec<u32> {
     let most = u32::try_from(processors.max(1)).unwrap_or(u32::MAX);
     let mut counts: Vec<u32> = (0..32).map(|power| 1 << power).take_while(|&n| n < most).collect();
@@ -69,7 +74,8 @@ pub(crate) fn task_counts(processors: usize, all: bool) -> Vec<u32> {
     counts
 }
 
-/// Sizes of the data caches of a processor from the first level on, and whether the kernel told them.
+/// Returns the sizes of a processor's data caches from the first level on, and whether the kernel
+/// reported them.
 pub(crate) fn caches(cpu: usize) -> (Vec<u64>, bool) {
     let folder = format!("/sys/devices/system/cpu/cpu{cpu}/cache");
     let mut found = BTreeMap::new();
@@ -85,7 +91,7 @@ pub(crate) fn caches(cpu: usize) -> (Vec<u64>, bool) {
     if found.is_empty() { (CACHES.to_vec(), false) } else { (found.into_values().collect(), true) }
 }
 
-/// Mitigations in force and settings, as far as the kernel reports them.
+/// Returns the active mitigations and the settings, as far as the kernel reports them.
 pub(crate) fn system(cpu: usize, caches: &[u64]) -> OsSystem {
     let folder = Path::new("/sys/devices/system/cpu/vulnerabilities");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -149,7 +155,8 @@ fn settings(cpu: usize) -> BTreeMap<String, String> {
     known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The C library that this program was built for, whose `strcmp` and `memcpy` the rating and `bcopy` depend on.
+/// Returns the C library that this program was built for; the rating depends on its `strcmp`, and
+/// `bcopy` on its `memcpy`.
 fn c_library() -> String {
     let name = match (cfg!(target_env = "gnu"), cfg!(target_env = "musl")) {
         (true, _) => "glibc",
@@ -160,12 +167,12 @@ fn c_library() -> String {
     format!("{name}, {linked}")
 }
 
-/// What was noted when this program was built; nothing where that was not known.
+/// Returns what was recorded when this program was built; `None` if it was unknown.
 fn built(noted: &str) -> Option<String> {
     (!noted.is_empty()).then(|| noted.to_owned())
 }
 
-/// Size of this program.
+/// Returns the size of this program's executable.
 fn own_size() -> Option<u64> {
     Some(std::fs::metadata(std::env::current_exe().ok()?).ok()?.len())
 }

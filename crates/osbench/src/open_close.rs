@@ -1,4 +1,4 @@
-//! `open-close`: one file opened and closed again and again (Ousterhout 1990, section 10, Table 9).
+//! `open-close`: opens and closes one file repeatedly (Ousterhout 1990, section 10, Table 9).
 
 use super::case::{Case, Op, repeated};
 use ioscape_schema::Locality;
@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::fs;
 use std::io;
 
-/// The cases; of them `foo` counts.
+/// The cases; the relative speed is computed from `foo`.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let short = Case::new(
         "open-close",

@@ -1,30 +1,33 @@
-//! What the user asks of a run, and what a run tells while it is under way.
+//! The options of a run, and the progress that it reports.
 
 use super::case::Program;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What the user asks for.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct OsOptions {
     /// Names of the benchmarks to run; all if empty.
     pub only: Vec<String>,
-    /// Directories that file benchmarks run in: one, or a local and a remote one.
+    /// Directories for the file benchmarks: one, or a local and a remote one.
     pub directories: Vec<PathBuf>,
     /// Fresh processes per case.
     pub processes: u32,
-    /// Time of the whole run, in seconds, divided among the cases; what has no number then says that no time was left.
+    /// Time of the whole run in seconds, divided among the cases; a case left without a value says
+    /// that no time was left.
     pub budget_s: f64,
-    /// Time that a process measures, in nanoseconds, before the case's own share; less where the time is short.
+    /// Time that a process measures, in nanoseconds, to be multiplied by the case's share; less if
+    /// time is short.
     pub process_ns: u64,
-    /// Whether scaling is measured by 1, 2, 4 and so on tasks, or only by one and as many as there are processors.
+    /// Whether scaling is measured with 1, 2, 4 and so on tasks, or only with one and with as many
+    /// as there are processors.
     pub all_task_counts: bool,
-    /// This program and the words that make it do one step of a benchmark.
+    /// This program, with the arguments that make it run one step of a benchmark.
     pub program: Option<Program>,
-    /// Command of the compiler that the Modified Andrew Benchmark uses; the built-in one if none.
+    /// Command of the compiler for the Modified Andrew Benchmark; the built-in one if absent.
     pub compiler: Option<String>,
-    /// Set to end early; what is measured is kept.
+    /// Set to end early; the measurements so far are kept.
     pub interrupt: Arc<AtomicBool>,
 }
 
@@ -56,15 +59,15 @@ impl OsOptions {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunProgress<'a> {
     /// Processes that are done.
     pub done: usize,
-    /// Processes in all.
+    /// All processes of the run.
     pub of: usize,
-    /// Benchmark and case of the next one.
+    /// Benchmark of the next process.
     pub name: &'a str,
-    /// Case of the next one.
+    /// Case of the next process.
     pub case: &'a str,
 }

@@ -1,5 +1,5 @@
-//! How fast the processor computes at a moment: what shares the core beneath a virtual machine, or a lower clock, slows it, and no
-//! count of the kernel tells.
+//! How fast the processor computes at a moment. A neighbour on the core (perhaps below a virtual
+//! machine) or a lower clock slows it, and no kernel counter shows that.
 
 use super::case::Op;
 use std::hint::black_box;
@@ -8,7 +8,8 @@ use std::time::Instant;
 /// Rounds of the loop: some microseconds.
 const ROUNDS: u64 = 3000;
 
-/// Nanoseconds that a fixed computation takes now; the lesser of two, so that one interruption does not show.
+/// Returns the nanoseconds that the fixed computation takes now: the lesser of two runs, so that
+/// one interruption does not show.
 pub(crate) fn pace_ns() -> u64 {
     let one = || {
         let start = Instant::now();
@@ -18,7 +19,7 @@ pub(crate) fn pace_ns() -> u64 {
     one().min(one()).max(1)
 }
 
-/// A tenth of the fixed computation, as an operation of a benchmark.
+/// Returns a tenth of the fixed computation, as an operation of a benchmark.
 pub(crate) fn compute() -> Op {
     Box::new(|count| {
         for _ in 0..count {
@@ -28,13 +29,14 @@ pub(crate) fn compute() -> Op {
     })
 }
 
-/// So many additions at once that do not wait for one another that the core can take up no more: only then is it seen that a neighbour
-/// on the core takes its share. Work that waits for its own results, as chains of dependent steps do, runs as fast with a neighbour.
+/// Performs so many independent additions at once that they saturate the core. Only then does a
+/// neighbour on the core slow the work. A chain of dependent steps runs as fast with a neighbour as
+/// without one.
 #[inline(never)]
 fn work(rounds: u64) -> u64 {
     let mut sums = [1u64, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     for round in 0..rounds {
-        // Else the compiler would sum up by a formula.
+        // Otherwise the compiler would replace the sum by a formula.
         let round = black_box(round);
         for (index, sum) in sums.iter_mut().enumerate() {
             *sum = if index % 2 == 0 { sum.wrapping_add(round) } else { *sum ^ round };

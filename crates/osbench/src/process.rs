@@ -1,4 +1,4 @@
-//! Runs one case in a fresh process: prepared, warmed up, then short batches until its time is over.
+//! Runs one case in a fresh process: preparation, warm-up, then short batches until time is up.
 #![expect(unsafe_code, reason = "closes inherited descriptors")]
 
 use super::case::{Case, Op, Scene, TOO_LATE, Timing, advised, wrong};
@@ -18,32 +18,32 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Most batches that a process reports.
+/// The most batches that a process reports.
 const BATCHES: usize = 4096;
 
-/// Words of a report: how many batches, or how long the message is; then they.
+/// Words of a report: the number of batches or the length of the message, followed by the data.
 pub(crate) const WORDS: usize = 1 + 4 * BATCHES;
 
-/// The step of a fresh image that measures a case; the case's benchmark and name, its processor and the time follow.
+/// The step of a fresh image that measures a case. Arguments: benchmark, case, processor, time.
 pub(crate) const IMAGE: &str = "case";
 
-/// Longest that a process may take in all, in turns of a second, so that a machine that was suspended counts once.
+/// The most turns, of one second each, that a process may take. A suspended machine counts as one.
 const PATIENCE: u32 = 300;
 
-/// How many times the time that it measures a process may take where others use its processor.
+/// If others use its processor, a process may take this many times as long as it measures.
 const PATIENCE_TO_MEASURE: u64 = 6;
 
-/// The same while it finds out how long an operation takes.
+/// The same while it calibrates the length of an operation.
 const PATIENCE_TO_CALIBRATE: u64 = 40;
 
-/// Nanoseconds that this is given at least: some time slices of others.
+/// The least time allowed for calibration, in nanoseconds: some time slices of others.
 const CALIBRATE_LEAST_NS: u64 = 500_000_000;
 
-/// Why it has no batches then.
+/// The reason for having no batches in that case.
 const NEVER_LONG_ENOUGH: &str =
     "no batch ran long enough undisturbed to learn how long one operation takes";
 
-/// The delay that stands for one that the kernel does not tell.
+/// Stands for a delay that the kernel does not report.
 pub(crate) const UNTOLD: u64 = u64::MAX;
 
 /// How a process ended.
@@ -51,26 +51,26 @@ pub(crate) const UNTOLD: u64 = u64::MAX;
 pub(crate) enum Ended {
     /// With batches.
     Measured(Vec<Batch>),
-    /// Without a batch, for others disturbed it too much to learn how long an operation takes.
+    /// Without a batch: others disturbed it too much to learn how long an operation takes.
     Disturbed,
-    /// Without its batches, for one took too long; with the sentence that holds if no process has any.
+    /// Without its batches, because one took too long; the sentence applies if no process has any.
     Late(String),
-    /// With a sentence about why the case cannot be measured, or went wrong.
+    /// With a sentence that says why the case cannot be measured, or what went wrong.
     Refused(String),
-    /// With the time of the run, before it was done.
+    /// Early, because the time of the run was up.
     TimeUp,
 }
 
-/// Runs `case` in a process of its own for about `ns`.
+/// Runs `case` in its own process for about `ns`.
 ///
 /// # Errors
-/// No process could be made, or the user interrupted.
+/// The process could not be created, or the user interrupted.
 pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result<Ended, Error> {
     let failed = |e| Error::io("start a process for", Path::new(case.name), e);
     let fresh = scene.program.as_ref().filter(|_| case.fresh_image);
     let report = match Report::new(WORDS, fresh.is_some()) {
         Ok(report) => report,
-        // Another case may need none that an image maps.
+        // Another case may do without a report that an image can map.
         Err(error) if fresh.is_some() => return Ok(Ended::Refused(no_report(&error))),
         Err(error) => return Err(failed(error)),
     };
@@ -101,18 +101,18 @@ pub(crate) fn run(case: &Case, scene: &Scene, ns: u64, stop: Stop<'_>) -> Result
     ended(crew.first_dead().map(|(_, death)| death), report.words(), stop.is_asked())
 }
 
-/// How a process of `case` ended that nobody stopped.
+/// Returns how a process of `case` ended that was not stopped.
 #[cfg(test)]
 pub(crate) fn ran(case: Case, scene: &Scene, ns: u64) -> Ended {
     let interrupt = &std::sync::atomic::AtomicBool::new(false);
     run(&case.unpinned(), scene, ns, Stop { interrupt, until: None }).unwrap()
 }
 
-/// How a process ended that died so and left this report, where the user asked to end or not.
+/// Returns how a process ended, given its death, its report and whether the user asked to end.
 fn ended(death: Option<Death>, report: &[AtomicU64], is_asked: bool) -> Result<Ended, Error> {
     Ok(match death {
         Some(Death::Exit(DONE)) => Ended::Measured(read_batches(report)),
-        // A signal to the whole group ends the case as well, or what it started: that says nothing of the case.
+        // A signal to the process group also ends the case: that says nothing about the case.
         _ if is_asked => return Err(Error::Interrupted),
         Some(Death::Exit(FAULTED)) => match read_message(report) {
             why if why == NEVER_LONG_ENOUGH => Ended::Disturbed,
@@ -124,7 +124,7 @@ fn ended(death: Option<Death>, report: &[AtomicU64], is_asked: bool) -> Result<E
     })
 }
 
-/// Measures a case in this process for about `ns`, leaves its batches or a sentence in the report, and gives the exit code.
+/// Measures a case here for about `ns`, reports its batches or an error; returns the exit code.
 pub(crate) fn measure(case: &Case, scene: &Scene, ns: u64, report: &[AtomicU64]) -> i32 {
     let outcome = enter(case, scene).and_then(|mut op| {
         let meter = Meter::new(case.waiting, scene.partner.get())?;
@@ -135,7 +135,7 @@ pub(crate) fn measure(case: &Case, scene: &Scene, ns: u64, report: &[AtomicU64])
     outcome.map_or_else(|error| leave_message(report, &advised(error)), |()| DONE)
 }
 
-/// Waits for a second, or until the processes have ended or are to be ended; whether they have ended.
+/// Waits a second, or until the processes have ended or must end; returns whether they have ended.
 pub(crate) fn wait(crew: &mut Crew, beat: &Beat, stop: Stop<'_>) -> bool {
     let over = || {
         beat.tick(LONGEST_PAUSE);
@@ -146,7 +146,7 @@ pub(crate) fn wait(crew: &mut Crew, beat: &Beat, stop: Stop<'_>) -> bool {
     ended
 }
 
-/// Why a process that would begin as a fresh image cannot report, and what helps.
+/// Says why a process that should begin as a fresh image cannot report, and what helps.
 fn no_report(error: &io::Error) -> String {
     let advice = match error.raw_os_error() {
         Some(libc::EFBIG) => ": raise the limit of file sizes (ulimit -f)",
@@ -157,7 +157,7 @@ fn no_report(error: &io::Error) -> String {
     )
 }
 
-/// How a process of a case died, and what helps: the workers of other commands have options that `os` has not.
+/// Says how a process of a case died, and what helps: `os` lacks other commands' worker options.
 pub(crate) fn died(death: Death) -> String {
     match death {
         Death::Signal(libc::SIGKILL) => {
@@ -170,17 +170,18 @@ pub(crate) fn died(death: Death) -> String {
     }
 }
 
-/// Closes what this process inherited beyond the three standard descriptors: calls such as `select` cost more with high numbers.
+/// Closes all inherited descriptors but the three standard ones: calls such as `select` cost more
+/// with high descriptor numbers.
 fn close_inherited() {
-    // SAFETY: nothing in this process uses a descriptor that its parent opened: it reports through memory, and leaves without
-    // running the parent's destructors. A kernel without the call leaves them open.
+    // SAFETY: this process uses no descriptor of its parent: it reports through memory and exits
+    // without the parent's destructors. A kernel without the call leaves them open.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
 }
 
 /// Enters the scene's directory and prepares the case.
 fn enter(case: &Case, scene: &Scene) -> io::Result<Op> {
     if !scene.directory.as_os_str().is_empty() {
-        // Its path may lead through a descriptor that is closed now.
+        // Its path may lead through an inherited descriptor, which is closed next.
         std::env::set_current_dir(&scene.directory)?;
     }
     close_inherited();
@@ -201,23 +202,23 @@ fn nanos(from: Instant) -> u64 {
     u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// How batches are timed: by the harness, unless the case does that by itself.
+/// Times batches: by the harness, unless the case times itself.
 struct Stopwatch {
     meter: Meter,
     by_itself: Option<Rc<Cell<Timing>>>,
-    /// Whether the fixed computation is tried between batches.
+    /// Whether the fixed computation runs between batches.
     tries_pace: bool,
 }
 
 impl Stopwatch {
-    /// What the fixed computation takes now; 0 where it is not tried.
+    /// Returns the present time of the fixed computation; 0 if it does not run.
     fn pace_ns(&self) -> u64 {
         if self.tries_pace { pace_ns() } else { 0 }
     }
 }
 
-/// One batch: its time, how much of it others used the processor, as far as the kernel tells, and what the case says of the speed of
-/// further processors.
+/// One batch: its duration, how much of it others used the processor (if known), and the pace of
+/// further processors as reported by the case.
 struct Timed {
     passed_ns: u64,
     waited_ns: Option<u64>,
@@ -235,7 +236,7 @@ impl Timed {
         Ok(match by_itself.as_ref().map(|timing| timing.get()) {
             None => Self { passed_ns, waited_ns, pace_ns: 0 },
             Some(Timing { passed_ns, waited_ns: told, pace_ns }) => {
-                // Others' share of the whole time is taken for that of what the case counts of it.
+                // Assumes that others took the same share of the counted time as of the whole time.
                 let real_ns = nanos(start).max(1) as f64;
                 let share = |waited: u64| (waited as f64 / real_ns * passed_ns as f64) as u64;
                 Self { passed_ns, waited_ns: told.or(waited_ns.map(share)), pace_ns }
@@ -243,14 +244,14 @@ impl Timed {
         })
     }
 
-    /// Time that was not others', at least 1.
+    /// Time that others did not take, at least 1 ns.
     fn own_ns(&self) -> u64 {
         self.passed_ns.saturating_sub(self.waited_ns.unwrap_or(0)).max(1)
     }
 }
 
-/// Finds how many operations fill a batch, by the case's own time: an interruption must not pass for a long operation. Warms up
-/// meanwhile.
+/// Finds how many operations fill a batch. Uses the case's own time, so that an interruption does
+/// not pass for a long operation. Also warms up the case.
 fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), watch: &Stopwatch) -> io::Result<u64> {
     let (mut ops, mut spent) = (1u64, 0u64);
     let begun = Instant::now();
@@ -279,7 +280,7 @@ fn calibrate(op: &mut Op, (ns, batch_ns): (u64, u64), watch: &Stopwatch) -> io::
     }
 }
 
-/// Runs batches of `batch_ns` until the case has had `ns` for itself, or its patience is over, and reports them.
+/// Runs and reports batches of `batch_ns` until the case had `ns` for itself or patience runs out.
 fn batches(
     op: &mut Op,
     (ns, batch_ns): (u64, u64),
@@ -322,7 +323,7 @@ fn read_batches(report: &[AtomicU64]) -> Vec<Batch> {
     (0..count).map(batch).collect()
 }
 
-/// Puts an error's sentence into a report; gives the exit code that goes with it.
+/// Writes an error's message to a report; returns the matching exit code.
 pub(crate) fn leave_message(report: &[AtomicU64], error: &io::Error) -> i32 {
     let text = error.to_string();
     let bytes = &text.as_bytes()[..text.len().min(8 * (report.len() - 1))];
@@ -335,7 +336,7 @@ pub(crate) fn leave_message(report: &[AtomicU64], error: &io::Error) -> i32 {
     FAULTED
 }
 
-/// The sentence in a report.
+/// Returns the message in a report.
 pub(crate) fn read_message(report: &[AtomicU64]) -> String {
     let len = (report[0].load(Ordering::Acquire) as usize).min(8 * (report.len() - 1));
     let words = report[1..].iter().take(len.div_ceil(8));
@@ -372,7 +373,7 @@ mod tests {
     #[test]
     fn a_killed_case_advises_what_os_has() {
         let case = Case::new("killed", "", "", |_| {
-            // SAFETY: it ends this process alone, which was forked for the case.
+            // SAFETY: it ends only this process, which was forked for the case.
             unsafe { libc::raise(libc::SIGKILL) };
             Ok(Box::new(|_| Ok(())))
         });
@@ -393,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_calibration_survives_interruptions() {
-        // Each of the first tries of a short operation takes much longer than it computes, as one that is preempted does.
+        // The first tries of a short operation take far longer than they compute, as if preempted.
         let case = Case::new("x", "", "", |_| {
             let mut tries = 0;
             Ok(Box::new(move |n| {

@@ -1,4 +1,5 @@
-//! `read`: from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8, Table 6).
+//! `read`: reads from the file cache, 16 KB at a time into one buffer (Ousterhout 1990, section 8,
+//! Table 6).
 
 use super::caches::is_faster;
 use super::case::{Case, Op, not_here, wrong};
@@ -11,7 +12,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// Bytes of one read.
 pub(crate) const BLOCK: u64 = 16 << 10;
 
-/// Above this ratio of the two cases the pages of the file as written are smaller than those of the file as read.
+/// If the ratio of the two cases exceeds this, the file as written lies in smaller folios than the
+/// file as read.
 const FOLIO: f64 = 1.2;
 
 /// The case of a file as it was written.
@@ -20,15 +22,15 @@ pub(crate) const WRITTEN: &str = "file cache, as written";
 /// How the file came into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filled {
-    /// Written, dropped, and read again from its beginning: the kernel chooses the size of its folios.
+    /// Written, evicted, and read again from its beginning: the kernel chooses the folio size.
     ReadAgain,
     /// Written in blocks of 16 KB, which may leave it in small folios.
     Written,
 }
 
-/// The cases; of them `file cache` counts.
+/// The cases; the relative speed is computed from `file cache`.
 pub(crate) fn cases(sizes: &Sizes, place: (usize, Locality)) -> Vec<Case> {
-    // So large that what is read is in no processor cache, as in the original.
+    // Large enough that no processor cache holds the data that is read, as in the original.
     let large = sizes.file_past_caches(place.0).map(|bytes| bytes.next_multiple_of(BLOCK));
     let second = sizes.caches.get(1).copied().unwrap_or(1 << 20);
     let small = Ok((second / 2).clamp(BLOCK * 4, 16 << 20).next_multiple_of(BLOCK));
@@ -69,7 +71,7 @@ fn operation(bytes: u64, filled: Filled) -> io::Result<Op> {
     Ok(Box::new(move |count| {
         let mut left = count;
         while left > 0 {
-            // A short read is the end of the file: begin again, as the original does.
+            // A short read is the end of the file: start over, as the original does.
             if rustix::io::read(&file, &mut buffer)? < buffer.len() {
                 file.seek(SeekFrom::Start(0))?;
             } else {
@@ -80,8 +82,8 @@ fn operation(bytes: u64, filled: Filled) -> io::Result<Op> {
     }))
 }
 
-/// The file, all of it in the cache. It lies beside the directories of the processes and is made by the first of them: writing it
-/// again for each would take most of a run.
+/// Returns the file, entirely in the cache. It lies beside the directories of the processes, and
+/// the first process creates it: writing it for each process would take most of a run.
 fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
     let path = format!("../{filled:?}-{bytes}");
     if let Ok(file) = File::open(&path)
@@ -107,7 +109,8 @@ fn fill(bytes: u64, filled: Filled) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses a file that is not in the cache; where the kernel does not report it, it is taken to be.
+/// Refuses a file that is not in the cache. If the kernel does not report residency, the file is
+/// assumed to be there.
 fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     match resident {
         Some(0) if bytes > 0 => Err(not_here("this file system does not use the file cache")),
@@ -118,7 +121,8 @@ fn cached(resident: Option<u64>, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// The warning about reads of files at `place` whose writes left small folios, from both results, where their intervals are so far apart.
+/// Returns the warning that writes left small folios in files at `place`, if the intervals of the
+/// two results are far enough apart.
 pub(crate) fn doubts(all: &[OsBenchmark], place: Option<Locality>) -> Option<Warning> {
     let of = |case: &str| {
         all.iter().find(|one| one.name == "read" && one.case == case && one.place == place)

@@ -1,30 +1,31 @@
-//! Why a case has no value, in words.
+//! Messages that say why a case has no value.
 
 use super::division::COUNTED_LEAST;
 use super::estimate::{Flaw, Number};
 use ioscape_schema::Contamination;
 
-/// Why no case of a pinned process has a value where its neighbours never rested.
+/// Why no pinned case has a value if the neighbouring processors were never idle.
 pub(crate) const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
 
-/// Why no case has a value where nothing tells what other programs did: a number among them would look like any other.
+/// Why no case has a value if the activity of other programs is unknown: a disturbed number would
+/// look like any other.
 pub(crate) const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
 
-/// The same where it tells of other processors than this program's, as in containers whose `/proc` counts them anew.
+/// The same if only other processors are reported, as in containers whose `/proc` renumbers them.
 pub(crate) const MISNUMBERED: &str = "the processors in /proc/stat are neither by number nor by count those that this program may run on, so whether other programs disturbed this cannot be told: measure outside of the container, or let the program run on all of its processors (taskset)";
 
-/// Why no case that sleeps has a value where the kernel does not count how long it waits.
+/// Why no sleeping case has a value if the kernel does not count its waiting for a processor.
 pub(crate) const UNQUEUED: &str = "this case sleeps, and the kernel does not tell how long it then waited for its processor (/proc/PID/schedstat), so whether other programs disturbed it cannot be told: measure with a kernel that counts it (CONFIG_SCHED_INFO)";
 
-/// That so few processes ran in the seconds that the run was to take.
+/// Says that only this many processes ran within the seconds of the run.
 pub(crate) fn no_time(ran: usize, run_s: f64) -> String {
     format!(
         "no time left: in the {run_s:.0} s of the run {ran} of the {COUNTED_LEAST} processes ran that a number needs: give more with --budget, or fewer benchmarks with --only"
     )
 }
 
-/// Why too few numbers of so many processes count; `None` where enough do. `beside` are the processors that others kept busy during those that
-/// they disturbed.
+/// Says why too few of these numbers count; `None` if enough do. `beside` is the number of
+/// processors that others kept busy during the disturbed processes.
 pub(crate) fn disturbed(
     numbers: &[Number],
     processes: usize,
@@ -35,7 +36,7 @@ pub(crate) fn disturbed(
         return None;
     }
     let mut flaws: Vec<Flaw> = numbers.iter().filter_map(|number| number.flaw).collect();
-    // Those without a number were interrupted before one batch was long enough.
+    // Processes without a number were interrupted before one batch was long enough.
     flaws.resize(flaws.len() + processes - numbers.len(), Flaw::Interrupted);
     let count = |flaw: &Flaw| flaws.iter().filter(|one| *one == flaw).count();
     let most = flaws.iter().copied().max_by_key(count)?;

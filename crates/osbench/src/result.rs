@@ -3,27 +3,29 @@
 use super::background::Background;
 use super::case::Case;
 use super::division;
-use super::estimate::{self, Batch, Flaw, INTERVAL_LEAST, Number};
+use super::estimate::{self, Batch, FEW_LEAST, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
 use super::reasons::{MISNUMBERED, NEVER_ALONE, UNQUEUED, UNSEEN, disturbed, no_time};
 use super::waiting::Waiting;
-use ioscape_schema::statistics::median_interval;
+use ioscape_schema::statistics;
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 
-/// Processes that a number must come from, where there were as many: one may have been lucky.
+/// The least number of processes that a value needs, if as many ran: a single one may have been
+/// lucky.
 const COUNTED_LEAST: usize = division::COUNTED_LEAST as usize;
 
-/// A process of a case: its batches, or its value where the whole is one number.
+/// What a process of a case measured: batches, or a single value for the whole.
 #[derive(Debug)]
 enum Measured {
     Batches(Vec<Batch>),
-    /// The value, and the pieces of what it is made of, each with the time that it stands for and what the fixed computation took in it.
+    /// The value and the pieces that make it up, each with its share of the time and the time of
+    /// the fixed computation in it.
     Value(f64, Vec<Batch>),
 }
 
 impl Measured {
-    /// Operations in all batches.
+    /// Returns the operations in all batches.
     fn operations(&self) -> u64 {
         match self {
             Self::Batches(batches) => batches.iter().map(|batch| batch.ops).sum(),
@@ -32,41 +34,44 @@ impl Measured {
     }
 }
 
-/// What the processes of a case came to so far.
+/// The results of a case's processes so far.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     processes: Vec<(Measured, Background)>,
     refusal: Option<String>,
-    /// Why a process had no time for its batches, where one had none.
+    /// Why some process had no time for its batches, if that happened.
     late: Option<String>,
 }
 
 impl Gathered {
-    /// Adds a process by its batches, and what others did meanwhile.
+    /// Adds a process by its batches, with what others did meanwhile.
     pub(crate) fn add(&mut self, batches: Vec<Batch>, background: Background) {
         self.processes.push((Measured::Batches(batches), background));
     }
 
-    /// Adds a process that had no time for its batches, and why; the reason holds as long as no process has any.
+    /// Adds a process that had no time for its batches; the reason applies as long as no process
+    /// has any.
     pub(crate) fn add_late(&mut self, why: String, background: Background) {
         self.add(Vec::new(), background);
         self.late.get_or_insert(why);
     }
 
-    /// Why not one process had the time for its batches.
+    /// Returns why not a single process had time for its batches.
     fn always_late(&self) -> Option<&String> {
         let is_in_time = |(measured, _): &(Measured, Background)| measured.operations() > 0;
         self.late.as_ref().filter(|_| !self.processes.iter().any(is_in_time))
     }
 
-    /// Adds a process by its value, with the pieces that tell how fast its processors were, where that is judged.
+    /// Adds a process by its value, with the pieces that show the pace of its processors if that is
+    /// judged.
     pub(crate) fn add_value(&mut self, value: f64, pieces: &[Batch], background: Background) {
         if value.is_finite() && value > 0.0 {
             self.processes.push((Measured::Value(value, pieces.to_vec()), background));
         }
     }
 
-    /// How long the fixed computation took at best in each process, and whether its neighbours were mostly idle.
+    /// Returns the best time of the fixed computation in each process, and whether its neighbours
+    /// were mostly idle.
     fn paces(&self) -> impl Iterator<Item = (u64, bool)> {
         self.processes.iter().filter_map(|(measured, background)| match measured {
             Measured::Batches(batches) => Some((estimate::pace(batches)?, background.was_alone())),
@@ -74,46 +79,48 @@ impl Gathered {
         })
     }
 
-    /// Processes whose numbers count, where the fixed computation takes `fastest_ns` at full speed.
+    /// Returns how many processes count, given the full-speed time of the fixed computation,
+    /// `fastest_ns`.
     pub(crate) fn counted(&self, case: &Case, fastest_ns: u64) -> usize {
         self.numbers(case, fastest_ns).filter(|(_, number)| number.flaw.is_none()).count()
     }
 
-    /// Whether too few processes ran for a number, and not for another reason; disturbed ones have a reason of their own.
+    /// Whether too few processes ran for a value because time ran out; disturbed processes have
+    /// other reasons.
     pub(crate) fn lacks_time(&self, case: &Case, fastest_ns: u64) -> bool {
         let counted = self.counted(case, fastest_ns);
         let ran = self.count();
         !self.refused() && ran < COUNTED_LEAST && counted == ran
     }
 
-    /// What others did during each process.
+    /// Returns what others did during each process.
     pub(crate) fn backgrounds(&self) -> impl Iterator<Item = &Background> {
         self.processes.iter().map(|(_, background)| background)
     }
 
-    /// Seconds that all processes took.
+    /// Returns the seconds that all processes took.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.backgrounds().map(|background| background.elapsed_s).sum()
     }
 
-    /// Processes that ended with a number.
+    /// Returns the number of processes that ran.
     pub(crate) fn count(&self) -> usize {
         self.processes.len()
     }
 
-    /// Notes why the case cannot be measured; earlier values do not count then.
+    /// Records why the case cannot be measured; earlier values then do not count.
     pub(crate) fn refuse(&mut self, why: String) {
         self.refusal.get_or_insert(why);
     }
 
-    /// Whether it is known that the case cannot be measured: also where as many processes as a number needs had no time for it, for the other cases
-    /// need theirs.
+    /// Whether the case is known not to be measurable. That includes cases whose first
+    /// [`COUNTED_LEAST`] processes all had no time for it, because the other cases need theirs.
     pub(crate) fn refused(&self) -> bool {
         let is_given_up = self.count() >= COUNTED_LEAST && self.always_late().is_some();
         self.refusal.is_some() || is_given_up
     }
 
-    /// The value of each process, and what it is worth.
+    /// Returns the value of each process, with its number and flaws.
     fn numbers(&self, case: &Case, fastest_ns: u64) -> impl Iterator<Item = (f64, Number)> {
         self.processes.iter().filter_map(move |(measured, background)| {
             let mut number = match measured {
@@ -129,15 +136,17 @@ impl Gathered {
         })
     }
 
-    /// What is wrong with each process; those without a number were interrupted before one batch was long enough. Where all are late the machine
-    /// itself may be slow, which is no disturbance.
+    /// Returns what is wrong with each process. Processes without a number were interrupted before
+    /// one batch was long enough. If all are late, the machine itself may be slow, which is no
+    /// disturbance.
     pub(crate) fn flaws(&self, case: &Case, fastest_ns: u64) -> impl Iterator<Item = Option<Flaw>> {
         let told: Vec<_> = self.numbers(case, fastest_ns).map(|(_, number)| number.flaw).collect();
         let untold = if self.always_late().is_some() { 0 } else { self.count() - told.len() };
         told.into_iter().chain(std::iter::repeat_n(Some(Flaw::Interrupted), untold))
     }
 
-    /// Processors that others kept busy, the kernel's threads for them included where these count, in the middle one of the processes that they disturbed.
+    /// Returns the median number of processors that others kept busy in the disturbed processes;
+    /// kernel threads are included if they count.
     fn busy_beside(&self, case: &Case) -> Option<f64> {
         let there = self.backgrounds().filter(|background| background.has_others(case));
         let busy: Vec<f64> = there.filter_map(|background| background.busy(case)).collect();
@@ -164,70 +173,76 @@ impl Gathered {
     }
 }
 
-/// What is wrong with a number, by what others did meanwhile and by its batches.
+/// Returns what is wrong with a number, judged by what others did meanwhile and by its batches.
 fn flaw(case: &Case, background: &Background, operations: u64, number: &Number) -> Option<Flaw> {
     let others = case.shares && background.has_others(case);
-    // A full host takes a little of every processor, which is not what kept the case from its own for much longer.
+    // A busy host takes a little from every processor, which does not explain a much longer wait of
+    // the case.
     let explains = || background.waited_for_hypervisor(number.run_delay_frac.unwrap_or(0.0));
     let stolen = background.lost_to_hypervisor(case)
         && (number.flaw != Some(Flaw::Interrupted) || explains());
     match number.flaw {
-        // Not even what ran between the stops counts: a processor that rested for 80 ms of 100 has cold caches and another clock for many
-        // batches to come, and nothing in them shows it.
+        // Even what ran between the stops does not count: a processor that idled for 80 ms of 100
+        // has cold caches and another clock for many batches, and nothing in them shows it.
         _ if background.throttled_s > 0.0 => Some(Flaw::Throttled),
         _ if background.stops > 0 => Some(Flaw::Stopped),
         _ if others => Some(Flaw::Others),
         _ if is_whole(case) && stolen => Some(Flaw::Stolen),
         _ if foreign::is_there(case, background, operations) => Some(Flaw::Storage),
-        // Reading back what was dropped from the file cache counts as waiting for memory, and is what a cold run does.
+        // A cold run reads back what was evicted from the file cache, which counts as waiting for
+        // memory.
         _ if case.shares && background.lacks_memory() && !mab::is_cold(case) => Some(Flaw::Memory),
-        // Where the kernel leaves out of a task's time what the hypervisor took, that looks as if another program had it.
+        // If the kernel excludes stolen time from a task's own time, it looks as if another program
+        // had used it.
         Some(Flaw::Interrupted) if stolen => Some(Flaw::Stolen),
         Some(Flaw::Slowed) if background.is_quiet(case) => Some(Flaw::Unexplained),
         other => other,
     }
 }
 
-/// Whether nothing told of any number if other programs used its processors: of a case that sleeps only the kernel's count of its waiting does.
+/// Whether nothing could show that other programs used the processors. For a case that sleeps, only
+/// the kernel's count of its waiting can.
 fn is_without_witness(case: &Case, numbers: &[Number]) -> bool {
     let needs = matches!(case.rule, OsRule::CleanQuartile | OsRule::Mean);
     let untold = numbers.iter().all(|number| number.clean_frac.is_none());
     needs && case.waiting == Waiting::Queued && untold && !numbers.is_empty()
 }
 
-/// Takes a case's value, and says why; its numbers stay as evidence.
+/// Withdraws a case's value and records why; its numbers stay as evidence.
 pub(crate) fn withdraw(one: &mut OsBenchmark, why: String) {
     (one.value, one.ci95) = (None, None);
-    // In the order of `slower`: those that counted first.
+    // `slower` has this order: those that counted first.
     one.processes.append(&mut one.set_aside);
     one.set_aside = std::mem::take(&mut one.processes);
     one.not_measured = Some(why);
 }
 
-/// Whether a case's number is made of all that was measured, disturbed or not.
+/// Whether a case's number includes everything that was measured, disturbed or not.
 fn is_whole(case: &Case) -> bool {
     case.rule != OsRule::CleanQuartile
 }
 
-/// In more seconds than these the counters of processors, which move every 10 ms, have moved wherever they do.
+/// The processors' counters, which move every 10 ms, have surely moved in more seconds than this if
+/// they work.
 const COUNTED_S: f64 = 0.05;
 
-/// What is known of the whole run when its cases are judged.
+/// What is known about the whole run when its cases are judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
     /// Time of the fixed computation at full speed.
     pub(crate) fastest_ns: u64,
-    /// Whether that is the speed of a core without neighbours: in some process of the run they were mostly idle.
+    /// Whether that is the speed of a core without active neighbours: in some process of the run
+    /// they were mostly idle.
     pub(crate) ever_alone: bool,
-    /// Why nothing told what other programs did, where nothing did: the counters of the processors were not there, stood still all the time, or were
-    /// of other processors.
+    /// Why nothing showed what other programs did, if nothing did: the processors' counters were
+    /// absent, never moved, or belonged to other processors.
     pub(crate) unseen: Option<&'static str>,
-    /// The seconds that the run was to take, where they ended it.
+    /// The time limit of the run in seconds, if that ended it.
     pub(crate) no_time_s: Option<f64>,
 }
 
 impl Reference {
-    /// From what the cases of a run came to.
+    /// Derives it from the processes of a run's cases.
     pub(crate) fn of<'a>(all: impl Iterator<Item = (&'a Case, &'a Gathered)>) -> Self {
         let all: Vec<_> = all.collect();
         let backgrounds = || all.iter().flat_map(|(_, found)| found.backgrounds());
@@ -244,9 +259,11 @@ impl Reference {
     }
 }
 
-/// Whether a number counts: if nothing was wrong with it; or where fewer than [`COUNTED_LEAST`] of its `processes` have one that is so, also if its processor
-/// was slow without a visible reason, for then it may never be any faster; if they are enough for an interval, for the number alone is off. Runs of a whole
-/// benchmark are never repeated, so that as few as count at all are enough.
+/// Returns whether a number counts. It counts without a flaw. If fewer than [`COUNTED_LEAST`] of
+/// the `processes` are flawless, a number from a processor that was slow for no visible reason
+/// counts too, because it may never be faster; but only if there are enough numbers for an
+/// interval, because a single number would be off. A whole benchmark is never repeated, so for it
+/// [`COUNTED_LEAST`] numbers suffice.
 fn judge(case: &Case, numbers: &[Number], processes: usize) -> impl Fn(&Number) -> bool {
     let least = if case.rule == OsRule::Single { COUNTED_LEAST } else { INTERVAL_LEAST };
     let sound = numbers.iter().filter(|number| number.flaw.is_none()).count();
@@ -257,7 +274,8 @@ fn judge(case: &Case, numbers: &[Number], processes: usize) -> impl Fn(&Number) 
     }
 }
 
-/// The result of a case. Where fewer than [`COUNTED_LEAST`] numbers count, it has no value, and says why.
+/// Returns the result of a case. With fewer than [`COUNTED_LEAST`] numbers that count, it has no
+/// value but a reason.
 pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> OsBenchmark {
     let (all, numbers): (Vec<f64>, Vec<Number>) = found.numbers(case, reference.fastest_ns).unzip();
     let contamination = found.contamination(&numbers);
@@ -313,14 +331,14 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
     }
 }
 
-/// The interval of what counts: by order, or Student's where too few count for that. Disturbed processes are known to be off, so that they
-/// say nothing of it.
+/// Returns the interval of the values that count: by order, or Student's if they are too few for
+/// that. Disturbed processes are known to be off, so they do not contribute.
 fn interval(values: &[f64]) -> Option<[f64; 2]> {
-    median_interval(values).or_else(|| estimate::interval_of_few(values))
+    statistics::interval(values).filter(|_| values.len() >= FEW_LEAST)
 }
 
-/// The interval with what was set aside and is faster still: being disturbed only ever adds time, so that what counts was disturbed as well
-/// then, and no witness saw it.
+/// Widens the interval to values that were set aside but are faster still. A disturbance only ever
+/// adds time, so the values that count were then disturbed as well, unnoticed by any witness.
 fn with_faster(ends: [f64; 2], set_aside: &[f64], is_time: bool) -> [f64; 2] {
     set_aside.iter().fold(ends, |[low, high], &value| match is_time {
         true => [low.min(value), high],
@@ -328,8 +346,9 @@ fn with_faster(ends: [f64; 2], set_aside: &[f64], is_time: bool) -> [f64; 2] {
     })
 }
 
-/// The interval with what the numbers would be at full speed, if slowness costs the case as much as it does the fixed computation: it
-/// costs other work less, so that the number of a processor of its own lies between the two.
+/// Widens the interval to what the numbers would be at full speed if slowness cost the case as much
+/// as the fixed computation. It costs other work less, so the number of an unshared processor lies
+/// between the two.
 fn with_full_speed(ends: [f64; 2], counted: &[(f64, &Number)], is_time: bool) -> [f64; 2] {
     let slow = counted.iter().filter(|(_, number)| number.flaw.is_some());
     slow.fold(ends, |[low, high], (value, number)| match is_time {

@@ -1,4 +1,4 @@
-//! Which processes count, what a case has for a value, and why it has none.
+//! Which processes count, which value a case has, and why it has none.
 
 use super::*;
 use crate::case::not_here;
@@ -61,7 +61,7 @@ fn a_case_without_time_says_so() {
     assert!(!slow.lacks_time(&case(), 10));
 }
 
-/// Ten batches of a process.
+/// Returns ten batches of a process.
 fn process(ns: u64, delay_ns: u64, pace_ns: u64) -> Vec<Batch> {
     vec![Batch { ns, ops: 1, delay_ns: Some(delay_ns), pace_ns }; 10]
 }
@@ -299,7 +299,8 @@ fn what_others_kept_busy_is_that_beside_those_they_disturbed() {
     assert!(why.contains("kept 0.1 processors busy"), "{why}");
 }
 
-/// In a container, which shows no thread of the kernel, what they did for the Modified Andrew Benchmark was laid to other programs in every run.
+/// Guards against blaming other programs for kernel threads' work: in a container, which shows no
+/// kernel threads, they were blamed in every Modified Andrew Benchmark run.
 #[test]
 fn kernel_threads_that_are_not_seen_may_do_as_much_as_those_that_are() {
     let whole = case().by(OsRule::Single).unpinned();

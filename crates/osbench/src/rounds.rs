@@ -1,4 +1,5 @@
-//! The rounds of a run: every case in fresh processes, in another order each time, and again those that were disturbed.
+//! The rounds of a run: every case in fresh processes, in a new order each round, and repetitions
+//! of disturbed cases.
 
 use super::background::Observer;
 use super::beside::Disturbed;
@@ -17,22 +18,22 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Rounds in which cases are repeated that have fewer than this many processes which nothing disturbed. First those that have none; six are
-/// needed for an interval of their own.
+/// Extra rounds: each repeats the cases with fewer undisturbed processes than its number here.
+/// Cases with none come first; six are needed for an interval of their own.
 pub(crate) const MORE_ROUNDS: [usize; 8] = [1, 1, 1, 2, 3, 6, 6, 6];
 
-/// Seconds that one run of the Modified Andrew Benchmark is taken to need before the first, and how many times the time that it measures any
-/// other process is.
+/// Assumed seconds of one run of the Modified Andrew Benchmark before the first one, and assumed
+/// ratio of another process's total time to the time that it measures.
 const WHOLE_RUN_S: f64 = 0.6;
 const BESIDE_MEASURING: f64 = 1.5;
 
-/// Processes that took fewer seconds than this say little of how long others take.
+/// Processes that took less than this many seconds in total say little about how long others take.
 const FEW_S: f64 = 1.0;
 
-/// Told before each process how far the run is.
+/// Called before each process with the progress of the run.
 pub(crate) type Progress<'p> = dyn FnMut(RunProgress<'_>, &Bench<'_>) + 'p;
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Bench<'a> {
     options: &'a OsOptions,
     cases: Vec<Case>,
@@ -40,27 +41,27 @@ pub(crate) struct Bench<'a> {
     observer: Observer,
     homes: Vec<Home>,
     gathered: Vec<Gathered>,
-    /// For each case, what its processes took.
+    /// For each case, the time that its processes took.
     spent: Vec<Spent>,
     proof: Option<MabProof>,
     begun: Instant,
-    /// Whether the time ended the run before every case had its processes.
+    /// Whether time ran out before every case had its processes.
     time_is_up: bool,
-    /// The least part of its usual time that a process measured for.
+    /// The smallest part of its usual time that a process measured.
     least_part: f64,
 }
 
-/// What the processes of a case took.
+/// The time that the processes of a case took.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     elapsed_s: f64,
-    /// Whole processes that this would have been enough for, by [`cost`].
+    /// The number of full-length processes that this time would have allowed, by [`cost`].
     whole: f64,
     processes: u32,
 }
 
 impl<'a> Bench<'a> {
-    /// A run that began at `begun`.
+    /// Creates a run that began at `begun`.
     pub(crate) fn new(
         options: &'a OsOptions,
         cases: Vec<Case>,
@@ -88,7 +89,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What every case came to so far.
+    /// Returns the results of all cases so far.
     pub(crate) fn results(&self) -> OsResults {
         let reference = self.reference();
         let all = self.cases.iter().zip(&self.gathered);
@@ -106,7 +107,7 @@ impl<'a> Bench<'a> {
         Reference { no_time_s: self.time_is_up.then_some(self.options.budget_s), ..found }
     }
 
-    /// How much of the run other programs were seen to disturb.
+    /// Returns how many processes of the run other programs were seen to disturb.
     pub(crate) fn disturbed(&self) -> Disturbed {
         let fastest_ns = self.reference().fastest_ns;
         let all = self.cases.iter().zip(&self.gathered);
@@ -119,14 +120,14 @@ impl<'a> Bench<'a> {
         self.begun.elapsed().as_secs_f64()
     }
 
-    /// What ends a process early.
+    /// Returns what can end a process early.
     fn stop(&self) -> Stop<'a> {
         let until = Duration::try_from_secs_f64(self.options.budget_s).ok();
         let until = until.and_then(|time| self.begun.checked_add(time));
         Stop { interrupt: &self.options.interrupt, until }
     }
 
-    /// What of the machine affects the results.
+    /// Returns the properties of the machine that affect the results.
     pub(crate) fn system(&self, caches: &[u64]) -> OsSystem {
         let mut system = machine::system(self.scene.cpu, caches);
         system.second_cpu = self.scene.other_cpu().and_then(|cpu| u32::try_from(cpu).ok());
@@ -145,7 +146,8 @@ impl<'a> Bench<'a> {
         system
     }
 
-    /// The warning about a quota that stops even a single busy thread, or any other that did.
+    /// Returns the warning about a quota that limits even a single busy thread, or that throttled
+    /// any process.
     pub(crate) fn quota_warning(&self) -> Option<Warning> {
         let quota = self.observer.quota.as_ref()?;
         let all = self.gathered.iter().flat_map(Gathered::backgrounds);
@@ -161,14 +163,14 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// How many cases have no value for want of time.
+    /// Returns the number of cases without a value because time ran out.
     pub(crate) fn without_time(&self) -> usize {
         let fastest_ns = self.reference().fastest_ns;
         let all = self.gathered.iter().zip(&self.cases).filter(|_| self.time_is_up);
         all.filter(|(found, case)| found.lacks_time(case, fastest_ns)).count()
     }
 
-    /// The warning that the time was too short for what a run of this kind does.
+    /// Returns the warning that the time was too short for a run of this kind.
     pub(crate) fn time_warning(&self) -> Option<Warning> {
         let without = self.without_time();
         let shortened = self.least_part < PART_FIRST;
@@ -188,8 +190,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Runs every case once per round, each round in another order; then again those whose processor was slowed, in
-    /// [`MORE_ROUNDS`]; all of that while there is time.
+    /// Runs every case once per round, each round in a new order. Then repeats disturbed cases, by
+    /// [`MORE_ROUNDS`]. All of that only while there is time.
     pub(crate) fn all_rounds(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
         let firsts: Vec<usize> = (0..self.cases.len())
             .filter(|&i| i == 0 || !one_run(&self.cases[i - 1], &self.cases[i]))
@@ -208,7 +210,8 @@ impl<'a> Bench<'a> {
                 }
             }
         }
-        // What the plan left out may have had time after all; what it still lacks is for want of time.
+        // Cases that the plan left out may have had time after all; what they still lack is for
+        // want of time.
         self.time_is_up = firsts.iter().any(|&i| {
             self.spent[i].processes < COUNTED_LEAST.min(self.options.processes)
                 && !self.gathered[i].refused()
@@ -216,7 +219,7 @@ impl<'a> Bench<'a> {
         self.more_rounds(&firsts, done, progress)
     }
 
-    /// Runs those again that were disturbed.
+    /// Repeats the cases that were disturbed.
     fn more_rounds(
         &mut self,
         firsts: &[usize],
@@ -242,13 +245,14 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Whether the time is over, which is noted.
+    /// Whether time is up; if so, notes it.
     fn ends_by_time(&mut self) -> bool {
         self.time_is_up |= self.passed_s() > self.options.budget_s;
         self.time_is_up
     }
 
-    /// How the time that is left is divided among the cases, by what their processes took so far.
+    /// Returns how the remaining time is divided among the cases, by how long their processes took
+    /// so far.
     fn division(&self, firsts: &[usize]) -> Division {
         let usual = |&index: &usize| match self.cases[index].rule {
             OsRule::Single => WHOLE_RUN_S,
@@ -257,7 +261,7 @@ impl<'a> Bench<'a> {
         let begun = || firsts.iter().filter(|&&index| self.spent[index].processes > 0);
         let taken: f64 = begun().map(|&index| self.spent[index].elapsed_s).sum();
         let expected: f64 = begun().map(|index| usual(index) * self.spent[*index].whole).sum();
-        // A few processes say little of the others.
+        // A few processes say little about the others.
         let slower = (taken + FEW_S) / (expected + FEW_S);
         let claim = |index: &usize| {
             let Spent { elapsed_s, whole, processes } = self.spent[*index];
@@ -272,18 +276,19 @@ impl<'a> Bench<'a> {
         divide(&claims, self.options.processes, self.options.budget_s - self.passed_s())
     }
 
-    /// Processes that are still to come.
+    /// Returns the number of processes still to come.
     fn missing(&self, firsts: &[usize], wanted: &[u32]) -> usize {
         let done = firsts.iter().map(|&index| self.spent[index].processes);
         done.zip(wanted).map(|(done, wanted)| wanted.saturating_sub(done) as usize).sum()
     }
 
-    /// Whether fewer processes than wanted ran undisturbed and at full speed.
+    /// Whether fewer than `wanted` processes ran undisturbed and at full speed.
     fn lacks(&self, index: usize, wanted: usize, fastest_ns: u64) -> bool {
         self.gathered[index].counted(&self.cases[index], fastest_ns) < wanted
     }
 
-    /// One process of a case, which measures for `part` of its usual time, or one run of the Modified Andrew Benchmark.
+    /// Runs one process of a case, which measures for `part` of its usual time, or the Modified
+    /// Andrew Benchmark once.
     fn turn(
         &mut self,
         index: usize,
@@ -309,7 +314,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// A fresh directory for a case; none for a case without files.
+    /// Returns a fresh directory for a case; an empty path for a case without files.
     fn directory(&mut self, index: usize) -> Result<PathBuf, Error> {
         match self.cases[index].place {
             Some((home, _)) => self.homes[home].workspace.fresh(),
@@ -326,7 +331,8 @@ impl<'a> Bench<'a> {
         let run = || process::run(case, &scene, ns, stop);
         let (ended, background) = self.observer.beside(case, run);
         if case.place.is_some() {
-            // The workspace is removed as a whole at the end; a directory that stays until then does no harm.
+            // The workspace is removed as a whole at the end, so a directory left until then does
+            // no harm.
             let _ = std::fs::remove_dir_all(&scene.directory);
         }
         match ended? {
@@ -339,14 +345,14 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs the Modified Andrew Benchmark once, whose cases begin at `first`.
+    /// Runs the Modified Andrew Benchmark once; its cases begin at `first`.
     fn andrew(&mut self, first: usize) -> Result<(), Error> {
         let (directory, stop) = (self.directory(first)?, self.stop());
         let compiler = self.options.compiler.as_deref();
         let case = &self.cases[first];
         let run = || match &self.scene.program {
             Some(program) => {
-                // Its processes take turns, so that two processors are as good as any number.
+                // Its processes take turns, so two processors are as good as any number.
                 self.scene.unrestricted(2)?;
                 let cold = mab::is_cold(case);
                 let setting = mab::Setting { program, directory: &directory, compiler, cold };
@@ -355,7 +361,7 @@ impl<'a> Bench<'a> {
             None => Err(case::not_here("there is no program to do the steps")),
         };
         let (run, background) = self.observer.beside(case, run);
-        // As above.
+        // See `one_process`: a directory left behind does no harm.
         let _ = std::fs::remove_dir_all(&directory);
         let interrupted = self.options.interrupt.load(Ordering::Relaxed);
         let last = (first..self.cases.len())
@@ -370,7 +376,7 @@ impl<'a> Bench<'a> {
                     let pieces = if judged { pieces } else { Vec::new() };
                     found.add_value(value, &pieces, background.clone());
                 }
-                // One run that did not do all of its work spoils the proof for good.
+                // A single run that did not do all of its work spoils the proof for good.
                 if self.proof.as_ref().is_none_or(|proof| proof.whole) {
                     self.proof = Some(run.proof);
                 }
@@ -385,7 +391,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Whether two cases are numbers of one run of the Modified Andrew Benchmark: at one place, and both warm or both cold.
+/// Whether one run of the Modified Andrew Benchmark yields both cases: at the same place, and both
+/// warm or both cold.
 fn one_run(one: &Case, other: &Case) -> bool {
     let whole = |case: &Case| case.rule == OsRule::Single;
     whole(one)

@@ -1,4 +1,5 @@
-//! `select`: which of some pipes are readable, without waiting (Ousterhout 1990, section 6, Table 4); `poll` and `epoll` beside it.
+//! `select`: asks which of some pipes are readable, without waiting (Ousterhout 1990, section 6,
+//! Table 4); also `poll` and `epoll`.
 #![expect(unsafe_code, reason = "select, poll and epoll on descriptors that this module owns")]
 
 use super::case::{Case, Op, not_here, repeated, wrong};
@@ -7,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
-/// Pipes with something in all or none of them.
+/// Pipes, either all or none of which hold data.
 struct Pipes {
     ends: Vec<(OwnedFd, OwnedFd)>,
     full: usize,
@@ -29,7 +30,8 @@ impl Pipes {
         self.ends.iter().map(|(read, _)| read.as_raw_fd())
     }
 
-    /// Refuses an answer other than the number of full pipes: a call that is not carried out as asked is no result.
+    /// Refuses an answer other than the number of full pipes: a call that did not do what was asked
+    /// is no result.
     fn check(&self, ready: i32) -> io::Result<()> {
         match ready {
             -1 => Err(io::Error::last_os_error()),
@@ -39,7 +41,7 @@ impl Pipes {
     }
 }
 
-/// The cases; of them `10 full` counts.
+/// The cases; the relative speed is computed from `10 full`.
 pub(crate) fn cases() -> Vec<Case> {
     let cost =
         "The cost of asking for ten readable pipes; the descriptor set is copied for every call.";
@@ -72,10 +74,10 @@ fn select(pipes: Pipes) -> io::Result<Op> {
         mask
     };
     Ok(repeated(move || {
-        // The call overwrites the set, so that copying it is part of its use.
+        // The call overwrites the set, so copying the set is part of using it.
         let mut set = mask;
         let mut at_once = libc::timeval { tv_sec: 0, tv_usec: 0 };
-        // SAFETY: both pointers are to live values of ours, the others may be null.
+        // SAFETY: both pointers refer to live local values; the others may be null.
         let ready = unsafe {
             libc::select(highest + 1, &mut set, ptr::null_mut(), ptr::null_mut(), &mut at_once)
         };
@@ -94,7 +96,8 @@ fn poll(pipes: Pipes) -> io::Result<Op> {
 }
 
 fn epoll(pipes: Pipes) -> io::Result<Op> {
-    // SAFETY: the call has no preconditions; its answer is checked before it is taken as a descriptor that is ours.
+    // SAFETY: the call has no preconditions; its result is checked before this process takes it as
+    // its own descriptor.
     let set = unsafe {
         let fd = libc::epoll_create1(libc::EPOLL_CLOEXEC);
         if fd < 0 {

@@ -1,4 +1,5 @@
-//! How large the blocks and files are that must not fit into a cache: by the caches, as far as memory and storage allow.
+//! Sizes of the blocks and files that must not fit into a cache: derived from the caches, limited
+//! by memory and storage.
 
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::target;
@@ -9,45 +10,49 @@ use std::path::Path;
 /// Bytes of a cache line.
 const LINE: u64 = 64;
 
-/// Least bytes that are taken to be past every cache.
+/// The least size that is assumed to exceed every cache.
 const PAST_LEAST: u64 = 16 << 20;
 
-/// Bytes of each of two blocks that together, with half a gigabyte, are past the last cache of any processor, whatever was told of it: a virtual
-/// machine is often told of a small part of the cache that it has.
+/// Bytes of each of two blocks. Their half a gigabyte exceeds the last cache of any processor,
+/// whatever is reported: virtual machines often report only part of the cache that they have.
 const PAST_ALL: u64 = 256 << 20;
 
-/// Share of the available memory that a case may take.
+/// The largest share of the available memory that a case may take: one part in this many.
 const MEMORY_SHARE: u64 = 4;
 
-/// Share of the free space that the files of a run may take.
+/// The largest share of the free space that the files of a run may take: one part in this many.
 const SPACE_SHARE: u64 = 4;
 
-/// What there is to plan by.
+/// The machine's limits, from which sizes are planned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
     /// Data caches from the first level on, in bytes.
     pub(crate) caches: Vec<u64>,
     /// Whether the kernel reported them; otherwise they are those of a small server.
     pub(crate) reported: bool,
-    /// Memory at hand: what the machine has available, or what a control group leaves of its limit, whichever is less.
+    /// Available memory: what the machine has available or what a control group's limit leaves,
+    /// whichever is less.
     pub(crate) memory: u64,
-    /// Free space in each directory, in the order named; none where the file system does not say.
+    /// Free space in each directory, in the order named; `None` if the file system does not report
+    /// it.
     pub(crate) space: Vec<Option<u64>>,
-    /// By how many tasks at the same time an operation is done, in order.
+    /// The numbers of concurrent tasks to measure, in ascending order.
     pub(crate) tasks: Vec<u32>,
 }
 
-/// What is so large that no processor's last cache holds it, whatever was told of the cache.
+/// Whether sizes exceed the last cache of any processor, even if a smaller one is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PastAll {
-    /// The blocks that are copied.
+    /// The copied blocks do.
     pub(crate) copies: bool,
-    /// What else was sized to be past the last cache: the file of `read`, and the memory whose latency is measured.
+    /// Everything else sized to exceed the last cache does: the file of `read`, and the memory
+    /// whose latency is measured.
     pub(crate) others: bool,
 }
 
 impl Sizes {
-    /// Those of this machine, with these caches, `reported` by the kernel or assumed, for files in `directories`.
+    /// Returns the sizes of this machine, with these caches, `reported` by the kernel or assumed,
+    /// for files in `directories`.
     pub(crate) fn find(caches: &[u64], reported: bool, directories: &[impl AsRef<Path>]) -> Self {
         let free = |path: &Path| {
             let folder = File::open(path).ok()?;
@@ -58,34 +63,34 @@ impl Sizes {
         Self { caches: caches.to_vec(), reported, memory, space, tasks: vec![1] }
     }
 
-    /// The last cache.
+    /// Returns the size of the last cache.
     fn last(&self) -> u64 {
         self.caches.last().copied().unwrap_or(32 << 20)
     }
 
-    /// Bytes of each of two blocks that together are twice as large as the last cache, so that what is copied has left it before it is
-    /// needed again.
+    /// Returns the bytes of each of two blocks that together are twice the last cache, so that
+    /// copied data has left the cache before it is needed again.
     ///
     /// # Errors
-    /// Why there is no room for them, in words.
+    /// There is no room for them; the error says why.
     pub(crate) fn block_past_caches(&self) -> Result<u64, String> {
         let len = self.piece();
         self.fits(2 * len, &self.past("two blocks")).map(|_| len)
     }
 
-    /// Bytes of each of those blocks, whether there is room for them or not.
+    /// Returns the same size, whether or not there is room.
     pub(crate) fn piece(&self) -> u64 {
         self.last().max(PAST_LEAST)
     }
 
-    /// How many pieces as large as [`Self::block_past_caches`] make a block that no cache holds, even one larger than told; one where there is no
-    /// room for two such blocks.
+    /// Returns how many pieces of [`Self::block_past_caches`] make a block that no cache holds,
+    /// even one larger than reported; one if there is no room for two such blocks.
     pub(crate) fn pieces_past_all(&self) -> u64 {
         let pieces = PAST_ALL.div_ceil(self.piece());
         if self.fits(2 * pieces * self.piece(), "").is_ok() { pieces } else { 1 }
     }
 
-    /// What is in no cache even if the last one is larger than told.
+    /// Returns which sizes exceed the last cache even if it is larger than reported.
     pub(crate) fn past_all(&self) -> PastAll {
         PastAll {
             copies: self.pieces_past_all() * self.piece() >= PAST_ALL,
@@ -93,10 +98,11 @@ impl Sizes {
         }
     }
 
-    /// Bytes of each of two blocks that together fill half of the cache of this level, with so many bytes.
+    /// Returns the bytes of each of two blocks that together fill half of the cache of this level
+    /// and size.
     ///
     /// # Errors
-    /// Why there is no room for them, in words.
+    /// There is no room for them; the error says why.
     pub(crate) fn block_within(&self, level: u32, cache: u64) -> Result<u64, String> {
         let len = (cache / 4 / LINE).max(1) * LINE;
         let what = format!(
@@ -106,10 +112,11 @@ impl Sizes {
         self.fits(2 * len, &what).map(|_| len)
     }
 
-    /// Bytes of a file twice as large as the last cache, of which a run keeps two in the directory of this number.
+    /// Returns the bytes of a file twice as large as the last cache. A run keeps two such files in
+    /// the directory of this number.
     ///
     /// # Errors
-    /// Why there is no room for it, in words.
+    /// There is no room for it; the error says why.
     pub(crate) fn file_past_caches(&self, directory: usize) -> Result<u64, String> {
         let bytes = self.file_bytes();
         self.fits(2 * bytes, &self.past("two files"))?;
@@ -134,7 +141,7 @@ impl Sizes {
         format!("{what} past the last cache, {},", self.origin(self.last()))
     }
 
-    /// Where the size of a cache comes from.
+    /// Says where the size of a cache comes from.
     fn origin(&self, cache: u64) -> String {
         let size = Bytes(cache as f64);
         match self.reported {
@@ -143,10 +150,11 @@ impl Sizes {
         }
     }
 
-    /// Refuses what takes more than a case may have of the memory.
+    /// Refuses sizes beyond a case's share of the memory.
     ///
     /// # Errors
-    /// How much `what`, a plural, takes and how much there is, in words.
+    /// There is too little memory; the error says how much `what`, a plural, takes and how much
+    /// there is.
     pub(crate) fn fits(&self, bytes: u64, what: &str) -> Result<(), String> {
         if bytes <= self.memory / MEMORY_SHARE {
             return Ok(());

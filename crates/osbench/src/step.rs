@@ -1,5 +1,6 @@
-//! What the hidden command of the program does in a process of its own: nothing, so that what starting the program costs is known; or a case or
-//! a run whose cost depends on what its process has in memory, in an image that has nothing yet.
+//! The steps that the program's hidden command performs in its own process. One does nothing, to
+//! measure the cost of starting the program. Others run a case or a benchmark whose cost depends on
+//! its process's memory, in an image that has allocated nothing yet.
 
 use super::case::{Case, Program, Scene};
 use super::image::Report;
@@ -9,7 +10,8 @@ use ioscape_machine::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Does the step that `words` name; `program` is this one. What reports to another process ends this one.
+/// Performs the step that `words` name; `program` is this program. A step that reports to another
+/// process exits.
 ///
 /// # Errors
 /// There is no such step.

@@ -1,14 +1,14 @@
-//! What ends a process before it is done: the user, or the end of the run's time.
+//! What ends a process early: the user, or the end of the run's time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Who may end a process, and when.
+/// What may end a process early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop<'a> {
     /// Set when the user interrupts.
     pub(crate) interrupt: &'a AtomicBool,
-    /// When the time of the run is over; never, if absent.
+    /// When the time of the run is up; never if absent.
     pub(crate) until: Option<Instant>,
 }
 
@@ -18,7 +18,7 @@ impl Stop<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Whether the time is over.
+    /// Whether time is up.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }

@@ -1,8 +1,11 @@
-//! Whether this program or a process of a case was stopped: by `SIGSTOP`, in a frozen control group, with a suspended machine.
+//! Detects that this program or a process of a case was stopped: by `SIGSTOP`, in a frozen control
+//! group, or with a suspended machine.
 //!
-//! A stopped task computes nothing, waits in no queue and is seen by no count of other programs, so that its batches just last longer. There
-//! are two witnesses. Whoever goes on after `SIGSTOP` is sent `SIGCONT`: a handler, which processes inherit, counts it in shared memory. What
-//! stops all processes at once without a signal also stops the one that waits for a case, whose short sleeps then last too long.
+//! A stopped task computes nothing, waits in no queue and appears in no counter of other programs,
+//! so its batches just take longer. There are two witnesses. First, a process that continues after
+//! `SIGSTOP` receives `SIGCONT`: a handler, which child processes inherit, counts it in shared
+//! memory. Second, a stop of all processes at once without a signal also stops the process that
+//! waits for a case, so its short sleeps take too long.
 #![expect(unsafe_code, reason = "a handler of a signal")]
 
 use super::waiting::{fetched_pages, queued_ns};
@@ -14,13 +17,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Who wakes up so much later than it wanted, for no reason that is seen, was stopped.
+/// A process that wakes up later than this, for no visible reason, was stopped.
 const LATE: Duration = Duration::from_millis(15);
 
-/// Processes that went on after they had been stopped, shared with all of them; absent where there was no memory for it.
+/// How often processes continued after a stop, shared with all of them; absent if there was no
+/// memory for it.
 static CONTINUED: OnceLock<Option<Shared>> = OnceLock::new();
 
-/// Late wake-ups of the process that waits, and stops that others told it.
+/// Late wake-ups of the waiting process, and stops that fresh images reported.
 static LATE_WAKE_UPS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn continued(_: libc::c_int) {
@@ -29,53 +33,53 @@ extern "C" fn continued(_: libc::c_int) {
     }
 }
 
-/// Counts from now on, in this process and those that it forks.
+/// Starts counting, in this process and those that it forks.
 pub(crate) fn watch() {
     CONTINUED.get_or_init(|| Shared::new(1, 1).ok());
     let handler: extern "C" fn(libc::c_int) = continued;
-    // SAFETY: the handler only adds to a counter. Calls that it interrupts begin again.
+    // SAFETY: the handler only adds to a counter. Interrupted calls are restarted.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
         action.sa_flags = libc::SA_RESTART;
-        // Where it cannot be installed, only the other witness is left.
+        // If it cannot be installed, only the other witness remains.
         libc::sigaction(libc::SIGCONT, &action, std::ptr::null_mut());
     }
 }
 
-/// Adds what a process that began as a fresh image counted by itself.
+/// Adds the stops that a fresh image counted by itself.
 pub(crate) fn note(stops: u64) {
     LATE_WAKE_UPS.fetch_add(stops, Ordering::Relaxed);
 }
 
-/// How often this program or a process of its was seen to have been stopped.
+/// Returns how often this program or one of its processes is known to have been stopped.
 pub(crate) fn counted() -> u64 {
     let shared = CONTINUED.get().and_then(Option::as_ref);
     let continued = shared.map_or(0, |shared| shared.report(0)[0].load(Ordering::Relaxed));
     continued + LATE_WAKE_UPS.load(Ordering::Relaxed)
 }
 
-/// Told again and again by a process that does nothing but sleep in short pauses.
+/// Watches for late wake-ups of a process that only sleeps, in short pauses.
 #[derive(Debug)]
 pub(crate) struct Beat {
     schedstat: Option<File>,
     last: Cell<Seen>,
-    /// Seconds that the hypervisor had taken from all processors when this was last asked.
+    /// Seconds that the hypervisor had taken from all processors when last queried.
     stolen_s: Cell<f64>,
 }
 
-/// What was seen at the end of a pause.
+/// The state at the end of a pause.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: Instant,
-    /// Nanoseconds of waiting for a processor so far.
+    /// Nanoseconds spent waiting for a processor so far.
     queued_ns: u64,
-    /// Pages that had to be fetched from storage so far.
+    /// Pages fetched from storage so far.
     fetched: i64,
 }
 
 impl Beat {
-    /// Begins now.
+    /// Starts now.
     pub(crate) fn new() -> Self {
         let schedstat = File::open("/proc/thread-self/schedstat").ok();
         let queued_ns = schedstat.as_ref().and_then(queued_ns).unwrap_or(0);
@@ -83,8 +87,9 @@ impl Beat {
         Self { schedstat, last, stolen_s: Cell::new(stolen_s()) }
     }
 
-    /// A pause of at most `longest` is over. Without a count of the time that it waited for a processor nothing can be told; nor if it waited
-    /// for its own pages, or for a processor that the hypervisor had taken.
+    /// Records that a pause of at most `longest` is over. A late wake-up means nothing if the time
+    /// that it waited for a processor is unknown, if it waited for its own pages, or if the
+    /// hypervisor had taken the processor.
     pub(crate) fn tick(&self, longest: Duration) {
         let Some(queued_ns) = self.schedstat.as_ref().and_then(queued_ns) else { return };
         let now = Seen { at: Instant::now(), queued_ns, fetched: fetched_pages() };
@@ -101,12 +106,12 @@ impl Beat {
     }
 }
 
-/// Seconds that the hypervisor has taken from all processors.
+/// Returns the seconds that the hypervisor has taken from all processors.
 fn stolen_s() -> f64 {
     load::cpus().iter().map(|cpu| cpu.steal_s).sum()
 }
 
-/// Whether a pause that is `explained` in part lasted so long that whoever made it was stopped.
+/// Whether a pause was so much longer than its `explained` part that its process was stopped.
 fn was_stopped(passed: Duration, explained: Duration) -> bool {
     passed > explained + LATE
 }

@@ -1,6 +1,8 @@
-//! Several tasks that do the same operation at the same time: they begin together, and the last one to end ends the batch.
+//! Several tasks that perform the same operation concurrently: they start together, and the last
+//! one to finish ends the batch.
 //!
-//! Between batches all of them sleep, so that the fixed computation finds every processor idle but its own.
+//! Between batches they all sleep, so that the fixed computation finds every processor idle but its
+//! own.
 
 use super::case::{Op, Timing, advised};
 use super::pace::pace_ns;
@@ -18,11 +20,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a member is asked for.
+/// Requests to a member.
 const BATCH: u8 = 1;
 const PACE: u8 = 2;
 
-/// What it answers: done, or that it failed, or that the operation is impossible here, with a sentence behind.
+/// Answers of a member: done, failed, or impossible here; a message follows the last two.
 const FINE: u8 = 1;
 const FAILED: u8 = 2;
 const ABSENT: u8 = 3;
@@ -33,33 +35,34 @@ const ENDED: usize = 1;
 const WAITED: usize = 2;
 const PACED: usize = 3;
 
-/// Words of all of them: operations of a batch, members that have come to its start in all batches so far, batches so far, whether all is over.
+/// Common words: operations of a batch, arrivals at the start summed over all batches, batches so
+/// far, and whether all is over.
 const COUNT: usize = 0;
 const CAME: usize = 1;
 const ROUND: usize = 2;
 const OVER: usize = 3;
 
-/// Words of each, a cache line.
+/// Words per report on the board: a cache line.
 const WORDS: usize = 8;
 
-/// Rounds of waiting for the others before the processor is offered to them.
+/// Spins while waiting for the others before yielding the processor to them.
 const SPINS: u32 = 2000;
 
-/// Members whose processors are tried after one batch; more take turns.
+/// How many members' processors are tested after one batch; with more members, they take turns.
 const PACED_AT_ONCE: usize = 16;
 
-/// Who does the work.
+/// The plan of a team.
 #[derive(Clone, Debug)]
 pub(crate) struct TeamPlan {
     /// Processes, or threads of this process.
     pub(crate) kind: OsTasks,
-    /// How many.
+    /// The number of tasks.
     pub(crate) count: u32,
-    /// A processor for each, or none where the scheduler is to place them.
+    /// A processor for each task; empty if the scheduler is to place them.
     pub(crate) cpus: Vec<usize>,
-    /// Processors of a slower kind than the first of these, which they may be among.
+    /// Processors of a slower kind than the first in `cpus`, some of which may be in `cpus`.
     pub(crate) slower: Vec<usize>,
-    /// How a member tells that others used its processor.
+    /// How a member detects that others used its processor.
     pub(crate) waiting: Waiting,
 }
 
@@ -75,8 +78,8 @@ pub(crate) struct Team {
     kinds: Kinds,
 }
 
-/// What the fixed computation takes on processors of different kinds: a slower one is at full speed where it is as fast as at its own best, since it is
-/// never as fast as the first.
+/// Times of the fixed computation on processors of different kinds. A slower kind is at full speed
+/// when it is as fast as at its own best, since it never reaches the first processor's speed.
 #[derive(Debug)]
 struct Kinds {
     /// The least on the first processor, in nanoseconds.
@@ -93,14 +96,15 @@ impl Kinds {
         Self { first_ns: u64::MAX, slower_ns }
     }
 
-    /// Tries the first processor, where there is another kind to be held against it.
+    /// Tests the first processor, if there is another kind to compare with it.
     fn try_first(&mut self) {
         if !self.slower_ns.is_empty() {
             self.first_ns = self.first_ns.min(pace_ns());
         }
     }
 
-    /// The nanoseconds that the first processor would take if it were as much slower than at its best as that of `task`, which took `ns`.
+    /// Converts the `ns` of `task` to the nanoseconds of a first processor that is slower than its
+    /// best by the same factor.
     fn as_on_first(&mut self, task: usize, ns: u64) -> u64 {
         let Some(least) = self.slower_ns.get_mut(&task) else { return ns };
         *least = ns.min(*least);
@@ -109,15 +113,15 @@ impl Kinds {
 }
 
 impl Team {
-    /// Starts the tasks, each with an operation that `make` prepares in it for its number.
+    /// Starts the tasks; `make` prepares the operation in each task, given the task's number.
     ///
     /// # Errors
-    /// A task could not be made, or its operation not be prepared.
+    /// A task could not be created, or its operation could not be prepared.
     pub(crate) fn start(
         plan: &TeamPlan,
         make: impl Fn(u32) -> io::Result<Op> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        // All lines end in this process, and what threads have open is all in it.
+        // This process holds its end of every line, and all files of its threads.
         raise_open_files();
         let make = Arc::new(make);
         let board = Arc::new(Shared::new(plan.count as usize + 1, WORDS)?);
@@ -125,7 +129,8 @@ impl Team {
         let (_processes, kinds) = (Vec::new(), Kinds::of(plan));
         let mut team = Self { board, lines, threads, _processes, pinned, next_paced: 0, kinds };
         for number in 0..plan.count {
-            // Made just before each task, so that no other holds the member's end, and the end of a task is seen.
+            // Created just before its task, so that no other task holds the member's end, and the
+            // task's death is noticed.
             let (ours, theirs) = UnixStream::pair()?;
             team.lines.push(ours);
             let member = Member {
@@ -156,7 +161,7 @@ impl Team {
         self.board.report(self.lines.len())
     }
 
-    /// Lets every task do `count` operations, and tells how long that took.
+    /// Lets every task perform `count` operations, and returns how long that took.
     ///
     /// # Errors
     /// A task failed or ended.
@@ -164,7 +169,8 @@ impl Team {
         let common = self.common();
         common[COUNT].store(count, Ordering::Relaxed);
         common[ROUND].fetch_add(1, Ordering::Release);
-        // The first shares its processor with this process, which must not be stopped before it has called all.
+        // The first task shares its processor with this process, so it is called last: it must not
+        // preempt the calls to the others.
         for mut line in self.lines.iter().rev() {
             line.write_all(&[BATCH])?;
         }
@@ -178,14 +184,15 @@ impl Team {
         }
         for at in 0..self.lines.len() {
             let of = |word: usize| self.board.report(at)[word].load(Ordering::Acquire);
-            // One that was kept from starting with the others waited as well.
+            // A task that could not start with the others waited as well.
             waited = waited.max(of(WAITED).saturating_add(of(BEGAN) - began));
         }
         let waited_ns = (waited != UNTOLD).then_some(waited);
         Ok(Timing { passed_ns: ended.saturating_sub(began).max(1), waited_ns, pace_ns })
     }
 
-    /// How long the fixed computation takes on the processors of the tasks, one after the other; that of the first is tried by the harness.
+    /// Returns the longest time of the fixed computation on the processors of the tasks, tested in
+    /// turn; the harness tests the first one.
     fn pace(&mut self) -> io::Result<u64> {
         let others = self.lines.len() - 1;
         let mut longest = 0;
@@ -237,11 +244,11 @@ struct Member {
 }
 
 impl Member {
-    /// Does what it is asked for until nobody asks any more; gives the exit code of a process.
+    /// Serves requests until the line closes; returns the exit code of a process.
     fn serve(&self, make: &dyn Fn(u32) -> io::Result<Op>) -> i32 {
         let Err(error) = self.work(make).map_err(advised) else { return DONE };
         let kind = if error.kind() == io::ErrorKind::Unsupported { ABSENT } else { FAILED };
-        // Where nobody listens any more, nobody wants to know.
+        // If nobody listens any more, nobody needs the message.
         let _ = (&self.line).write_all(&[&[kind], error.to_string().as_bytes()].concat());
         DONE
     }
@@ -268,7 +275,7 @@ impl Member {
         self.board.report(self.number as usize)
     }
 
-    /// One batch.
+    /// Performs one batch.
     fn batch(&self, op: &mut Op, meter: &Meter) -> io::Result<()> {
         let count = self.board.report(self.board.streams() - 1)[COUNT].load(Ordering::Acquire);
         self.start_together();
@@ -282,7 +289,7 @@ impl Member {
         Ok(())
     }
 
-    /// Waits, without sleeping, until all have come.
+    /// Waits, without sleeping, until all have arrived.
     fn start_together(&self) {
         let members = self.board.streams() - 1;
         let common = self.board.report(members);
@@ -374,7 +381,8 @@ mod tests {
 
     #[test]
     fn too_few_open_files_are_no_kernel_without_counts() {
-        // Three standard ones, and for each of two tasks the ends of a line and of a pipe, and the count.
+        // Three standard descriptors; for each of two tasks, the ends of a line and of a pipe; and
+        // the count.
         for most in 6..13 {
             let case = Case::new("x", "", "", move |_| {
                 let few = Rlimit { current: Some(most), maximum: Some(most) };

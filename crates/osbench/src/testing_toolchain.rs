@@ -2,7 +2,7 @@
 
 use ioscape_schema::toolchain::{FindHeader, Named, Toolchain};
 
-/// One source, whose every stage is the text it is given.
+/// A toolchain with one source, whose every stage returns its input.
 #[derive(Debug)]
 pub(crate) struct FakeToolchain;
 

@@ -1,4 +1,4 @@
-//! Whole runs of the micro-benchmarks, short ones.
+//! Short but complete runs of the micro-benchmarks.
 
 use super::rounds::MORE_ROUNDS;
 use super::*;
@@ -17,7 +17,7 @@ fn short(only: &[&str], directory: &std::path::Path) -> OsOptions {
     }
 }
 
-/// The benchmarks that docs/os.md lists, in the first cells of its first two tables.
+/// Returns the benchmarks that docs/os.md lists in the first column of its first two tables.
 fn documented() -> BTreeSet<String> {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/os.md");
     let text = std::fs::read_to_string(page).expect("docs/os.md");
@@ -48,13 +48,13 @@ fn a_short_run_measures_and_cleans_up() {
     let options = short(&["getpid", "open-close", "dhrystone"], home.path());
     let outcome = run(&options, &mut |_, _| steps += 1).unwrap();
     outcome.finished.unwrap();
-    // Some rounds more for processes that were slowed.
+    // Slowed processes are repeated in further rounds.
     let most = 6 + MORE_ROUNDS.len();
     assert!((7 * 6..=7 * most).contains(&steps), "{steps}");
     for one in &outcome.results.benchmarks {
         let (counted, all) = (one.processes.len(), one.processes.len() + one.set_aside.len());
         assert!((6..=most).contains(&all), "{}: {:?}", one.name, one.not_measured);
-        // Where other programs run beside this test there may be no value, but then there is a reason.
+        // If other programs run beside this test there may be no value, but then there is a reason.
         let Some(value) = one.value else {
             assert!(counted == 0 && one.not_measured.as_ref().is_some_and(|why| why.len() > 20));
             continue;

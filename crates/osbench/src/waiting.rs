@@ -1,4 +1,5 @@
-//! How long other programs used the processor while a case ran, and what this program used of the machine.
+//! How long other programs used the processor while a case ran, and what this program used of the
+//! machine.
 #![expect(
     unsafe_code,
     reason = "the processor clock of another process, and what this one and ended children used"
@@ -9,31 +10,36 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 
-/// How a case tells that other programs used the processor.
+/// How a case detects that other programs used the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// The case, with its children and its partner, keeps one processor busy: whatever time they did not compute, others had it.
+    /// The case, its children and its partner keep one processor busy, so any time that they did
+    /// not compute went to others.
     Busy,
-    /// The case sleeps by itself: others had what the kernel counts as waiting for a processor.
+    /// The case sleeps by itself: others took the time that the kernel counts as waiting for a
+    /// processor.
     Queued,
 }
 
-/// Reads, before and after a batch, what shows how long other programs used the processor.
+/// Reads the counters, before and after a batch, that show how long other programs used the
+/// processor.
 #[derive(Debug)]
 pub(crate) enum Meter {
-    /// Clock of the partner's processor time, if there is a partner.
+    /// The clock of the partner's processor time, if there is a partner; used with the own one.
     Busy(Option<libc::clockid_t>),
-    /// Clock of this thread's processor time alone.
+    /// The clock of this thread's processor time alone.
     Thread,
-    /// The kernel's counts of waiting, of this thread and its partner; fewer than threads where it keeps none.
+    /// The kernel's counts of waiting, of this thread and its partner; fewer than `threads` if it
+    /// keeps none.
     Queued { counts: Vec<File>, threads: usize },
 }
 
 impl Meter {
-    /// A meter of this thread and of a partner: a process that runs on the same processor ([`Waiting::Busy`]) or any thread.
+    /// Creates a meter of this thread and of a partner: a process on the same processor
+    /// ([`Waiting::Busy`]) or any thread.
     ///
     /// # Errors
-    /// The kernel keeps a count, and it cannot be opened: most often too many files are open.
+    /// The kernel keeps a count that cannot be opened, most often because too many files are open.
     pub(crate) fn new(waiting: Waiting, partner: Option<u32>) -> io::Result<Self> {
         Ok(match waiting {
             Waiting::Busy => Self::Busy(partner.and_then(clock_of)),
@@ -47,10 +53,10 @@ impl Meter {
         })
     }
 
-    /// A meter of this thread alone, which is one of several that work at the same time.
+    /// Creates a meter of this thread alone, one of several that work concurrently.
     ///
     /// # Errors
-    /// As of [`Self::new`].
+    /// As for [`Self::new`].
     pub(crate) fn of_thread(waiting: Waiting) -> io::Result<Self> {
         match waiting {
             Waiting::Busy => Ok(Self::Thread),
@@ -58,7 +64,8 @@ impl Meter {
         }
     }
 
-    /// The state now, in nanoseconds, to be compared with a later one; `None` where the kernel does not report it.
+    /// Returns the current state in nanoseconds, to be compared with a later one; `None` if the
+    /// kernel does not report it.
     pub(crate) fn read(&self) -> Option<u64> {
         match self {
             Self::Busy(partner) => {
@@ -73,7 +80,8 @@ impl Meter {
         }
     }
 
-    /// How long other programs used the processor in `passed` nanoseconds between two readings.
+    /// Returns how long other programs used the processor during the `passed` nanoseconds between
+    /// two readings.
     pub(crate) fn waited(
         &self,
         before: Option<u64>,
@@ -83,13 +91,13 @@ impl Meter {
         let told = after?.saturating_sub(before?);
         Some(match self {
             Self::Busy(_) | Self::Thread => passed.saturating_sub(told),
-            // Two partners that wait at the same time wait once.
+            // When both partners wait at the same time, the time counts once.
             Self::Queued { .. } => told.min(passed),
         })
     }
 }
 
-/// A file in which the kernel counts; `None` where it keeps none, or not for this program.
+/// Opens a file of kernel counters; `None` if the kernel keeps none, or hides it from this program.
 fn kept(path: &str) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -100,17 +108,18 @@ fn kept(path: &str) -> io::Result<Option<File>> {
     }
 }
 
-/// Second number of a thread's `schedstat`: nanoseconds ready to run and not running (kernel: Documentation/scheduler/sched-stats.rst).
+/// Returns the second number of a thread's `schedstat`: nanoseconds runnable but not running
+/// (kernel: Documentation/scheduler/sched-stats.rst).
 pub(crate) fn queued_ns(file: &File) -> Option<u64> {
     let mut text = [0; 96];
     let len = file.read_at(&mut text, 0).ok()?;
     std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.trim().parse().ok()
 }
 
-/// The clock of a process's processor time.
+/// Returns the clock of a process's processor time.
 fn clock_of(process: u32) -> Option<libc::clockid_t> {
     let mut clock = 0;
-    // SAFETY: the call writes one clock's name where it is told.
+    // SAFETY: the call only writes the clock's identifier to the given place.
     let failed = unsafe { libc::clock_getcpuclockid(process.try_into().ok()?, &mut clock) };
     (failed == 0).then_some(clock)
 }
@@ -127,12 +136,12 @@ fn time_of(clock: libc::clockid_t) -> Option<u64> {
     Some(u64::try_from(time.tv_sec).ok()? * 1_000_000_000 + u64::try_from(time.tv_nsec).ok()?)
 }
 
-/// Processor time of this process and of its children that were waited for.
+/// Returns the processor time of this process and of its reaped children.
 pub(crate) fn own_and_ended_children() -> Option<u64> {
     Some(time_of(libc::CLOCK_PROCESS_CPUTIME_ID)? + ended_children()?)
 }
 
-/// Processor time of children that were waited for.
+/// Returns the processor time of reaped children.
 fn ended_children() -> Option<u64> {
     let usage = usage_of(libc::RUSAGE_CHILDREN)?;
     let nanos = |time: libc::timeval| {
@@ -144,7 +153,8 @@ fn ended_children() -> Option<u64> {
     Some(nanos(usage.ru_utime)? + nanos(usage.ru_stime)?)
 }
 
-/// Bytes that this process and its children that were waited for have read from devices, or changed in the file cache (getrusage(2)).
+/// Returns the bytes that this process and its reaped children read from devices or changed in the
+/// file cache (getrusage(2)).
 pub(crate) fn own_io_bytes() -> u64 {
     let of = |whose| {
         let blocks = usage_of(whose).map_or(0, |usage| usage.ru_inblock + usage.ru_oublock);
@@ -153,7 +163,7 @@ pub(crate) fn own_io_bytes() -> u64 {
     of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
 }
 
-/// Pages that this process had to wait for.
+/// Returns this process's major page faults, which waited for I/O.
 pub(crate) fn fetched_pages() -> i64 {
     usage_of(libc::RUSAGE_SELF).map_or(0, |usage| usage.ru_majflt)
 }
@@ -176,7 +186,7 @@ mod tests {
         let (start, before) = (Instant::now(), busy.read());
         std::thread::sleep(nap);
         let passed = start.elapsed().as_nanos() as u64;
-        // Other tests of this process may compute meanwhile, so only the direction is certain.
+        // Other tests in this process may compute meanwhile, so only the direction is certain.
         assert!(busy.waited(before, busy.read(), passed).unwrap() <= passed);
         assert_eq!(busy.waited(Some(5), Some(15), 100), Some(90));
         assert_eq!(busy.waited(Some(5), Some(500), 100), Some(0));

@@ -1,4 +1,4 @@
-//! A directory of our own below the one the user named, apart from what was deleted there.
+//! A private directory below the one that the user named, placed away from earlier deletions.
 
 use ioscape_machine::error::Error;
 use ioscape_machine::target::{self, ScratchFolder};
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-/// The directory; it and all below is removed on drop by the process that made it.
+/// The directory; the process that created it removes it with its contents on drop.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     folder: ScratchFolder,
@@ -15,10 +15,10 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Makes one in `directory`, after removing those of dead makers.
+    /// Creates one in `directory`, after removing those that dead processes left.
     ///
     /// # Errors
-    /// The directory takes no directories.
+    /// No directory can be created in `directory`.
     pub(crate) fn new(directory: &Path) -> Result<Self, Error> {
         let folder =
             ScratchFolder::new_in(directory).map_err(|e| target::unwritable(directory, e))?;
@@ -26,11 +26,12 @@ impl Workspace {
         Ok(Self { folder, used: 0 })
     }
 
-    /// A new, empty directory in it. The path leads through the open directory, which none but us may enter: whoever owns the one around it may
-    /// put another in its place. It holds in this process, and in those forked from it while they have its descriptors.
+    /// Creates a new, empty directory in it. The path leads through the open directory, which only
+    /// we may enter: the owner of its parent could put another one in its place. The path is valid
+    /// in this process, and in forked ones while they keep its descriptors.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be created.
     pub(crate) fn fresh(&mut self) -> Result<PathBuf, Error> {
         self.used += 1;
         let name = format!("d{}", self.used);
@@ -41,13 +42,13 @@ impl Workspace {
     }
 }
 
-/// Asks the file system to put what is made in this directory far apart, as it does at the top of its tree. An ext4 without a
-/// journal does not give the places of files deleted within the last minutes to new ones and searches past them (kernel:
-/// `recently_deleted` in fs/ext4/ialloc.c), so that a directory beside an earlier one would pay for its deletions, up to
-/// twenty times over.
+/// Asks the file system to spread out new directories in this one, as it does at the root of its
+/// tree. An ext4 without a journal does not reuse the inodes of recently deleted files and searches
+/// past them for minutes (kernel: `recently_deleted` in fs/ext4/ialloc.c). So a directory beside an
+/// earlier one would pay for its deletions, up to twenty times over.
 fn apart(directory: &File) {
     if let Ok(flags) = ioctl_getflags(directory) {
-        // Most file systems know no such wish, and need none.
+        // Most file systems lack this flag and do not need it.
         let _ = ioctl_setflags(directory, flags | IFlags::TOPDIR);
     }
 }

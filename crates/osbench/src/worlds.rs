@@ -1,4 +1,5 @@
-//! Machines whose other programs are known, drawn at random: every number is within 5 % of the truth, or there is none.
+//! Random machines whose other programs are known: every value must be within 5 % of the truth, or
+//! absent.
 
 use crate::background::Background;
 use crate::case::{Case, not_here};
@@ -7,29 +8,31 @@ use crate::result::{self, Gathered, Reference};
 use ioscape_schema::OsRule;
 use proptest::prelude::*;
 
-/// Nanoseconds of a batch and of the fixed computation where nothing disturbs.
+/// Undisturbed nanoseconds of a batch and of the fixed computation.
 const BATCH_NS: f64 = 1_000_000.0;
 const PACE_NS: f64 = 2000.0;
 
 /// What runs beside the case.
 #[derive(Clone, Debug)]
 struct World {
-    /// Milliseconds that the case may run before another program or a quota stops it, and for how long it then is stopped.
+    /// Milliseconds that the case may run before another program or a quota stops it, and for which
+    /// it then stays stopped.
     run_ms: f64,
     stop_ms: f64,
     is_quota: bool,
-    /// Whether it is the hypervisor that stops it, whose time the kernel leaves out of that of the case.
+    /// Whether the hypervisor stops it; the kernel then leaves that time out of the case's own.
     is_stolen: bool,
-    /// Part by which a batch is slower after a stop, for the caches lost what it had there.
+    /// Relative slowdown of a batch after a stop, because the caches lost the case's data.
     cold: f64,
-    /// Share of the batches beside which a neighbour is on the core, and how it slows the case and the fixed computation.
+    /// Share of batches with a neighbour on the core, and how much it slows the case and the fixed
+    /// computation.
     neighbour: f64,
     slows: [f64; 2],
-    /// Processors that others keep busy, and how much slower memory is while they are.
+    /// Processors that others keep busy, and how much slower memory is meanwhile.
     others: f64,
     memory: f64,
     shares: bool,
-    /// Share of the time that the hypervisor takes of processors that the case does not use.
+    /// Share of the time that the hypervisor takes from processors that the case does not use.
     host: f64,
     seed: u64,
 }
@@ -55,7 +58,7 @@ fn worlds() -> impl Strategy<Value = World> {
     })
 }
 
-/// Fractions by a fixed generator.
+/// Random fractions from a deterministic generator.
 struct Dice(u64);
 
 impl Dice {
@@ -67,7 +70,8 @@ impl Dice {
 }
 
 impl World {
-    /// Batches of one process, of 1000 operations that take a microsecond each, until it had 45 ms for itself.
+    /// Returns the batches of one process, each of 1000 operations of 1 us, until it had 45 ms for
+    /// itself.
     fn batches(&self, dice: &mut Dice) -> Vec<Batch> {
         let (mut left_ms, mut was_stopped) = (dice.roll() * self.run_ms, false);
         let pace = |dice: &mut Dice| {
@@ -90,7 +94,8 @@ impl World {
             left_ms = if left_ms < 0.0 { self.run_ms } else { left_ms };
             let pace_ns = before.1.max(after.1) as u64;
             before = after;
-            // The clocks of processor time and of time differ by some microseconds at an interruption.
+            // At an interruption, the clocks of processor time and of real time differ by some
+            // microseconds.
             let delay_ns = Some((delay * (1.0 + 0.001 * dice.roll())) as u64);
             Batch { ns: (own + delay) as u64, ops: 1000, delay_ns, pace_ns }
         };
@@ -104,7 +109,7 @@ impl World {
         let busy = self.others.max(self.neighbour);
         Background {
             elapsed_s,
-            // In steps of 10 ms.
+            // Counted in steps of 10 ms.
             others_s: Some((elapsed_s * busy * 100.0).round() / 100.0),
             neighbours_idle_s: vec![elapsed_s * (1.0 - self.neighbour)],
             throttled_s: if self.is_quota { stopped } else { 0.0 },
@@ -130,7 +135,7 @@ proptest! {
         let case = if world.shares { case.sharing() } else { case };
         let reference = Reference::of(std::iter::once((&case, &found)));
         for (flaw, beside) in found.flaws(&case, reference.fastest_ns).zip(found.backgrounds()) {
-            // Less than a step of its count is not seen.
+            // Less than one step of the counter goes unseen.
             let is_stolen = beside.own_steal_s > 0.0 && beside.lost_to_hypervisor(&case);
             let wrong = if is_stolen { Flaw::Interrupted } else { Flaw::Stolen };
             prop_assert!(flaw != Some(wrong), "{wrong:?} in {beside:?}");
@@ -138,7 +143,8 @@ proptest! {
         let one = result::benchmark(&case, &found, reference);
         match one.value {
             Some(value) => {
-                // A neighbour that slows by no more than a twentieth need not be seen, beside what noise adds.
+                // A neighbour that slows the case by a twentieth or less may go unseen; noise adds
+                // to that.
                 prop_assert!((950.0..=1060.0).contains(&value), "{value} instead of 1000 ns");
                 prop_assert!(one.ci95.is_none_or(|[low, high]| low <= 1060.0 && high >= 1000.0));
             }

@@ -1,4 +1,4 @@
-//! Writes the sample document of the tests in any format, to look at: `sample html > page.html`.
+//! Writes the sample document of the tests in any format, for viewing: `sample html > page.html`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;
@@ -7,7 +7,7 @@ use ioscape_report::{Quantity, Style, csv, html, json, landscape_svg, terminal};
 use ioscape_schema::Document;
 use std::io::Write;
 
-/// A word, and the document that it stands for.
+/// A name on the command line, and its document.
 type Named = (&'static str, fn() -> Document);
 
 const DOCUMENTS: [Named; 10] = [

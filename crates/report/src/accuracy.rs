@@ -1,5 +1,6 @@
-//! The papers' figures of a validation, as charts without size or style: predictions against measurements, and what parameters
-//! cause error.
+//! The papers' figures of a validation, as charts without size or style.
+//!
+//! They show predictions against measurements, and which parameters cause error.
 
 use crate::curve::SEPARATOR;
 use crate::figures::{plain_series, share_y, x_axis};
@@ -9,14 +10,16 @@ use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Rate, counted};
 use ioscape_schema::{ErrorBin, ErrorFigures, Parameter, Validation, ValidationPoint};
 
-/// The models in the order in which they are shown, best known first.
+/// The models in the order of display, best known first.
 const ORDER: [&str; 6] =
     ["default", "as_evaluated", "levels", "product", "orthogonal", "single_point"];
 
-/// What the repeatability means for models: two equally noisy measurements differ by the root of 2 of what one is off by.
+/// What the repeatability means for models.
+///
+/// Two equally noisy measurements differ by the square root of 2 times the error of one.
 pub const PERFECT: &str = "a perfect model would be off by 0.7 of that from one measurement, by less from the median of several";
 
-/// Every model with its figures, in the order in which they are shown.
+/// Every model with its figures, in the order of display.
 pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {
     let mut all: Vec<(&str, &ErrorFigures)> =
         validation.models.iter().map(|(name, figures)| (name.as_str(), figures)).collect();
@@ -50,8 +53,10 @@ fn line(name: &str, class: &str, across: [f64; 2], ends: [f64; 2]) -> Series {
     Series::new(name, class, Shape::Disc, Drawn::Line, marks.into())
 }
 
-/// Predicted against measured throughput (self-scaling figures 12 and 24): one point per workload with its 90 % interval, the
-/// diagonal on which all should lie, and what a benchmark with a single number says of all of them. `None` without points.
+/// Predicted against measured throughput (self-scaling figures 12 and 24); `None` without points.
+///
+/// It holds one point per workload with its 90 % interval, the diagonal on which all should lie,
+/// and the one throughput that a single-number benchmark predicts for every workload.
 pub fn scatter(validation: &Validation) -> Option<Chart> {
     let shown = |near: bool| -> Vec<Mark> {
         let here = validation.points.iter().filter(|point| point.near_border == near);
@@ -79,7 +84,7 @@ pub fn scatter(validation: &Validation) -> Option<Chart> {
     (!validation.points.is_empty()).then_some(chart)
 }
 
-/// Median error against each parameter (self-scaling figure 13), on one vertical range so that the five can be compared.
+/// The median error against each parameter (self-scaling figure 13), all on one vertical range.
 pub fn errors(validation: &Validation) -> Vec<(Parameter, Chart)> {
     let mut charts: Vec<(Parameter, Chart)> = validation
         .by_parameter

@@ -1,4 +1,4 @@
-//! What is shown of an application that was characterized, the same on a terminal and on a page.
+//! What the terminal and the page both show of a characterized application.
 
 use crate::text::{duration, inert, percent};
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate, counted};
@@ -6,7 +6,7 @@ use ioscape_schema::{
     Access, Characterization, Ending, FileTraits, Phase, ProcessTraits, Traits, Workload,
 };
 
-/// Rows of a table of files or processes.
+/// The number of rows in a table of files or processes.
 const ROWS: usize = 12;
 
 /// One line of the table of parameters.
@@ -17,7 +17,7 @@ pub struct Row {
     pub cells: [String; HEAD.len()],
 }
 
-/// Columns besides the name.
+/// The columns besides the name.
 pub const HEAD: [&str; 10] =
     ["Requests", "Moved", "Set", "Size", "Reads", "Seq.", "Proc.", "Think", "Response", "Fit"];
 
@@ -37,7 +37,7 @@ fn row(name: String, traits: &Traits) -> Row {
     Row { name, cells }
 }
 
-/// The end of a long path: that is where names differ.
+/// The end of a long path, where names differ.
 fn tail(path: &str, most: usize) -> String {
     let path = inert(path);
     let count = path.chars().count();
@@ -48,12 +48,12 @@ fn tail(path: &str, most: usize) -> String {
     format!("...{end}")
 }
 
-/// The whole.
+/// The row of the whole application.
 pub fn overall(one: &Characterization) -> Row {
     row("all".to_owned(), &one.overall)
 }
 
-/// The files with most bytes, and how many more there are.
+/// The files with the most bytes, and how many more there are.
 pub fn files(one: &Characterization) -> (Vec<Row>, u64) {
     let shown = one.files.iter().filter(|file| file.traits.requests > 0);
     let rows = shown.map(|FileTraits { path, traits, .. }| row(tail(path, 40), traits));
@@ -62,7 +62,7 @@ pub fn files(one: &Characterization) -> (Vec<Row>, u64) {
     (rows, more)
 }
 
-/// The processes with most bytes, and how many more there are.
+/// The processes with the most bytes, and how many more there are.
 pub fn processes(one: &Characterization) -> (Vec<Row>, u64) {
     let rows =
         one.processes.iter().take(ROWS).map(|ProcessTraits { tid, command, traits, .. }| {
@@ -73,7 +73,7 @@ pub fn processes(one: &Characterization) -> (Vec<Row>, u64) {
     (rows, more)
 }
 
-/// What else is worth a sentence.
+/// The findings that are not in the tables, as sentences.
 pub fn sentences(one: &Characterization) -> Vec<String> {
     let Traits { bytes, active_s, .. } = one.overall;
     let mut out = vec![format!(
@@ -107,7 +107,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     out
 }
 
-/// The phases, where there are several.
+/// A sentence on the phases, if there are several.
 fn phases(all: &[Phase]) -> Option<String> {
     let told = |phase: &Phase| {
         let reads = percent(phase.read_frac);
@@ -131,28 +131,30 @@ fn ended(ending: Option<Ending>) -> String {
     }
 }
 
-/// A fraction as short as it is exact enough.
+/// A fraction to four decimals, without trailing zeros.
 fn fraction(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Commands that run and predict this workload; none where nothing was moved, since then there is none to run.
+/// Commands that run and predict this workload; none if it moved no data.
 pub fn commands(one: &Characterization) -> Vec<String> {
     let traits = &one.overall;
     if traits.requests == 0 {
         return Vec::new();
     }
-    // The five parameters alone do not know them.
+    // The five parameters cannot express phases.
     let phased = "ioscape run DIR THIS.json  # this result, with its phases".to_owned();
     let phased = (!one.phases.is_empty()).then_some(phased);
     phased.into_iter().chain(commands_of(&traits.workload())).collect()
 }
 
-/// Commands that run and predict a workload. The prediction is of its five parameters alone, the rest as evaluated: anything else would be
-/// refused.
+/// Commands that run and predict a workload.
+///
+/// `predict` accepts only the five parameters and the pauses; everything else is as in the
+/// evaluation.
 pub fn commands_of(workload: &Workload) -> [String; 2] {
-    let five = format!(
+    let mut five = format!(
         "--unique-bytes {} --size-mean {} --read-frac {} --seq-frac {} --processes {}",
         workload.unique_bytes,
         workload.size_mean,
@@ -160,12 +162,12 @@ pub fn commands_of(workload: &Workload) -> [String; 2] {
         fraction(workload.seq_frac),
         workload.process_num
     );
+    if workload.think_time_ns > 0 {
+        five += &format!(" --think-time {}ns", workload.think_time_ns);
+    }
     let mut run = format!("ioscape run DIR {five} --size-dist {}", workload.size_distribution);
     if let Some(align) = workload.align_bytes {
         run += &format!(" --align {align}");
-    }
-    if workload.think_time_ns > 0 {
-        run += &format!(" --think-time {}ns", workload.think_time_ns);
     }
     match workload.access {
         Access::Buffered => {}
@@ -186,11 +188,12 @@ mod tests {
             size_distribution: SizeDistribution::Fixed,
             align_bytes: Some(1024),
             access: Access::Direct,
+            think_time_ns: 9,
             ..Workload::default()
         };
         let [run, predict] = commands_of(&exact);
         assert!(run.ends_with(" --size-dist fixed --align 1024 --direct"), "{run}");
         assert!(predict.contains("--size-mean 5120") && !predict.contains("--size-dist"));
-        assert!(predict.ends_with("--processes 1"), "{predict}");
+        assert!(predict.ends_with("--processes 1 --think-time 9ns"), "{predict}");
     }
 }

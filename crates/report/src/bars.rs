@@ -1,4 +1,4 @@
-//! Bars under their names over one axis: what the pictures of response times and of ratios have in common.
+//! Bars under their names over one axis, shared by the pictures of response times and of ratios.
 
 use crate::plot::{Axis, text_width, ticks};
 use crate::text::{esc, shortened};
@@ -7,30 +7,32 @@ use std::fmt::Write as _;
 const STEP: f64 = 18.0;
 const FOOT: f64 = 44.0;
 
-/// What stands around the bars.
+/// The frame and axis around the bars.
 pub struct Picture<'a> {
-    /// One sentence for readers who do not see it.
+    /// One sentence for readers who cannot see the picture.
     pub label: &'a str,
     /// CSS class.
     pub class: &'a str,
-    /// Its width.
+    /// Width of the picture.
     pub width: f64,
-    /// Where the axis begins and ends in it.
+    /// Where the axis begins and ends in the picture.
     pub ends: [f64; 2],
     /// The horizontal axis.
     pub axis: Axis,
-    /// A value that is marked.
+    /// A value to mark with a vertical line.
     pub rule: Option<f64>,
 }
 
 impl Picture<'_> {
-    /// The place of a value, at an end where it lies beyond.
+    /// The horizontal position of a value; a value beyond the axis is placed at its end.
     pub fn x(&self, value: f64) -> f64 {
         let [left, right] = self.ends;
         left + self.axis.place(value).clamp(0.0, 1.0) * (right - left)
     }
 
-    /// The picture of bars under their names, of which `bar` draws each around a height; empty without any.
+    /// Returns the picture of the bars under their names; empty without bars.
+    ///
+    /// `bar` draws a bar centred on a given height.
     pub fn svg<N: AsRef<str>, B>(
         &self,
         groups: &[(N, Vec<B>)],

@@ -1,10 +1,10 @@
-//! What a campaign's cells and columns say in words, for all renderers.
+//! The wording of a campaign's cells and columns, for all renderers.
 
 use crate::text::{bounded, fine_seconds};
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, ResponseTime, is_wide};
 
-/// Operations per second, or bytes where data was moved.
+/// Operations per second, or bytes per second if data was moved.
 pub(crate) fn rate(cell: &CampaignCell) -> String {
     match cell.operations_per_s {
         Some(rate) => format!("{}/s", Count(rate)),
@@ -12,7 +12,7 @@ pub(crate) fn rate(cell: &CampaignCell) -> String {
     }
 }
 
-/// The median of a cell's rate and its interval; `None` where nothing was measured.
+/// The median of a cell's rate and its interval; `None` if nothing was measured.
 pub(crate) fn rate_and_interval(cell: &CampaignCell) -> Option<String> {
     let shown = |value: f64| match cell.operations_per_s {
         Some(_) => format!("{}/s", Count(value)),
@@ -21,7 +21,7 @@ pub(crate) fn rate_and_interval(cell: &CampaignCell) -> Option<String> {
     (!cell.samples.is_empty()).then(|| with_ends(rate(cell), cell.rate_ci95, shown))
 }
 
-/// The median of a cell's processor seconds and its interval; `None` where nothing was measured.
+/// The median of a cell's processor seconds and its interval; `None` if nothing was measured.
 pub(crate) fn cpu_and_interval(cell: &CampaignCell) -> Option<String> {
     (!cell.samples.is_empty())
         .then(|| with_ends(fine_seconds(cell.cpu_s), cell.cpu_ci95, fine_seconds))
@@ -38,7 +38,7 @@ fn with_ends(value: String, ends: Option<[f64; 2]>, shown: impl Fn(f64) -> Strin
     }
 }
 
-/// Median and 99th percentile of a cell's response times, and those of `fsync` behind a semicolon.
+/// Median and 99th percentile of a cell's response times; after a semicolon, those of `fsync`.
 pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
     let shown = |ns: u64| Nanos(ns as f64).to_string();
     let both = |t: ResponseTime| format!("{}, {}", shown(t.p50), shown(t.p99));
@@ -46,7 +46,9 @@ pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
     Some(both(cell.response_time_ns?) + &fsync)
 }
 
-/// What ratios are to: the first column, or in every row the first that does the same; `None` without columns.
+/// The base of the ratios; `None` without columns.
+///
+/// It is the first column, or in every row the first column that does the same work.
 pub(crate) fn base(campaign: &CampaignResult) -> Option<String> {
     let first = campaign.columns.first()?;
     let mut columns = 0..campaign.columns.len();
@@ -57,7 +59,7 @@ pub(crate) fn base(campaign: &CampaignResult) -> Option<String> {
     })
 }
 
-/// How each file system was made, and how it is mounted: once for all columns in which it stands.
+/// How each file system was made and mounted, once for all columns that use it.
 pub(crate) fn made(columns: &[CampaignColumn]) -> Vec<String> {
     let made = columns.iter().filter(|one| !one.made_by.is_empty());
     let mut all: Vec<String> = made

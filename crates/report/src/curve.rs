@@ -1,4 +1,4 @@
-//! The points of a measured curve as the lines of a chart.
+//! Turns the points of a measured curve into the lines of a chart.
 
 use crate::plot::{Drawn, Mark, Series, Shape, Unit};
 use crate::quantity::Quantity;
@@ -6,13 +6,13 @@ use crate::text::value_of;
 use ioscape_schema::units::{Count, Rate};
 use ioscape_schema::{Parameter, Point};
 
-/// Separates the parts of a point's title; the page's script breaks lines there.
+/// Separates the parts of a point's title. The page's script breaks lines there.
 pub const SEPARATOR: &str = " \u{b7} ";
 
-/// CSS class, besides that of the colour, of a line of 99th percentiles.
+/// The CSS class of a line of 99th percentiles, in addition to that of its colour.
 pub const TAIL: &str = "tail";
 
-/// A curve of an evaluation and how its line looks.
+/// A curve of an evaluation, and the look of its line.
 pub struct Curve<'a> {
     /// Name in the legend; plain text.
     pub name: &'a str,
@@ -20,14 +20,16 @@ pub struct Curve<'a> {
     pub class: &'a str,
     /// Symbol of its points.
     pub shape: Shape,
-    /// Which parameter is varied.
+    /// The parameter that the curve varies.
     pub parameter: Parameter,
     /// The points, in order of the parameter.
     pub points: &'a [Point],
 }
 
 impl Curve<'_> {
-    /// Its lines: one, or of response times one of the medians and one of the 99th percentiles, without points of which no request ended.
+    /// Returns its line, or for response times two lines: medians and 99th percentiles.
+    ///
+    /// Response times leave out points at which no request completed.
     pub fn lines(&self, quantity: Quantity) -> Vec<Series> {
         let is_known = |point: &&Point| quantity != Quantity::Latency || point.measurement.ios > 0;
         let line = |name: &str, class: &str, mark: fn(Parameter, &Point) -> Mark| {
@@ -47,7 +49,8 @@ impl Curve<'_> {
     }
 }
 
-/// Ends of a point's error bar: smallest and largest round, or else the confidence interval of the one there is.
+/// The ends of a point's error bar: the slowest and fastest round, or the confidence interval of a
+/// single round.
 pub fn range(point: &Point) -> [f64; 2] {
     if point.rounds.len() < 2 {
         return point.measurement.throughput_ci95;
@@ -56,12 +59,13 @@ pub fn range(point: &Point) -> [f64; 2] {
     [fold(f64::min), fold(f64::max)]
 }
 
-/// Whether no request ended in a point's only round: its interval has no width then, and tells nothing.
+/// Whether no request completed in a point's only round. Its interval then has no width and means
+/// nothing.
 pub fn is_unknown(point: &Point) -> bool {
     point.measurement.ios == 0 && point.rounds.len() < 2
 }
 
-/// The ends of a point's error bar in words, and how it came about.
+/// The ends of a point's error bar in words, and what they are.
 fn between(point: &Point, [low, high]: [String; 2]) -> String {
     match point.rounds.len() {
         _ if is_unknown(point) => "no request ended".to_owned(),
@@ -83,7 +87,7 @@ fn throughput(parameter: Parameter, point: &Point) -> Mark {
     mark(parameter, point, rate, ends, vec![Rate(rate).to_string(), said])
 }
 
-/// Requests per second, as far from that of the slowest and fastest round as their throughputs are.
+/// Requests per second, with an error bar proportional to that of the throughput.
 fn iops(parameter: Parameter, point: &Point) -> Mark {
     let (iops, rate) = (point.iops(), point.throughput());
     let each = if rate > 0.0 { iops / rate } else { 0.0 };

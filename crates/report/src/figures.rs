@@ -11,30 +11,30 @@ use ioscape_schema::{
     AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
 };
 
-/// CSS class that gives the region with this number, from 0, its colour.
+/// The CSS class for the colour of a region; regions count from 0.
 pub fn region_class(index: usize) -> String {
     format!("r{}", index % 5 + 1)
 }
 
-/// What tells lines of one colour apart. Dots are not among them: they are for 99th percentiles.
+/// Dash patterns that tell lines of one colour apart. Dots are reserved for 99th percentiles.
 pub const DASHES: [&str; 4] = ["", " dashed", " long", " dashed second"];
 
-/// The same of a system: beyond the five colours a line has dashes of its own.
+/// The CSS classes for the line of a system: a colour, and dashes beyond the first five systems.
 pub fn system_class(index: usize) -> String {
     region_class(index) + DASHES[index / 5 % DASHES.len()]
 }
 
-/// The symbol of a system: with its class, that of 80 systems.
+/// The symbol of a system. Together with [`system_class`] it tells 80 systems apart.
 pub fn system_shape(index: usize) -> Shape {
     Shape::nth(index + index / 20)
 }
 
-/// Discs joined by a line.
+/// A series of discs joined by a line.
 pub fn plain_series(name: &str, class: &str, marks: Vec<Mark>) -> Series {
     Series::new(name, class, Shape::Disc, Drawn::Both, marks)
 }
 
-/// The axis of `parameter` that shows all points.
+/// The axis of `parameter`, wide enough for all points.
 pub fn x_axis(parameter: Parameter, series: &[Series]) -> Axis {
     let (scale, unit) = match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => (Scale::Log2, Unit::Bytes),
@@ -98,7 +98,9 @@ fn bands(regions: &[Region]) -> Vec<Band> {
     regions.iter().enumerate().map(band).collect()
 }
 
-/// The borders that are `shown` as vertical lines, in order of their sizes; those that are no sure end of a level say so.
+/// The borders that `shown` selects, as vertical lines in order of size.
+///
+/// The label says so if a border may not be the end of a level.
 pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<Marker> {
     let marker = |border: &Border| {
         let (kind, standing) = (operation(border.operation), Standing::of(evaluation, border));
@@ -117,7 +119,7 @@ pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<
     levels::borders(evaluation).into_iter().filter(|border| shown(border)).map(marker).collect()
 }
 
-/// Slope of the mixed curve (self-scaling figure 6); `None` without slopes.
+/// The slope of the mixed curve (self-scaling figure 6); `None` without slopes.
 pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
     let marks = evaluation.unique_bytes_slope.iter().map(|point| {
         let title = format!("{}{SEPARATOR}slope {:.2}", Bytes(point.unique_bytes), point.slope);
@@ -134,7 +136,7 @@ pub fn slope(evaluation: &Evaluation) -> Option<Chart> {
     chart.has_points().then_some(chart)
 }
 
-/// Speed of the reference workload in time order; `None` when it was not measured.
+/// The throughput of the reference workload over time; `None` if it was not measured.
 pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
     let marks = (1u32..).zip(&evaluation.drift.throughputs).map(|(number, &rate)| {
         let title = format!("measurement {number}{SEPARATOR}{}", Rate(rate));
@@ -150,7 +152,9 @@ pub fn drift(evaluation: &Evaluation) -> Option<Chart> {
     chart.has_points().then_some(chart)
 }
 
-/// A quantity against the share of reads, all regions in one (Unix I/O figure 5); `None` without such curves.
+/// A quantity against the share of reads, with all regions in one chart (Unix I/O figure 5).
+///
+/// `None` without such curves.
 pub fn read_frac(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
     let all = evaluation
         .regions
@@ -169,8 +173,10 @@ pub fn read_frac(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
     chart.has_points().then_some(chart)
 }
 
-/// A quantity against the other parameters in one region (self-scaling figure 7), on one vertical range so that the charts can
-/// be compared: logarithmic where a linear one would hide the small values. A dashed line marks the focal point.
+/// A quantity against each of the other parameters in one region (self-scaling figure 7).
+///
+/// All charts share one vertical range, so that they can be compared. It is logarithmic if a linear
+/// one would hide the small values. A dashed line marks the focal point.
 pub fn region(index: usize, region: &Region, quantity: Quantity) -> Vec<(Parameter, Chart)> {
     let class = &*region_class(index);
     let (name, shape) = (&*region.name, Shape::nth(index));
@@ -190,11 +196,12 @@ pub fn region(index: usize, region: &Region, quantity: Quantity) -> Vec<(Paramet
     charts
 }
 
-/// Ratio of largest to smallest value from which a linear axis shows the small ones on its ground line.
+/// The ratio of largest to smallest value from which a linear axis shows the small ones as zero.
 const WIDE: f64 = 20.0;
 
-/// The scale on which all values of charts with a common vertical axis can be read; that the smallest requests are slow
-/// everywhere does not count.
+/// The scale on which all values of charts with a common vertical axis can be read.
+///
+/// The curve of request sizes does not count: small requests are slow everywhere.
 pub fn readable_scale(charts: &[(Parameter, Chart)]) -> Scale {
     let telling = charts.iter().filter(|(parameter, _)| *parameter != Parameter::SizeMean);
     let marks = telling.flat_map(|(_, chart)| &chart.series).flat_map(|series| &series.marks);
@@ -203,7 +210,7 @@ pub fn readable_scale(charts: &[(Parameter, Chart)]) -> Scale {
     if ends[1] > WIDE * ends[0] { Scale::Log10 } else { Scale::Linear }
 }
 
-/// Gives all charts one vertical range on `scale`.
+/// Gives all charts the same vertical range on `scale`.
 pub fn share_y(charts: &mut [(Parameter, Chart)], scale: Scale) {
     let range = scale.fit(charts.iter().flat_map(|(_, chart)| chart.y_values(scale)));
     for (_, chart) in charts {
@@ -212,7 +219,7 @@ pub fn share_y(charts: &mut [(Parameter, Chart)], scale: Scale) {
     }
 }
 
-/// The first try of section 7 (self-scaling figure 4): the range that performs well is shaded.
+/// The first attempt of section 7 (self-scaling figure 4); the range that performs well is shaded.
 pub fn all_parameters(all: &AllParameters) -> Vec<(Parameter, Chart)> {
     let mut charts: Vec<(Parameter, Chart)> = all
         .ranges
@@ -243,7 +250,7 @@ pub fn focal_point(region: &Region) -> Option<&Point> {
     points(region).find(|(_, point)| same(&point.measurement.workload)).map(|(_, point)| point)
 }
 
-/// The fastest point of a region's curves, and what was varied.
+/// The fastest point of a region's curves, and the parameter that its curve varies.
 pub fn best_point(region: &Region) -> Option<(Parameter, &Point)> {
     points(region).max_by(|a, b| a.1.throughput().total_cmp(&b.1.throughput()))
 }
@@ -255,7 +262,7 @@ fn points(region: &Region) -> impl Iterator<Item = (Parameter, &Point)> {
         .flat_map(|(parameter, points)| points.iter().map(move |point| (parameter, point)))
 }
 
-/// One line on how steady the machine was; empty when the reference was not measured.
+/// One line on how steady the machine was; empty if the reference was not measured.
 pub fn drift_line(evaluation: &Evaluation) -> String {
     let drift = &evaluation.drift;
     if drift.throughputs.is_empty() {

@@ -1,29 +1,29 @@
-//! What an evaluation says of its caches, borders and regions, and how surely: sure, in doubt, or within memory.
+//! What an evaluation says about its caches, borders and regions, and with what certainty.
 
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, LevelCount};
 
-/// The borders of an evaluation, in order of their sizes.
+/// The borders of an evaluation, in order of size.
 pub fn borders(evaluation: &Evaluation) -> Vec<&Border> {
     let mut all: Vec<&Border> = evaluation.borders.iter().collect();
     sort_by_number(&mut all, |one| one.unique_bytes);
     all
 }
 
-/// How surely a border is the end of a level of storage.
+/// How certain it is that a border is the end of a level of storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is one.
+    /// A level ends here.
     Sure,
-    /// Whether it is cannot be told.
+    /// Whether a level ends here cannot be told.
     Unsure,
-    /// It is none: everything behind it still came from memory.
+    /// No level ends here: all data beyond the border still came from memory.
     InMemory,
 }
 
 impl Standing {
-    /// How surely `border` of an evaluation is the end of a level of storage.
+    /// Returns the standing of `border` in an evaluation.
     pub fn of(evaluation: &Evaluation, border: &Border) -> Self {
         match border.in_memory {
             true => Self::InMemory,
@@ -34,7 +34,7 @@ impl Standing {
         }
     }
 
-    /// The word in tables.
+    /// The wording in tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Sure => "a level ends",
@@ -43,12 +43,14 @@ impl Standing {
         }
     }
 
-    /// What is known of a border beside where it shows, or nothing where it may be none: bounds and falls are those of a border that is one.
+    /// Returns `known`, or a dash if the border may not exist.
+    ///
+    /// Bounds and falls in throughput mean something only if there is a border.
     pub fn if_there(self, known: String) -> String {
         if self == Self::Unsure { "-".to_owned() } else { known }
     }
 
-    /// What stands behind a border's size in a figure.
+    /// The remark after a border's size in a figure.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Sure => "",
@@ -58,8 +60,10 @@ impl Standing {
     }
 }
 
-/// The first border of a kind is sure where it is told as the end of the cache; any other one, by the probabilities that the evaluation
-/// gives.
+/// Whether `border` surely ends a level.
+///
+/// The first border of an operation does if the findings name it as the end of the cache. For any
+/// other border, the probabilities of the evaluation decide.
 fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     let told = match border.operation {
         BorderOperation::Read => evaluation.findings.read_cache_bytes,
@@ -73,7 +77,8 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     let is_first = evaluation.of_storage(border.operation).next() == Some(border);
     let is_cached = evaluation.has_file_cache(border.operation);
     if is_first && border.operation != BorderOperation::Mixed {
-        // However probable the level is, no witness of these requests shows its end. Behind direct access nothing has a finding of its own.
+        // Behind the file cache a probable level is not enough: no witness shows its end. Direct
+        // access has no finding of its own, so there the probabilities decide.
         return !is_cached && ends_first(counts, border);
     }
     let either = [BorderOperation::Read, BorderOperation::Write];
@@ -87,7 +92,7 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     counts.iter().filter(has).map(|count| count.probability).sum::<f64>() >= LevelCount::SURE
 }
 
-/// Whether sets beyond `border` are surely slower, and nearly all that is probable has no end before it.
+/// Whether sets beyond `border` are surely slower and, very probably, no level ends before it.
 fn ends_first(counts: &[LevelCount], border: &Border) -> bool {
     let is_slower = border.slower.is_none_or(|slower| slower.times.low > 1.0);
     let is_here = |at: &f64| LevelCount::is_within(*at, [border.low, border.high]);
@@ -97,21 +102,21 @@ fn ends_first(counts: &[LevelCount], border: &Border) -> bool {
     is_slower && probable >= LevelCount::SURE
 }
 
-/// What is known of the end of the cache for reads or for writes.
+/// What is known about the end of the cache for reads or for writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CacheEnd {
-    /// It is here.
+    /// The cache ends here.
     At(Bounded),
-    /// All sets that were measured perform alike, or stayed in memory.
+    /// All measured sets perform alike, or stayed in memory.
     Beyond,
-    /// Whether there is one, or where, cannot be told; the border that shows, in bytes, where one does.
+    /// Whether or where the cache ends cannot be told; holds the visible border, in bytes, if any.
     Untold(Option<f64>),
-    /// No sets were measured for it, or not through the cache.
+    /// No sets were measured for this operation, or its requests bypass the cache.
     Untested,
 }
 
 impl CacheEnd {
-    /// What the evaluation tells of `of`, which is reads or writes.
+    /// What the evaluation knows about the cache for `of`, which is reads or writes.
     pub fn of(evaluation: &Evaluation, of: BorderOperation) -> Self {
         let findings = &evaluation.findings;
         let (found, curve) = match of {
@@ -135,7 +140,7 @@ impl CacheEnd {
         }
     }
 
-    /// The finding in a few words, and what stands under it.
+    /// The finding in a few words, and the note below it.
     pub fn words(self) -> (String, String) {
         let bytes = |value: f64| Bytes(value).to_string();
         match self {

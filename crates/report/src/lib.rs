@@ -1,8 +1,8 @@
-//! A document as terminal text, one self-contained page, SVG, PNG, JSON and CSV.
+//! Renders a document as terminal text, one self-contained page, SVG, PNG, JSON or CSV.
 //!
-//! Every renderer is a function of the document alone: it computes no statistic, opens no file and prints
-//! nothing. Names from outside (targets, commands, file systems, warnings) are data: no renderer lets them
-//! act on a terminal or a browser.
+//! Every renderer is a function of the document alone: it computes no statistic, opens no file and
+//! prints nothing. It treats names from outside (targets, commands, file systems, warnings) as
+//! data, so that they cannot act on a terminal or a browser.
 
 mod accuracy;
 mod application;

@@ -1,26 +1,28 @@
-//! What is said with the rows of a measured comparison.
+//! The notes that accompany the rows of a measured comparison.
 
 use ioscape_schema::{Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric};
 
-/// Most rows without a counterpart whose reason is told.
+/// Gives the reason for at most this many rows without a counterpart.
 const LONE_MOST: usize = 12;
 
 fn lone(row: &LoneRow) -> String {
     format!("Only {} has {}: {}.", row.system, row.name, row.why.trim_end_matches('.'))
 }
 
-/// What the columns mean, what was assumed, and how the condition ended.
+/// What the columns mean, what was assumed, and whether the condition was met.
 pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     let margin = one.margin * 100.0;
     if one.kind == "ab" {
-        return vec![format!(
+        let mut notes = vec![format!(
             "Figures: medians of the runs. Ratio: geometric mean of the ratios of the pairs, which may differ from that of the medians; \
-             from, to: the interval that holds at all times, over all rows with 95 %. No \
+             from, to: the interval that holds at all times, with 95 % over all throughputs, and over all response times, unless an arm has a slow state of its own. No \
              difference: the interval lies within {margin:.0} % of 1."
         )];
+        notes.extend(one.condition.iter().flat_map(|condition| ended(one, condition)));
+        return notes;
     }
     let mut notes = vec![format!(
-        "Ratio: figure over that of the other system; from, to: its 95 % interval. Chance is ruled out over all rows together; no \
+        "Ratio: figure over that of the other system; from, to: its 95 % interval. Faster, slower: beyond chance at 5 % over all rows together; no \
          difference: the interval lies within {margin:.0} % of 1."
     )];
     notes.extend(of_single_runs(one));
@@ -35,7 +37,7 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
     notes
 }
 
-/// How the condition ended.
+/// Whether the condition was met.
 fn ended(one: &MeasuredComparison, condition: &ConditionResult) -> Vec<String> {
     let ([this, base], fail_if) = (&one.systems, &condition.fail_if);
     let (met, all, lost) = (condition.met_by.len(), one.rows.len(), condition.lost.len());
@@ -58,16 +60,16 @@ fn ended(one: &MeasuredComparison, condition: &ConditionResult) -> Vec<String> {
     told
 }
 
-/// What was assumed of rows without rounds, and what would tell more.
+/// The assumptions about rows that rest on a single run, and which measurements would tell more.
 fn of_single_runs(one: &MeasuredComparison) -> Vec<String> {
     let alone = one.rows.iter().filter(|row| row.basis == Basis::SingleRun);
-    let is_percentile = |row: &&MeasuredRow| one.kind == "campaign" && row.metric == Metric::Time;
+    let is_percentile = |row: &&MeasuredRow| one.kind != "os" && row.metric == Metric::Time;
     let (percentiles, others): (Vec<&MeasuredRow>, Vec<&MeasuredRow>) =
         alone.partition(is_percentile);
-    let of_others = "Some rows rest on a single run, so it is assumed that runs scatter by at least 14 %, more where other rows scatter \
-                     more: measure in rounds to tell more, or interleaved with `ioscape ab`.";
-    let of_percentiles = "Percentiles of a single round tell no difference, since it is not known how they scatter from round to round: \
-                          measure more --rounds to tell one.";
+    let of_others = "Some rows rest on a single run. Runs are then assumed to vary by at least 14 %, by more where other rows do: for a \
+                     sharper verdict compare results of several rounds (evaluations, `campaign run --rounds`), or use `ioscape ab`.";
+    let of_percentiles = "Percentiles of a single run or round tell no difference, since it is not known how they vary from one to the next: \
+                          measure several (`campaign run --rounds`, jobs of one name), or use `ioscape ab`.";
     let told = [(others, of_others), (percentiles, of_percentiles)];
     let told = told.into_iter().filter(|(rows, _)| !rows.is_empty());
     told.map(|(_, text)| text.to_owned()).collect()
@@ -108,11 +110,21 @@ mod tests {
         }
     }
 
-    /// 176 and 667 MB/s stood beside a ratio of 0.47, and nothing said why.
+    /// Once, 176 and 667 MB/s stood beside a ratio of 0.47, and nothing said why.
     #[test]
     fn of_runs_in_turns_the_figures_are_said_to_be_medians() {
         let one = comparison("ab", Vec::new());
         assert!(notes(&one)[0].starts_with("Figures: medians of the runs. Ratio: geometric mean"));
+    }
+
+    /// Once, the notes of `ab` did not mention the condition.
+    #[test]
+    fn of_runs_in_turns_it_is_told_how_the_condition_ended() {
+        let fail_if = "throughput < 0.95".to_owned();
+        let condition = Some(ConditionResult { fail_if, met_by: vec![0], lost: Vec::new() });
+        let one = comparison("ab", vec![row(Metric::Throughput)]);
+        let told = notes(&MeasuredComparison { condition, ..one });
+        assert!(told[1].starts_with("FAILED: 1 of 1 rows"), "{told:?}");
     }
 
     #[test]
@@ -145,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Two documents that share only a job that hung in one of them.
+    /// Such as two documents that share only a job that hung in one of them.
     #[test]
     fn a_comparison_without_a_shared_row_speaks_of_no_medians() {
         let told = notes(&comparison("measurements", Vec::new()));
@@ -155,8 +167,8 @@ mod tests {
     #[test]
     fn what_is_assumed_of_single_runs_is_told_and_that_their_percentiles_tell_nothing() {
         let told = |kind: &str, metric| notes(&comparison(kind, vec![row(metric)])).swap_remove(1);
-        assert!(told("campaign", Metric::Throughput).contains("scatter by at least 14 %"));
-        assert!(told("campaign", Metric::Time).contains("measure more --rounds"));
-        assert!(told("os", Metric::Time).contains("scatter by at least 14 %"));
+        assert!(told("campaign", Metric::Throughput).contains("vary by at least 14 %"));
+        assert!(told("campaign", Metric::Time).contains("measure several"));
+        assert!(told("os", Metric::Time).contains("vary by at least 14 %"));
     }
 }

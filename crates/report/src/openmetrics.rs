@@ -5,7 +5,7 @@ use ioscape_schema::text::METRICS_MARK;
 use ioscape_schema::{Document, Measurement, Outcome, ResponseTime, Stop};
 use std::fmt::Write as _;
 
-/// A family of metrics: what it is called, counted in (the end of its name) and about.
+/// A family of metrics: its name, its unit (the end of that name) and its help text.
 pub struct Family {
     name: &'static str,
     kind: &'static str,
@@ -18,15 +18,19 @@ pub const fn gauge(name: &'static str, unit: &'static str, help: &'static str) -
     Family { name, kind: "gauge", unit, help }
 }
 
-/// A sample: what follows the family's name, its labels, and its value.
+/// A sample: the suffix to the family's name, its labels, and its value.
 pub type Sample = (&'static str, Vec<(&'static str, String)>, f64);
 
-/// The samples of one run, or none.
+/// Returns the samples of one run, if any.
 type Of = fn(&Measurement) -> Vec<Sample>;
 
 const FAMILIES: [(Family, Of); 9] = [
     (
-        gauge("throughput_bytes_per_second", "bytes_per_second", "Bytes moved per second."),
+        gauge(
+            "throughput_bytes_per_second",
+            "bytes_per_second",
+            "Bytes moved per second: in total, by reads and by writes.",
+        ),
         throughput,
     ),
     (
@@ -37,7 +41,7 @@ const FAMILIES: [(Family, Of); 9] = [
         ),
         interval,
     ),
-    (gauge("ios_per_second", "", "Requests per second (IOPS)."), rates),
+    (gauge("ios_per_second", "", "Requests per second (IOPS): in total, reads and writes."), rates),
     (
         Family {
             name: "latency_seconds",
@@ -68,17 +72,19 @@ const FAMILIES: [(Family, Of); 9] = [
     (gauge("run_warnings", "", "Warnings about the run."), warnings),
 ];
 
-/// The runs of a document as OpenMetrics text: a sample for each run, labelled with the name of its job; nothing but the end of
-/// the text for documents of other kinds. Seconds, bytes and ratios, as the format wants.
-pub fn openmetrics(document: &Document) -> String {
-    let mut out = info(document);
+/// The runs of a document on `target` as OpenMetrics text.
+///
+/// Each run has a sample, labelled with the target and the name of its job. Units are seconds,
+/// bytes and ratios, as the format demands. Documents of other kinds have no samples of runs.
+pub fn openmetrics(document: &Document, target: &str) -> String {
+    let mut out = info(document, target);
     if let Some(Outcome::Measurements(runs)) = &document.outcome {
         for (family, of) in &FAMILIES {
             let samples = runs.iter().enumerate().flat_map(|(index, run)| {
                 let job = run_name(index + 1, run);
                 of(run).into_iter().map(move |(end, labels, value)| {
-                    let job = [("job_name", job.clone())];
-                    (end, job.into_iter().chain(labels).collect::<Vec<_>>(), value)
+                    let of = [("target", target.to_owned()), ("job_name", job.clone())];
+                    (end, of.into_iter().chain(labels).collect::<Vec<_>>(), value)
                 })
             });
             out += &family.text(samples.filter(|(_, _, value)| value.is_finite()));
@@ -87,11 +93,14 @@ pub fn openmetrics(document: &Document) -> String {
     out + "# EOF\n"
 }
 
-/// The machine and the version, as labels of a sample that is always 1; no time, which would make a new series of every run.
-fn info(document: &Document) -> String {
+/// The machine and the version, as labels of a sample that is always 1.
+///
+/// They include no time, which would start a new series with every run.
+fn info(document: &Document, target: &str) -> String {
     let machine = &document.environment;
     let known = |value: &Option<String>| value.clone().unwrap_or_default();
     let labels = vec![
+        ("target", target.to_owned()),
         ("version", document.tool.version.clone()),
         ("kernel", known(&machine.kernel)),
         ("file_system", known(&machine.file_system)),
@@ -102,7 +111,7 @@ fn info(document: &Document) -> String {
 }
 
 impl Family {
-    /// Its lines; nothing without samples.
+    /// The lines of the family; empty without samples.
     pub fn text(&self, samples: impl Iterator<Item = Sample>) -> String {
         let mut lines = String::new();
         for (end, labels, value) in samples {
@@ -139,7 +148,7 @@ fn throughput(run: &Measurement) -> Vec<Sample> {
 }
 
 fn interval(run: &Measurement) -> Vec<Sample> {
-    // Where nothing was moved, the interval has no width and tells nothing.
+    // If no data was moved, the interval has no width and means nothing.
     let is_known = run.relative_error().is_finite();
     let ends = ["low", "high"].into_iter().zip(run.throughput_ci95).filter(|_| is_known);
     ends.map(|(end, value)| ("", label("bound", end), value)).collect()
@@ -192,7 +201,7 @@ fn warnings(run: &Measurement) -> Vec<Sample> {
     vec![("", Vec::new(), run.warnings.len() as f64)]
 }
 
-/// All requests of a run, or those of one operation.
+/// All requests of a run, or those of a single operation.
 struct Requests<'a> {
     operation: &'static str,
     ios: u64,
@@ -200,7 +209,7 @@ struct Requests<'a> {
     times: &'a ResponseTime,
 }
 
-/// All requests, then the reads and the writes where there are any.
+/// All requests, then the reads and the writes if there are any.
 fn all(run: &Measurement) -> Vec<Requests<'_>> {
     let whole = Requests {
         operation: "all",
@@ -236,7 +245,7 @@ mod tests {
         if let Some(Outcome::Measurements(runs)) = &mut document.outcome {
             runs[0].name = Some("a \"b\\c\"".to_owned());
         }
-        openmetrics(&document)
+        openmetrics(&document, "/mnt/data")
     }
 
     #[test]
@@ -261,13 +270,25 @@ mod tests {
         assert!(samples.iter().any(|one| one.contains(r#"job_name="a \"b\\c\"""#)), "{text}");
     }
 
+    /// Once, a scrape of two disks held each series twice, so that Prometheus refused or merged
+    /// them.
+    #[test]
+    fn runs_on_two_targets_share_no_series() {
+        let series = |target| -> BTreeSet<String> {
+            let text = openmetrics(&sample::measured(), target);
+            let samples = text.lines().filter(|line| !line.starts_with('#'));
+            samples.map(|line| line.rsplit_once(' ').unwrap().0.to_owned()).collect()
+        };
+        assert!(series("/mnt/a").is_disjoint(&series("/mnt/b")));
+    }
+
     #[test]
     fn a_run_that_is_not_confident_may_have_ended_in_other_ways_than_by_time() {
         let mut document = sample::measured();
         let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("runs") };
         runs.truncate(1);
         runs[0].stop = Stop::PhasesOver;
-        let text = openmetrics(&document);
+        let text = openmetrics(&document, "/mnt/data");
         let of = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
         assert!(of("ioscape_run_confident{").ends_with(" 0"), "{text}");
         let help = of("# HELP ioscape_run_confident ");
@@ -292,7 +313,7 @@ mod tests {
         let mut document = sample::measured();
         let Some(Outcome::Measurements(runs)) = &mut document.outcome else { panic!("runs") };
         *runs = vec![Measurement::empty(runs[0].workload.clone(), Stop::TimeCap)];
-        let text = openmetrics(&document);
+        let text = openmetrics(&document, "/mnt/data");
         let count = |line: &str| line.starts_with("ioscape_latency_seconds_count{");
         assert!(text.lines().any(|line| count(line) && line.ends_with(" 0")), "{text}");
         for told in ["quantile=", "latency_max", "cpu_seconds", "bound="] {
@@ -302,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_holds_no_runs_says_nothing_of_runs() {
-        let text = openmetrics(&sample::predicted());
+        let text = openmetrics(&sample::predicted(), "/mnt/data");
         assert!(text.starts_with(METRICS_MARK) && text.ends_with("# EOF\n"), "{text}");
         assert!(!text.contains("throughput"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Figures in which every system has a line of its own.
+//! Figures that show every system as a line of its own.
 
 use crate::curve::{Curve, SEPARATOR};
 use crate::figures::{chart_of, region_class, system_class, system_shape};
@@ -8,25 +8,25 @@ use crate::text::{inert, percent};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Bounded, Document, Evaluation, Parameter, Point, Region};
 
-/// An evaluated system by its name in the figures.
+/// An evaluated system with its name in the figures.
 pub struct EvaluatedSystem<'a> {
-    /// Name; unique among those shown together.
+    /// Name; unique among the systems shown together.
     pub name: &'a str,
     /// Its evaluation.
     pub evaluation: &'a Evaluation,
-    /// Memory that it had, a limit included, in bytes; absent where that is not known.
+    /// Memory in bytes: its limit if there is one, else that of the machine; absent if unknown.
     pub memory_bytes: Option<u64>,
 }
 
 impl<'a> EvaluatedSystem<'a> {
-    /// The system of a document, if it was evaluated.
+    /// The system of a document, if the document holds an evaluation.
     pub fn of(name: &'a str, document: &'a Document) -> Option<Self> {
         let environment = &document.environment;
         let memory_bytes = environment.memory_limit_bytes.or(environment.memory_bytes);
         Some(Self { name, evaluation: document.evaluation()?, memory_bytes })
     }
 
-    /// A cache of this system as a share of its memory.
+    /// The size of a cache as a share of this system's memory.
     pub fn share_of_memory(&self, cache: Option<&Bounded>) -> Option<Bounded> {
         let memory = self.memory_bytes.filter(|memory| *memory > 0)? as f64;
         let Bounded { value, low, high } = *cache?;
@@ -34,8 +34,9 @@ impl<'a> EvaluatedSystem<'a> {
     }
 }
 
-/// The file cache for reads as a share of memory, against memory, one point per system (Unix I/O figure 4); `None` where no system
-/// has a border and a known memory.
+/// The file cache for reads as a share of memory, against memory (Unix I/O figure 4).
+///
+/// One point per system; `None` if no system has both a border and a known memory.
 pub fn over_memory(systems: &[EvaluatedSystem]) -> Option<Chart> {
     let one = |(index, system): (usize, &EvaluatedSystem)| {
         let cache = system.evaluation.findings.read_cache_bytes;
@@ -60,17 +61,20 @@ pub fn over_memory(systems: &[EvaluatedSystem]) -> Option<Chart> {
     chart.has_points().then_some(chart)
 }
 
-/// Which region of each system a figure is about: their numbers and borders differ from system to system.
+/// The region of each system that a figure is about.
+///
+/// Systems differ in how many regions they have and where these end, so only the first and the last
+/// can be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionEnd {
-    /// That of the smallest sets: the fastest level.
+    /// The region of the smallest sets: the fastest level.
     First,
-    /// That of the largest sets: the slowest level.
+    /// The region of the largest sets: the slowest level.
     Last,
 }
 
 impl RegionEnd {
-    /// The region, if there are as many as it takes to tell first from last.
+    /// The region; `None` for the last one if it is also the first.
     pub fn of(self, evaluation: &Evaluation) -> Option<&Region> {
         match self {
             Self::First => evaluation.regions.first(),
@@ -79,7 +83,7 @@ impl RegionEnd {
     }
 }
 
-/// A chart of one curve of every system; `None` when no system has it.
+/// A chart of one curve of every system; `None` if no system has it.
 fn overlay<'a>(
     quantity: Quantity,
     label: &str,
@@ -98,7 +102,8 @@ fn overlay<'a>(
     chart.has_points().then_some(chart)
 }
 
-/// A quantity against the size of the set by one of the curves of an evaluation, both axes logarithmic.
+/// A quantity against the size of the set, from one of the evaluations' curves; both axes
+/// logarithmic.
 pub fn over_sets<'a>(
     quantity: Quantity,
     title: &str,
@@ -125,11 +130,13 @@ pub fn over_parameter(
     })
 }
 
-/// A chart of one figure, by the name of the system that it is of.
+/// A chart with the name of the system that it shows.
 pub type NamedChart<'a> = (&'a str, Chart);
 
-/// A chart for every line of the systems' charts, by the name of that line, with a line for each system that has it, all on one pair
-/// of axes. Where each system has a single line, whatever its name, they share one chart, whose name is empty.
+/// Regroups the systems' charts by line: one chart per line name, with that line of every system.
+///
+/// All charts share one pair of axes. If each system has a single line, whatever its name, these
+/// share one chart, whose name is empty.
 pub fn by_line(systems: &[NamedChart]) -> Vec<(String, Chart)> {
     let drawn = || systems.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points());
     let Some(first) = drawn().next() else { return Vec::new() };
@@ -167,7 +174,7 @@ fn of_system(index: usize, system: &str, series: &Series) -> Series {
     }
 }
 
-/// The axis that holds all of them.
+/// An axis whose range covers all of these axes.
 fn joined<'a>(first: &Axis, all: impl Iterator<Item = &'a Axis>) -> Axis {
     let hold = |[low, high]: [f64; 2], one: &Axis| [low.min(one.range[0]), high.max(one.range[1])];
     Axis { range: all.fold(first.range, hold), ..first.clone() }
@@ -202,7 +209,7 @@ mod tests {
         assert_ne!(all[1].1.series[0].class, all[1].1.series[1].class);
     }
 
-    /// The sixth system and the 26th had one line, in picture and legend.
+    /// Once, the sixth and the 26th system had the same line in picture and legend.
     #[test]
     fn eighty_systems_have_lines_of_eighty_looks() {
         let names: Vec<String> = (0..80).map(|number: usize| number.to_string()).collect();

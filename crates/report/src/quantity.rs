@@ -1,8 +1,8 @@
-//! What of a measurement a figure shows: throughput, requests per second or response times.
+//! The quantity that a figure shows: throughput, requests per second or response times.
 
 use crate::plot::{Scale, Unit};
 
-/// What the vertical axis of an evaluation's figures counts.
+/// The quantity on the vertical axis of an evaluation's figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes per second.
@@ -15,10 +15,10 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them, in the order in which they are offered.
+    /// All quantities, in the order in which the page offers them.
     pub const ALL: [Self; 3] = [Self::Throughput, Self::Iops, Self::Latency];
 
-    /// Its word on the command line and in identifiers.
+    /// Its name on the command line and in identifiers.
     pub fn word(self) -> &'static str {
         match self {
             Self::Throughput => "throughput",
@@ -36,7 +36,7 @@ impl Quantity {
         }
     }
 
-    /// What the vertical axis is called.
+    /// The label of the vertical axis.
     pub fn axis_label(self) -> &'static str {
         match self {
             Self::Throughput => "throughput",
@@ -45,7 +45,7 @@ impl Quantity {
         }
     }
 
-    /// What the vertical axis counts.
+    /// The unit of the vertical axis.
     pub fn unit(self) -> Unit {
         match self {
             Self::Throughput => Unit::Rate,
@@ -54,8 +54,9 @@ impl Quantity {
         }
     }
 
-    /// The scale that fits where the choice is free: throughputs are compared by their differences in `preferred`, requests
-    /// per second and response times by ratio, since they spread over decades.
+    /// The scale to use where the choice is free: `preferred` for throughput, else logarithmic.
+    ///
+    /// Requests per second and response times spread over decades, so that ratios matter.
     pub fn scale(self, preferred: Scale) -> Scale {
         if self == Self::Throughput { preferred } else { Scale::Log10 }
     }

@@ -1,4 +1,6 @@
-//! Response times of several runs as one picture: a bar from the median to the 99th percentile, a line to the longest.
+//! The response times of several runs as one picture.
+//!
+//! A bar runs from the median to the 99th percentile, a line on to the longest time.
 
 use crate::bars::Picture;
 use crate::plot::{Axis, Scale, Unit};
@@ -13,7 +15,7 @@ struct Row<'a> {
     times: &'a ResponseTime,
 }
 
-/// The picture, `width` units wide; empty without runs. `names` are the runs' names, plain text.
+/// The picture, `width` units wide; empty without runs. `names` are the runs' names as plain text.
 pub fn svg(measurements: &[Measurement], names: &[String], width: f64, class: &str) -> String {
     let named = names.iter().zip(measurements.iter().map(rows));
     let picture = Picture {
@@ -27,11 +29,11 @@ pub fn svg(measurements: &[Measurement], names: &[String], width: f64, class: &s
     picture.svg(&named.collect::<Vec<_>>(), |out, row, y| bar(out, row, &picture, y))
 }
 
-/// Heads of the table of what the picture shows.
+/// The column heads of the table behind the picture.
 pub const HEAD: [&str; 8] =
     ["Run", "Requests", "Mean", "Median", "90 %", "99 %", "99.9 %", "Longest"];
 
-/// What the picture shows: a row for each bar.
+/// The table behind the picture: a row for each bar.
 pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<String>> {
     let row = |name: &String, row: &Row| {
         let ResponseTime { mean, p50, p90, p99, p999, max } = *row.times;
@@ -48,7 +50,7 @@ pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<St
 fn rows(measurement: &Measurement) -> Vec<Row<'_>> {
     let alone = |class, name| vec![Row { class, name, times: &measurement.response_time_ns }];
     match (&measurement.read, &measurement.write) {
-        // No request ended, so that no time is known.
+        // No request completed, so no time is known.
         _ if measurement.ios == 0 => Vec::new(),
         (Some(read), Some(write)) => vec![
             Row { class: "read", name: "reads", times: &read.response_time_ns },

@@ -1,4 +1,6 @@
-//! Systems compared on several workloads as one picture (self-scaling figure 17): a bar from 1 to each ratio, with its interval.
+//! One picture of systems compared on several workloads (self-scaling figure 17).
+//!
+//! A bar runs from 1 to each ratio, with its interval.
 
 use crate::bars::Picture;
 use crate::figures::{system_class, system_shape};
@@ -10,8 +12,9 @@ use std::fmt::Write as _;
 
 const EDGE: f64 = 12.0;
 
-/// Each system that is compared with the base system, as a series without marks: what the legend needs. Dashes tell systems of one
-/// colour and symbol apart, so that it has the line too.
+/// The systems that are compared with the base system, as series without marks for the legend.
+///
+/// The legend shows the line too, since dashes tell systems of one colour and symbol apart.
 pub fn key(all: &[Comparison]) -> Vec<Series> {
     let series = |(number, name): (usize, &str)| {
         Series::new(name, system_class(number), system_shape(number), Drawn::Both, Vec::new())
@@ -37,19 +40,20 @@ struct Bar {
     shape: Shape,
     ratio: f64,
     interval: [f64; 2],
-    /// What of the interval the axis must hold.
+    /// The part of the interval that the axis must cover.
     held: [f64; 2],
     /// The interval in words.
     ends: String,
     is_told: bool,
-    /// What the pointer shows.
+    /// The text shown when the pointer is over the bar.
     title: String,
 }
 
 /// Bars under their names.
 type Groups = Vec<(String, Vec<Bar>)>;
 
-/// The comparisons by workload: its name, and one row per system that is compared with the base system.
+/// Groups the comparisons by workload: its name, and a bar per system compared with the base
+/// system.
 fn groups(all: &[Comparison]) -> Groups {
     let systems = systems(all);
     let mut groups = Groups::new();
@@ -67,15 +71,15 @@ fn groups(all: &[Comparison]) -> Groups {
     groups
 }
 
-/// Heads of the table of what a picture shows.
+/// The column heads of the table behind a picture.
 pub const HEAD: [&str; 5] = ["Row", "System", "Ratio", "Interval", "Told apart"];
 
-/// What the picture of predicted ratios shows: a row for each bar.
+/// The table behind the picture of predicted ratios: a row for each bar.
 pub fn rows(all: &[Comparison]) -> Vec<Vec<String>> {
     cells(&groups(all))
 }
 
-/// The same of measured ones.
+/// The table behind the picture of measured ratios: a row for each bar.
 pub fn measured_rows(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Vec<Vec<String>> {
     cells(&measured_groups(one, rows))
 }
@@ -129,7 +133,7 @@ pub fn svg(all: &[Comparison], width: f64, class: &str) -> String {
     drawn(&groups(all), label, width, class)
 }
 
-/// The picture of some measured rows, `width` units wide; empty without rows.
+/// The picture of these measured rows, `width` units wide; empty without rows.
 pub fn measured(one: &MeasuredComparison, rows: &[MeasuredRow], width: f64, class: &str) -> String {
     let label = format!("times the figure of {}", inert(&one.systems[1]));
     drawn(&measured_groups(one, rows), label, width, class)
@@ -175,7 +179,7 @@ fn bar(out: &mut String, one: &Bar, picture: &Picture<'_>, y: f64) {
     let x = |value: f64| picture.x(value);
     let [low, high] = one.interval;
     let [base, at, from, to] = [1.0, one.ratio, low, high].map(x);
-    // A line that leaves the picture has no end in it.
+    // A line that leaves the picture gets no end mark.
     let inside = one.interval.into_iter().filter(|end| picture.axis.holds(*end));
     let ends: String = inside.map(|end| format!("M{:.1} {:.1}v8", x(end), y - 4.0)).collect();
     let (point, path) = (if one.is_told { "pt" } else { "pt doubt" }, one.shape.path(at, y));
@@ -214,7 +218,7 @@ mod tests {
         assert_eq!(super::svg(&[], 350.0, ""), "");
     }
 
-    /// The second system and the seventh had one colour, and the same disc; later the first and the 21st had one look.
+    /// Once, the second and seventh systems looked alike, as did the first and the 21st.
     #[test]
     fn eighty_systems_are_told_apart_in_picture_and_legend() {
         let first = sample::comparison().comparison.swap_remove(0);
@@ -228,7 +232,7 @@ mod tests {
         let series = tree.descendants().filter(|n| n.has_attribute("data-name"));
         let look = |node: roxmltree::Node| {
             let point = node.children().find(|n| n.attribute("class").is_some_and(is_point))?;
-            // How it goes on from where it begins, which is another place for each.
+            // The outline without its starting point, which differs from symbol to symbol.
             let (_, outline) = point.attribute("d")?.split_once(['a', 'h', 'l'])?;
             Some((node.attribute("class")?.to_owned(), outline.to_owned()))
         };

@@ -1,16 +1,16 @@
-//! The findings that differ from region to region, as the rows of one table instead of a sentence each.
+//! The findings that differ from region to region, as one table instead of a sentence each.
 
 use crate::text::{bounded, none, ratio};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Difference, Evaluation, Findings, Region, RegionFinding, is_uncertain};
 
-/// A finding of every region: its name, what was found, and how it is written.
+/// A finding of every region: its name, its values, and how to write one.
 type Row<'a> = (String, &'a [RegionFinding], Show);
 
-/// How the finding of a region is written.
+/// Writes the finding of a region.
 type Show = fn(&Evaluation, &Region, &RegionFinding) -> String;
 
-/// A row per finding: its name and a cell for each region.
+/// Returns a row per finding: its name and a cell for each region.
 pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let Findings {
         size_for_75_percent_bytes,
@@ -39,19 +39,19 @@ pub fn rows(evaluation: &Evaluation) -> Vec<Vec<String>> {
     all.into_iter().filter(|(_, found, _)| !found.is_empty()).map(row).collect()
 }
 
-/// Largest request size that was tried in a region, in bytes.
+/// The largest request size that was tried in a region, in bytes.
 fn largest_size(region: &Region) -> Option<f64> {
     region.curves.size_mean.last().map(|point| point.value)
 }
 
-/// The largest request size that was tried, where it was the same in all regions.
+/// The largest request size that was tried, if it is the same in all regions.
 fn common_size(evaluation: &Evaluation) -> Option<f64> {
     let mut all = evaluation.regions.iter().filter_map(largest_size);
     let first = all.next()?;
     all.all(|size| size == first).then_some(first)
 }
 
-/// The finding holds among the sizes that were tried.
+/// The name of the size finding, with the largest size tried, which limits the finding.
 fn size_name(evaluation: &Evaluation) -> String {
     match common_size(evaluation) {
         Some(largest) => format!("Request size for 75 % of the best up to {}", Bytes(largest)),
@@ -59,7 +59,7 @@ fn size_name(evaluation: &Evaluation) -> String {
     }
 }
 
-/// How a cell says that a finding is not known.
+/// The text of a cell whose finding is not known.
 const NOT_TOLD: &str = "cannot be told";
 
 fn size(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
@@ -68,18 +68,18 @@ fn size(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> Stri
         true => format!("{NOT_TOLD} ({low} to {high})"),
         false => bounded(&value, &low, &high),
     };
-    // A region's requests are at most a part of its sets.
+    // The largest size differs from region to region, since a request must be smaller than its set.
     let own = largest_size(region).filter(|_| common_size(evaluation).is_none());
     own.map_or(said.clone(), |largest| format!("{said}, up to {}", Bytes(largest)))
 }
 
-/// As the sentence on the region's queue says it.
+/// The queue depth, worded like the sentence on the region's queue.
 fn depth(evaluation: &Evaluation, region: &Region, found: &RegionFinding) -> String {
     let gains = &evaluation.findings.queue_depth_gain;
     let gain = gains.iter().find(|one| one.region == region.name);
     let depths = region.curves.queue_depth.as_slice();
     let most = depths.last().map_or(f64::INFINITY, |last| last.value);
-    // A low end at the first depth is also that of a curve on which no depth is surely too little.
+    // The low end is at the first depth even if no depth of the curve is surely too small.
     let is_too_little = depths.first().is_none_or(|first| found.low > first.value)
         || gain.is_some_and(|gain| gain.low > 1.0 / 0.9);
     let [value, low, high] =
@@ -104,7 +104,7 @@ fn gain(_: &Evaluation, _: &Region, found: &RegionFinding) -> String {
     times(found)
 }
 
-/// How many times faster, as far as the interval tells.
+/// How many times faster, as far as the interval allows a statement.
 pub fn times(found: &RegionFinding) -> String {
     let [value, low, high] = [found.value, found.low, found.high].map(ratio);
     match found.difference() {
@@ -116,7 +116,7 @@ pub fn times(found: &RegionFinding) -> String {
     }
 }
 
-/// Whether a sentence says what the table says: it speaks of one region.
+/// Whether a sentence repeats the table: it is about a single region.
 pub fn is_tabled(evaluation: &Evaluation, sentence: &str) -> bool {
     let of = |region: &Region| sentence.starts_with(&format!("In {}, ", region.name));
     !rows(evaluation).is_empty() && evaluation.regions.iter().any(of)

@@ -1,4 +1,4 @@
-//! Sentences about the replay of a trace: what was done, and how late.
+//! Sentences about the replay of a trace: what was replayed, and how late its requests were.
 
 use crate::text::duration;
 use ioscape_schema::units::{Bytes, Count, Nanos};
@@ -31,7 +31,7 @@ pub fn lead(replay: &TraceReplay) -> String {
     )
 }
 
-/// How late requests were, in one sentence; absent when they had no times, or all the same one.
+/// How late requests were, in one sentence; `None` if they had no times, or all the same one.
 pub fn lateness(replay: &TraceReplay) -> Option<String> {
     let has_times = replay.span_ns > 0;
     let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0 && has_times)?;
@@ -44,7 +44,7 @@ pub fn lateness(replay: &TraceReplay) -> Option<String> {
     ))
 }
 
-/// How long the requests had taken in the trace, in one sentence; absent where it does not tell.
+/// How long the requests took when traced, in one sentence; `None` if the trace does not tell.
 pub fn recorded(replay: &TraceReplay) -> Option<String> {
     let mean = Nanos(replay.recorded_mean_ns?);
     Some(format!("In the trace the mean time from arrival to completion was {mean}."))
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use ioscape_schema::Distribution;
 
-    /// A log that tells no times was said to be replayed "at their original times".
+    /// Once, a log without times was reported as replayed "at their original times".
     #[test]
     fn requests_that_all_arrive_at_one_time_have_no_original_times() {
         let timing = ReplayTiming::Speed(1.0);

@@ -1,4 +1,4 @@
-//! Simulations of disks as charts: distributions, times by cache size, and writes absorbed at the host.
+//! Charts of disk simulations: distributions, times by cache size, and writes absorbed at the host.
 
 use crate::figures::{system_class, system_shape};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Unit};
@@ -10,7 +10,8 @@ use ioscape_schema::{
     SimulationAgreement,
 };
 
-/// What garbage collection costs solid-state drives, in words: each by its name where there are other cells.
+/// The cost of garbage collection in solid-state drives, in words; by name if there are other
+/// cells.
 pub fn amplification(simulation: &Simulation) -> Option<String> {
     let cells = simulation.cells.iter();
     let all: Vec<(String, f64)> =
@@ -34,13 +35,13 @@ pub fn amplification(simulation: &Simulation) -> Option<String> {
     Some(format!("Write amplification: {found}.{less}"))
 }
 
-/// What was stated and is not part of a simulation, in a sentence.
+/// What was specified but not simulated, in a sentence.
 pub fn left_out(simulation: &Simulation) -> Option<String> {
     let all = &simulation.left_out;
     (!all.is_empty()).then(|| format!("Not simulated: {}.", all.join("; ")))
 }
 
-/// The drive, where drives are compared, and the write policy of a cell, without its size.
+/// The write policy of a cell without its cache size, after the drive if drives are compared.
 pub fn policy(cell: &SimulatedCell) -> String {
     match &cell.drive {
         Some(drive) => format!("{drive}: {}", policy_alone(cell)),
@@ -48,7 +49,7 @@ pub fn policy(cell: &SimulatedCell) -> String {
     }
 }
 
-/// The write policy of a cell, without its size.
+/// The write policy of a cell without its cache size.
 pub fn policy_alone(cell: &SimulatedCell) -> String {
     let mut name = match cell.destage.as_deref() {
         Some(destage) => format!("{} {destage}", cell.cache),
@@ -72,7 +73,7 @@ pub fn cache(cell: &SimulatedCell) -> String {
     cell.cache_bytes.map_or_else(none, |bytes| Bytes(bytes as f64).to_string())
 }
 
-/// Energy in joules or kilowatt-hours, as people say it.
+/// Energy in joules, kilojoules or kilowatt-hours.
 pub fn energy(joules: f64) -> String {
     match joules {
         j if j < 1e3 => format!("{j:.3} J"),
@@ -93,7 +94,7 @@ fn fitted(label: &str, scale: Scale, unit: Unit, series: &[Series]) -> Axis {
     Axis::fitted(label, scale, unit, series.iter().flat_map(|one| &one.marks).map(|mark| mark.x))
 }
 
-/// Distributions of times. That of a single time rises from 0, so that it is seen.
+/// Distributions of times. The curve of a single time rises from 0, so that it is visible.
 fn distributions(label: &str, all: Vec<(String, &Vec<[f64; 2]>)>) -> Chart {
     let series: Vec<Series> = all
         .into_iter()
@@ -119,7 +120,8 @@ pub fn measured_and_simulated(simulation: &Simulation) -> Option<Chart> {
     Some(distributions("Distribution of recorded and simulated physical times", all))
 }
 
-/// Physical times by policy (figure 15): of every policy the cell whose cache is nearest to the paper's 128 KB.
+/// Physical times by policy (figure 15): for every policy the cell whose cache is closest to the
+/// paper's 128 KB.
 pub fn by_policy(simulation: &Simulation) -> Chart {
     let mut chosen: Vec<(String, &SimulatedCell)> = Vec::new();
     let far = |cell: &SimulatedCell| cell.cache_bytes.unwrap_or(128 << 10).abs_diff(128 << 10);
@@ -138,13 +140,14 @@ pub fn by_policy(simulation: &Simulation) -> Chart {
     distributions("Distribution of physical times by write policy", named.collect())
 }
 
-/// The times of a cell's writes, at the disk or with the host's queue.
+/// The times of a cell's writes: at the disk or, if `elapsed`, with the host's queue.
 fn writes(cell: &SimulatedCell, elapsed: bool) -> &SimulatedTimes {
     if elapsed { &cell.elapsed.write } else { &cell.physical.write }
 }
 
-/// Mean times of writes by cache size (figure 16), physical or elapsed; policies without a size are level lines. Cells without writes
-/// have no such time.
+/// Mean times of writes by cache size (figure 16), physical or elapsed.
+///
+/// Policies without a cache size are level lines. Cells without writes are left out.
 pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
     let cells = simulation.cells.iter().filter(|cell| writes(cell, elapsed).requests > 0);
     let cells: Vec<&SimulatedCell> = cells.collect();
@@ -186,7 +189,7 @@ pub fn by_size(simulation: &Simulation, elapsed: bool) -> Option<Chart> {
     Some(Chart::new(format!("{label} by cache size"), x, y, series).with_y_scale(Scale::Linear))
 }
 
-/// Intervals whose writes a cache at the host takes (figure 17).
+/// Intervals whose writes a cache at the host absorbs (figure 17).
 pub fn intervals(all: &[HostCacheAbsorption]) -> Chart {
     let of = |one: &HostCacheAbsorption| points(one, |p| p.intervals);
     let series = all.iter().enumerate();
@@ -196,7 +199,7 @@ pub fn intervals(all: &[HostCacheAbsorption]) -> Chart {
     Chart::new("Intervals fully absorbed", x, percent_axis("share of intervals"), series)
 }
 
-/// Writes that a cache at the host takes (figure 18).
+/// Writes that a cache at the host absorbs (figure 18).
 pub fn absorbed(all: &[HostCacheAbsorption]) -> Chart {
     let Some(one) = all.first() else { return intervals(all) };
     let series = vec![
@@ -207,12 +210,12 @@ pub fn absorbed(all: &[HostCacheAbsorption]) -> Chart {
     Chart::new("Writes absorbed", x, percent_axis("share of bytes written"), series)
 }
 
-/// The mean of these times; a dash of no requests.
+/// The mean of these times; a dash without requests.
 pub fn mean(of: &SimulatedTimes) -> String {
     if of.requests > 0 { Nanos(of.mean_ns).to_string() } else { none() }
 }
 
-/// The share of the bytes written that never went to the medium; `None` where nothing was written.
+/// The share of the written bytes that never reached the medium; `None` if nothing was written.
 pub fn absorbed_share(cell: &SimulatedCell) -> Option<String> {
     let share = cell.absorbed_bytes as f64 / cell.written_bytes as f64;
     (cell.written_bytes > 0).then(|| percent(share))
@@ -228,19 +231,19 @@ fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Ma
     one.points.iter().map(|p| Mark::plain(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 
-/// That a file that is called calibrated does not explain these requests, where it does not.
+/// A remark if the drive's file is called calibrated but does not explain these requests.
 fn doubt(simulation: &Simulation) -> Option<&'static str> {
     let a = simulation.agreement.as_ref()?;
     let is_close = a.demerit <= SimulationAgreement::DEMERIT_MOST
         && (a.paired_requests == 0 || a.paired_within_1ms >= SimulationAgreement::WITHIN_1MS_LEAST);
-    // Of several drives the first is the one that is compared; its status stands first.
+    // Only the first of several drives is compared with the recording; its status comes first.
     let status = simulation.drive_status.split("; ").next();
     (status == Some("calibrated") && !is_close).then_some(
         " The drive's file is called calibrated; for these requests, with these options, it is not: over 4 % demerit, or under 80 % within 1 ms.",
     )
 }
 
-/// What the agreement says, in a sentence or two.
+/// How well simulation and recording agree, in a sentence or two.
 pub fn agreement(simulation: &Simulation) -> Option<String> {
     let a = simulation.agreement.as_ref()?;
     let of = match simulation.cells.as_slice() {
@@ -313,7 +316,7 @@ mod tests {
         assert!(said.contains("Below 1"), "{said}");
     }
 
-    /// A simulation of writes with this many policies, all of one time.
+    /// A simulation of writes with this many policies, all with the same time.
     fn constant(policies: usize) -> Simulation {
         let cell = |number: usize| SimulatedCell {
             scheduler: format!("order {number}"),
@@ -377,7 +380,7 @@ mod tests {
         assert!(doubted("calibrated", 0.02, 0.3, 100));
         assert!(!doubted("calibrated", 0.02, 0.0, 0));
         assert!(!doubted("generic", 0.9, 0.0, 100));
-        // Of two drives the first is the one that is compared with what was recorded.
+        // Only the first of two drives is compared with the recording.
         assert!(doubted("calibrated; from published parameters", 0.21, 0.92, 100));
         assert!(!doubted("from published parameters; calibrated", 0.21, 0.92, 100));
     }

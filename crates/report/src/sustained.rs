@@ -1,4 +1,4 @@
-//! The course of a workload that ran for long, for every format: sentences, and the rate against time.
+//! The course of a long-running workload, for every format: sentences, and the rate against time.
 
 use crate::html::figure::{Figure, legend, two_sizes};
 use crate::html::values::Values;
@@ -9,10 +9,10 @@ use ioscape_schema::units::{Nanos, Rate};
 use ioscape_schema::{Measurement, Sustained};
 use std::fmt::Write as _;
 
-/// Size of the picture on a wide page.
+/// The size of the picture on a wide page.
 const LOW: Frame = Frame { width: 1080.0, height: 300.0 };
 
-/// As text, under `name` where there are several; empty where no course was kept.
+/// The course as text, under `name` if there are several; empty if none was recorded.
 pub fn text(run: &Measurement, name: &str, style: &Style) -> String {
     let Some(course) = run.sustained.as_deref() else { return String::new() };
     let heading = format!("Course{name}:");
@@ -23,7 +23,7 @@ pub fn text(run: &Measurement, name: &str, style: &Style) -> String {
     out
 }
 
-/// On the page; empty where no course was kept.
+/// The course as part of the page; empty if none was recorded.
 pub fn html(run: &Measurement, name: &str, number: usize) -> String {
     let Some(course) = run.sustained.as_deref() else { return String::new() };
     let mut out = format!("<h3>Course{}</h3><ul>", esc(name));

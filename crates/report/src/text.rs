@@ -1,4 +1,4 @@
-//! Strings from outside as they may stand in a page, and the few ways in which several renderers write the same thing.
+//! Escapes strings from outside for the page, and formats the values that several renderers share.
 
 pub use ioscape_schema::text::inert;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds, counted};
@@ -8,7 +8,7 @@ use ioscape_schema::{
 };
 use std::borrow::Cow;
 
-/// `text` as it may stand in HTML or XML text and in a quoted attribute.
+/// Escapes `text` for HTML or XML text and for a quoted attribute.
 pub fn esc(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in inert(text).chars() {
@@ -18,7 +18,7 @@ pub fn esc(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML 1.0 has no place for these two; everything else that is forbidden was made inert above.
+            // XML 1.0 forbids these two; `inert` has replaced all others that it forbids.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             _ => out.push(c),
         }
@@ -26,7 +26,7 @@ pub fn esc(text: &str) -> String {
     out
 }
 
-/// The text, or its beginning with an ellipsis where it has more than `most` characters.
+/// Returns the text, cut off with an ellipsis if it has more than `most` characters.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.chars().count() <= most {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     text.chars().take(most.saturating_sub(1)).chain(['\u{2026}']).collect::<String>().into()
 }
 
-/// `2026-11-05 14:03 UTC` from an RFC 3339 time; other text stays as it is.
+/// Shortens an RFC 3339 time to `2026-11-05 14:03 UTC`; other text stays as it is.
 pub fn short_time(text: &str) -> String {
     let shape = text.as_bytes();
     let dated = shape.len() >= 17 && shape.is_ascii() && shape[10] == b'T' && shape[13] == b':';
@@ -45,13 +45,13 @@ pub fn short_time(text: &str) -> String {
     format!("{} {}{zone}", &text[..10], &text[11..16])
 }
 
-/// Share of the set that was in the file cache, where the requests look there; else `none`: direct ones pass it by, whatever it holds.
+/// The share of the set that was in the file cache, or `none` if the requests bypass that cache.
 pub fn cached(one: &Measurement, none: &str) -> String {
     let looks = one.workload.access.reads_cached();
     one.resident_frac.filter(|_| looks).map_or_else(|| none.to_owned(), percent)
 }
 
-/// Value of a parameter as people write it: `64 MiB`, `50 %`, `4`.
+/// The value of a parameter as people write it: `64 MiB`, `50 %`, `4`.
 pub fn value_of(parameter: Parameter, value: f64) -> String {
     match parameter {
         Parameter::UniqueBytes | Parameter::SizeMean => Bytes(value).to_string(),
@@ -60,10 +60,11 @@ pub fn value_of(parameter: Parameter, value: f64) -> String {
     }
 }
 
-/// A share as a percentage: `50 %`, `2.5 %`. Only what is nothing is `0 %`, and only what is all is `100 %`; what would be rounded to
-/// them is `< 0.1 %` or `> 99.9 %`.
+/// A share as a percentage: `50 %`, `2.5 %`.
+///
+/// `0 %` and `100 %` are exact: a share that would merely round to them is `< 0.1 %` or `> 99.9 %`.
 pub fn percent(share: f64) -> String {
-    // Sums of fractions that make 0 or 1 miss it by less than one request in a trace of any length would.
+    // The rounding error of a sum that should be 0 or 1: less than one request in any trace.
     const EXACT: f64 = 1e-12;
     if share.abs() > EXACT && share.abs() < 0.0005 {
         return if share > 0.0 { "< 0.1 %" } else { "> -0.1 %" }.to_owned();
@@ -76,13 +77,13 @@ pub fn percent(share: f64) -> String {
     format!("{} %", if text == "-0" { "0" } else { text })
 }
 
-/// A share in whole per cent, for narrow columns; with a decimal below 1 % and above 99 %, by the same rule.
+/// A share in whole per cent, for narrow columns; below 1 % and above 99 % like [`percent`].
 pub fn whole_percent(share: f64) -> String {
     let is_far = (0.01..=0.99).contains(&share);
     percent(if is_far { (share * 100.0).round() / 100.0 } else { share })
 }
 
-/// How long something lasted, in nanoseconds, as people say it: `4.2 ms`, `12.3 s`, `4 m 10 s`.
+/// A duration in nanoseconds as people write it: `4.2 ms`, `12.3 s`, `4 m 10 s`.
 pub fn duration(ns: f64) -> String {
     if ns < 59.95e9 { Nanos(ns).to_string() } else { Seconds(ns / 1e9).to_string() }
 }
@@ -95,7 +96,7 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-/// A ratio to two digits behind the point; of a small one two digits that count, so that it is never 0: `1.38`, `0.013`, `0.0025`.
+/// A ratio to two decimals, or two significant digits if it is small: `1.38`, `0.013`, `0.0025`.
 pub fn fine_ratio(value: f64) -> String {
     let digits = match value {
         0.1.. => 2,
@@ -107,7 +108,9 @@ pub fn fine_ratio(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// Seconds to the thousandth; of less than a tenth of a second two digits, down to the microsecond: `4.210`, `0.0042`, `0.000012`.
+/// Seconds to three decimals: `4.210`.
+///
+/// Below a tenth of a second two significant digits, down to the microsecond: `0.0042`, `0.000012`.
 pub fn fine_seconds(seconds: f64) -> String {
     let digits = if seconds > 0.0 { (1.0 - seconds.log10().floor()).clamp(3.0, 6.0) } else { 3.0 };
     format!("{seconds:.0$}", digits as usize)
@@ -118,7 +121,7 @@ pub fn bounded(value: &str, low: &str, high: &str) -> String {
     if low == high { value.to_owned() } else { format!("{value} ({low} to {high})") }
 }
 
-/// What the horizontal axis of a parameter is called.
+/// The label of a parameter's horizontal axis.
 pub fn axis_label(parameter: Parameter) -> &'static str {
     match parameter {
         Parameter::UniqueBytes => "size of the set (unique_bytes)",
@@ -130,7 +133,7 @@ pub fn axis_label(parameter: Parameter) -> &'static str {
     }
 }
 
-/// A short label for a border.
+/// A short label for the operation of a border.
 pub fn operation(operation: BorderOperation) -> &'static str {
     match operation {
         BorderOperation::Read => "read",
@@ -149,7 +152,7 @@ pub fn policy(policy: WritePolicy) -> &'static str {
     }
 }
 
-/// Why a run ended, in words.
+/// The reason why a run ended, in words.
 pub fn stop(stop: Stop) -> &'static str {
     match stop {
         Stop::Confident => "confident",
@@ -165,12 +168,12 @@ pub fn kind(kind: WarningKind) -> String {
     value.as_str().unwrap_or("other").replace('_', " ")
 }
 
-/// The name the user gave a run, or its number.
+/// The name that the user gave a run, or its number.
 pub fn run_name(number: usize, run: &Measurement) -> String {
     run.name.as_deref().map_or_else(|| number.to_string(), |name| inert(name).into_owned())
 }
 
-/// The four parameters besides `unique_bytes`, then whatever differs from the defaults.
+/// The four parameters besides `unique_bytes`, then every setting that differs from its default.
 pub fn mix(workload: &Workload) -> String {
     let mut parts = vec![
         format!("{} requests", Bytes(workload.size_mean as f64)),
@@ -185,12 +188,12 @@ pub fn mix(workload: &Workload) -> String {
     parts.join(", ")
 }
 
-/// The size of the set, then the same.
+/// The size of the set, then the [`mix`].
 pub fn described(workload: &Workload) -> String {
     format!("{}, {}", Bytes(workload.unique_bytes as f64), mix(workload))
 }
 
-/// Whatever of how a workload is issued differs from the defaults, in words.
+/// How a workload issues its requests, in words: every setting that differs from its default.
 pub fn how(workload: &Workload) -> Vec<String> {
     let mut parts = Vec::new();
     let usual = Workload::default();
@@ -227,18 +230,27 @@ pub fn how(workload: &Workload) -> Vec<String> {
     parts
 }
 
-/// What a workload is called: its name in its set, or its number.
+/// The name of a workload in its set, or its number.
 pub fn label(name: Option<&String>, index: usize) -> String {
     name.map_or_else(|| format!("workload {}", index + 1), Clone::clone)
 }
 
-/// The interval of a ratio, unless its ends tell nothing.
+/// The interval of a ratio; of a wide interval that excludes 1, only the end next to 1.
+///
+/// A wide interval that includes 1 says nothing.
 pub fn between(ends: [f64; 2]) -> String {
     let [low, high] = ends.map(ratio);
-    if is_wide(ends) { "cannot be told".to_owned() } else { format!("{low} to {high}") }
+    match is_wide(ends) {
+        false => format!("{low} to {high}"),
+        true if ends[0] > 1.0 => format!("above {low}"),
+        true if ends[1] < 1.0 => format!("below {high}"),
+        true => "cannot be told".to_owned(),
+    }
 }
 
-/// What a comparison concludes on one workload: nothing where its interval is a guess, also in results that older versions wrote.
+/// The verdict of a comparison on one workload: "cannot be told" if its interval is a guess.
+///
+/// This also holds for results that older versions wrote.
 pub fn verdict(comparison: &Comparison) -> &'static str {
     if comparison.is_guess() {
         return Verdict::CannotBeTold.words();
@@ -251,7 +263,7 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
     }
 }
 
-/// The system that is chosen for its price, or what is known where none is predicted to be fast enough.
+/// The cheapest system that is predicted to be fast enough, or what is known if there is none.
 pub fn chosen(one: &Cheapest) -> String {
     match (&one.choice, one.rivals.as_slice()) {
         (Some(choice), _) => choice.system.clone(),
@@ -260,7 +272,7 @@ pub fn chosen(one: &Cheapest) -> String {
     }
 }
 
-/// Whether the system that is chosen surely is the cheapest, and if not, why.
+/// Whether the chosen system is certainly the cheapest, and if not, why.
 pub fn certainty(one: &Cheapest) -> String {
     match (&one.choice, one.rivals.as_slice()) {
         (None, _) => "-".to_owned(),
@@ -271,12 +283,12 @@ pub fn certainty(one: &Cheapest) -> String {
     }
 }
 
-/// One of several names.
+/// Several names as alternatives.
 fn either(names: &[String]) -> String {
     names.join(" or ")
 }
 
-/// What names a measured row: its name, its workload, or both.
+/// The name of a measured row: its own name, its workload, or both.
 pub fn row_name(row: &MeasuredRow) -> String {
     match (&row.name, row.workload.as_ref().map(described)) {
         (Some(name), Some(described)) => format!("{name}: {described}"),
@@ -294,22 +306,22 @@ pub fn figure(metric: Metric, value: f64) -> String {
     }
 }
 
-/// What stands in a table where there is no figure.
+/// The dash that a table shows in place of a missing figure.
 pub const NONE: &str = "\u{2013}";
 
-/// The same as a cell.
+/// [`NONE`] as a cell.
 pub fn none() -> String {
     NONE.to_owned()
 }
 
-/// Names in a row, each once where it follows itself.
+/// Names separated by commas, without immediate repetitions.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.dedup();
     names.join(", ")
 }
 
-/// The command line, quoted where a shell would need it.
+/// The command line, quoted where a shell needs it.
 pub fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
     let quoted = |word: &String| {
@@ -326,6 +338,14 @@ pub fn command(words: &[String]) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Once, the verdict "slower" stood beside the interval "- -".
+    #[test]
+    fn of_a_wide_interval_the_end_next_to_1_is_told() {
+        assert_eq!(between([1e-5, 0.2]), format!("below {}", ratio(0.2)));
+        assert_eq!(between([3.0, 1e5]), format!("above {}", ratio(3.0)));
+        assert_eq!(between([1e-5, 2.0]), "cannot be told");
+    }
 
     #[test]
     fn what_could_act_is_shown_as_its_escape() {

@@ -1,4 +1,4 @@
-//! What verification found, for every format: a sentence, and the blocks that are wrong.
+//! The result of verification, for every format: a sentence, and the blocks that are wrong.
 
 use crate::html::tables::table as html_table;
 use crate::terminal::Style;
@@ -6,7 +6,7 @@ use crate::terminal::tables::of_rows;
 use crate::text::esc;
 use ioscape_schema::{VerifyFinding, VerifyReport};
 
-/// Heads of the table of findings.
+/// The column heads of the table of findings.
 const HEAD: [&str; 4] = ["Found", "File", "Byte", "What"];
 
 fn cells(finding: &VerifyFinding) -> Vec<String> {
@@ -14,7 +14,7 @@ fn cells(finding: &VerifyFinding) -> Vec<String> {
     vec![finding.kind.word().to_owned(), finding.file.clone(), finding.offset.to_string(), what]
 }
 
-/// As text, under `name` where there are several; empty where nothing was verified.
+/// The result as text, under `name` if there are several; empty if nothing was verified.
 pub fn text(report: Option<&VerifyReport>, name: &str, style: &Style) -> String {
     let Some(report) = report else { return String::new() };
     let sentence = format!("Verification{name}: {}", report.sentence());
@@ -26,7 +26,7 @@ pub fn text(report: Option<&VerifyReport>, name: &str, style: &Style) -> String 
     out
 }
 
-/// On the page; empty where nothing was verified.
+/// The result as part of the page; empty if nothing was verified.
 pub fn html(report: Option<&VerifyReport>, name: &str) -> String {
     let Some(report) = report else { return String::new() };
     let sentence = esc(&report.sentence());

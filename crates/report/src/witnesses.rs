@@ -1,4 +1,4 @@
-//! Both witnesses against the size of the set: throughput, and what the kernel says was in memory.
+//! Both witnesses against the size of the set: throughput, and residency reported by the kernel.
 
 use crate::curve::{Curve, SEPARATOR};
 use crate::figures::{borders, chart};
@@ -8,17 +8,17 @@ use crate::text::percent;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{BorderOperation, Evaluation, Measurement, Parameter, Point};
 
-/// The same sets by both witnesses, on one horizontal axis.
+/// Charts of the same sets by both witnesses, on one horizontal axis.
 pub struct Witnesses {
     /// Throughput, logarithmic.
     pub throughput: Chart,
-    /// Share of the set that was resident after each run.
+    /// The share of the set that was resident after each run.
     pub share: Chart,
-    /// The same in bytes: under random access a plateau at the size of the cache.
+    /// The resident bytes: under random access they level off at the size of the cache.
     pub resident: Chart,
 }
 
-/// The figure; `None` where the kernel was not asked, or could not tell.
+/// The figure; `None` if the kernel was not asked or could not tell.
 pub fn witnesses(evaluation: &Evaluation) -> Option<Witnesses> {
     let asked = curves(evaluation).into_iter().filter(|curve| curve.points.iter().any(is_told));
     let asked: Vec<Curve> = asked.collect();
@@ -50,7 +50,7 @@ pub fn witnesses(evaluation: &Evaluation) -> Option<Witnesses> {
     Some(all)
 }
 
-/// The set-size curves with random access, for which share times size is the size of the cache.
+/// The set-size curves with random access, on which share times size is the size of the cache.
 fn curves(evaluation: &Evaluation) -> [Curve<'_>; 2] {
     let parameter = Parameter::UniqueBytes;
     let curve = |name, class, shape, points| Curve { name, class, shape, parameter, points };
@@ -60,17 +60,17 @@ fn curves(evaluation: &Evaluation) -> [Curve<'_>; 2] {
     ]
 }
 
-/// What bypasses the file cache leaves nothing in it, which says nothing.
+/// Whether the residency of a point means anything: requests that bypass the file cache leave none.
 fn is_told(point: &Point) -> bool {
     point.measurement.workload.access.reads_cached() && share_after(&point.measurement).is_some()
 }
 
-/// Share of the set in the file cache after the run.
+/// The share of the set in the file cache after the run.
 fn share_after(measurement: &Measurement) -> Option<f64> {
     measurement.witness.resident_frac.map(|[_, after]| after).or(measurement.resident_frac)
 }
 
-/// What the kernel told of a curve's points.
+/// The residency of a curve's points, as the kernel reported it.
 fn told(curve: &Curve, mark: fn(&Point, f64) -> Mark) -> Series {
     let marks = curve
         .points
@@ -111,7 +111,7 @@ fn size_axis(curves: &[Curve]) -> Axis {
     Axis::fitted("resident share x size of the set", Scale::Log2, Unit::Bytes, held)
 }
 
-/// The line on which a set that is wholly in memory lies.
+/// The line on which sets lie that are wholly in memory.
 fn whole_set(x: &Axis, y: &Axis) -> Series {
     let ends = [x.range[0].max(y.range[0]), x.range[1].min(y.range[1])];
     let marks = ends.map(|at| Mark::plain(at, at, "")).into();

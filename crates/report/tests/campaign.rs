@@ -1,4 +1,5 @@
-//! Campaigns and runs of `vxbench` in every rendering: complete, harmless, and well formed.
+//! Tests that campaigns and runs of `vxbench` are complete, harmless and well formed in every
+//! format.
 
 use ioscape_report::{Quantity, Style, csv, from_json, html, json, terminal};
 use ioscape_schema::{
@@ -116,7 +117,7 @@ fn the_page_has_the_graphs_and_no_foreign_script() {
     assert!(page.contains("threads 4"), "what the rows of a graph share");
 }
 
-/// A cell had one range in its graph and another one in the table, and nothing said what either was.
+/// Once, a cell had one range in its graph and another in the table, and nothing explained either.
 #[test]
 fn the_page_says_what_ranges_are_and_what_ratios_are_to() {
     let mut document = table();
@@ -164,7 +165,8 @@ fn whose_the_response_times_of_several_clients_are_is_told() {
     }
 }
 
-/// A logarithmic axis has no place for 0, and left out the file system that all others are compared with.
+/// Once, the axis was logarithmic, so it left out the base of the comparison: the empty file
+/// system.
 #[test]
 fn an_empty_file_system_is_on_the_graph_of_how_full_it_is() {
     let mut document = table();

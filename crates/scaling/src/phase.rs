@@ -1,6 +1,6 @@
-//! The phases of an evaluation, in the order they are taken.
+//! The phases of an evaluation, in the order in which they run.
 
-/// The steps of an evaluation, in the order they are taken.
+/// The steps of an evaluation, in the order in which they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Coarse sweep of `unique_bytes` with the nominal mix.
@@ -13,11 +13,11 @@ pub enum Phase {
     Read,
     /// The same with pure writes.
     Write,
-    /// Extra probes that findings need.
+    /// Extra probes for findings.
     Findings,
-    /// The four other curves in every region.
+    /// The other four curves in every region.
     Curves,
-    /// The first try of section 7.
+    /// The search of section 7.
     AllParameters,
     /// Workloads off all curves, where the model's prediction is least sure.
     Interactions,
@@ -40,7 +40,7 @@ impl Phase {
         Self::Rounds,
     ];
 
-    /// The phase in words, as shown in plans, progress and `shortened`.
+    /// The phase's name, as shown in plans, progress and `shortened`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pilot => "pilot: set sizes, coarsely",

@@ -2,10 +2,12 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-/// Standard deviation of the median of so many independent values with normal noise, over that of one of them.
+/// Standard deviation of the median of this many independent values with normal noise, relative to
+/// that of one value.
 ///
-/// The mean of as many would be better known; the median is for noise that is not always normal. Its variance comes to half pi over their number;
-/// for few values this is right within two hundredths.
+/// The mean of as many values would be known better; the median suits noise that is not always
+/// normal. Its variance approaches half pi over the number of values. For few values the result is
+/// right within two hundredths.
 pub(crate) fn median_error(values: usize) -> f64 {
     let values = values.max(1);
     let more = if values.is_multiple_of(2) { 1.27 } else { FRAC_PI_2 - 1.0 };
@@ -16,7 +18,8 @@ pub(crate) fn median_error(values: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Against the variances of medians of normal samples; that of three is 1 less the root of 3 over pi.
+    /// Compares with the variances of medians of normal samples; that of three is 1 less the root
+    /// of 3 over pi.
     #[test]
     fn medians_of_few_scatter_more_than_means() {
         assert_eq!(median_error(0), median_error(1));

@@ -1,11 +1,12 @@
-//! What the unit tests share: plausible measurements and points of a given speed, borders and regions.
+//! Helpers of the unit tests: plausible measurements, points of a given speed, borders and regions.
 
 use ioscape_schema::{
     Border, BorderOperation, Direction, Measurement, Parameter, Point, Region, RegionCurves,
     ResponseTime, Stop, Workload,
 };
 
-/// A measurement of `workload` at `throughput` bytes per second whose mean request took one second over `iops`.
+/// A measurement of `workload` at `throughput` bytes per second, with a mean response time of one
+/// second over `iops`.
 pub(crate) fn measurement(
     workload: &Workload,
     throughput: f64,
@@ -26,14 +27,15 @@ pub(crate) fn measurement(
     }
 }
 
-/// A point of the curve of a parameter at this value, whose rounds all have the same speed in bytes per second.
+/// A point at this value on the curve of a parameter; all its rounds have the same speed, in bytes
+/// per second.
 pub(crate) fn point((parameter, value): (Parameter, f64), speed: f64, rounds: usize) -> Point {
     let workload = Workload::default().with(parameter, value);
     let measurement = measurement(&workload, speed, 1.0, speed);
     Point { value, measurement, rounds: vec![speed; rounds], spread: None }
 }
 
-/// A border of storage that was found at a set between these bounds.
+/// A border of storage between these two sets.
 pub(crate) fn border(
     operation: BorderOperation,
     [low, unique_bytes, high]: [f64; 3],
@@ -43,13 +45,13 @@ pub(crate) fn border(
     Border { operation, unique_bytes, low, high, ratio, in_memory, slower }
 }
 
-/// The first region, of sets of a byte or two, with these curves.
+/// The first region, with sets of a byte or two and these curves.
 pub(crate) fn region(curves: RegionCurves) -> Region {
     let (name, unique_bytes) = ("region 1".to_owned(), [1.0, 2.0]);
     Region { name, unique_bytes, focal: Workload::default(), curves }
 }
 
-/// A round of reads that wait for storage, from which others read so much meanwhile.
+/// A round of reads that wait for storage, while others read this many bytes from it.
 pub(crate) fn reading(unique_bytes: u64, speed: f64, others: u64) -> Measurement {
     let workload = Workload { unique_bytes, size_mean: 4096, ..Workload::default() };
     let mut m = measurement(&workload, speed, 1.0, speed);

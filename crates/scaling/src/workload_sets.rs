@@ -1,4 +1,4 @@
-//! Named sets of workloads to compare systems on: the paper's five, and today's.
+//! Named sets of workloads on which systems are compared: the paper's five, and today's.
 
 use ioscape_schema::{SizeDistribution, Workload};
 
@@ -7,7 +7,7 @@ use ioscape_schema::{SizeDistribution, Workload};
 pub struct NamedWorkload {
     /// Name, as it appears in results.
     pub name: &'static str,
-    /// What it stands for, and the source of its parameters.
+    /// The purpose that it stands for, and the source of its parameters.
     pub source: &'static str,
     /// The workload.
     pub workload: Workload,
@@ -47,9 +47,9 @@ pub fn paper() -> Vec<NamedWorkload> {
     ]
 }
 
-/// Workloads of today. Mixes and sizes are those of the published workload definition that each source names; the sets
-/// are chosen to exceed the caches of a small server, and where a source gives no sequentiality or concurrency, the
-/// choice is ours and said to be.
+/// Workloads of today. Mixes and sizes are those of the published workload definition that each
+/// source names. The sets are chosen to exceed the caches of a small server. Where a source gives
+/// no sequentiality or concurrency, the choice is ours and marked as such.
 pub fn today() -> Vec<NamedWorkload> {
     vec![
         named(
@@ -92,7 +92,7 @@ pub fn today() -> Vec<NamedWorkload> {
     ]
 }
 
-/// The set of that name: `paper` or `today`; `None` for another.
+/// The set of that name, `paper` or `today`; `None` for any other name.
 pub fn by_name(name: &str) -> Option<Vec<NamedWorkload>> {
     match name {
         "paper" => Some(paper()),

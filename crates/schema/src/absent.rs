@@ -1,6 +1,6 @@
-//! Which fields are left out of a file: those with the value that a file without them is read with.
+//! Omission of fields from a file if their value is the one assumed when they are missing.
 
-/// Whether a field has the default of its type, and so can be left out.
+/// Returns whether a field has its default value and can be omitted.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,4 +1,5 @@
-//! What an application asks of a file system beyond five parameters: its requests by kind and size, and what a cache of any size would hold.
+//! An application's demands on a file system beyond five parameters: its requests by kind and size,
+//! and their locality in a cache of any size.
 
 use crate::range::{Fraction, NotNegative, not_negative};
 use crate::workload::SIZE_MEAN_MAX;
@@ -7,33 +8,37 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Requests of one kind and about one size.
+/// Requests of one kind and of similar size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestClass {
     /// Read or write.
     pub op: Op,
-    /// Whether each begins where the same process's previous request of this kind to the same file ended.
+    /// Whether each request begins where the same process's previous request of this kind to the
+    /// same file ended.
     pub sequential: bool,
     /// Number of requests.
     pub requests: u64,
-    /// Bytes they moved.
+    /// Bytes moved.
     pub bytes: u64,
-    /// Bytes of the sequential run that one of their bytes belongs to, in the mean: what write-back can gather.
+    /// Mean length, over their bytes, of the sequential run that a byte belongs to: what write-back
+    /// can gather.
     #[serde(default, deserialize_with = "not_negative")]
     pub run_bytes: f64,
-    /// Mean time of one where it was traced.
+    /// Mean response time on the traced system.
     #[serde(deserialize_with = "not_negative")]
     pub response_time_ns: f64,
-    /// Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it misses: read bytes not
-    /// found there; written bytes that are new to it or left it since they were last written, and so go to storage.
+    /// Miss ratios of an initially empty LRU cache: cache size in bytes, fraction of the class's
+    /// bytes that miss. For reads these are bytes not found; for writes, bytes that are new or were
+    /// evicted since their last write, and so go to storage.
     #[serde(deserialize_with = "miss_ratio")]
     pub miss_ratio: Vec<(f64, f64)>,
-    /// Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace differ; empty in older results.
+    /// Half width of the 90 % interval of each miss ratio, from how much parts of the trace differ;
+    /// empty in older results.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub miss_ratio_half90: Vec<f64>,
 }
 
-/// Reads sizes of caches, each larger than the one before, with shares of misses.
+/// Reads miss ratios by strictly ascending cache size.
 fn miss_ratio<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(f64, f64)>, D::Error> {
     let points = Vec::<(NotNegative, Fraction)>::deserialize(deserializer)?;
     let points = points.into_iter().map(|(size, share)| (size.into(), share.into()));
@@ -48,7 +53,8 @@ fn miss_ratio<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(f64, f6
 }
 
 impl RequestClass {
-    /// Share of the class's bytes that an LRU cache of `cache_bytes` misses, between the sizes known by linear interpolation.
+    /// Returns the fraction of the class's bytes that an LRU cache of `cache_bytes` misses, by
+    /// linear interpolation between known sizes.
     pub fn missed(&self, cache_bytes: f64) -> f64 {
         let after = self.miss_ratio.partition_point(|(size, _)| *size <= cache_bytes);
         match (after.checked_sub(1).map(|i| self.miss_ratio[i]), self.miss_ratio.get(after)) {
@@ -60,7 +66,8 @@ impl RequestClass {
         }
     }
 
-    /// The same class with every share of misses at an end of its interval: -1 for the low one, 1 for the high one.
+    /// Returns the class with every miss ratio moved to an end of its interval: -1 for the low end,
+    /// 1 for the high end.
     pub fn at_end(&self, end: f64) -> Self {
         let mut most = 1.0f64;
         let moved = self.miss_ratio.iter().enumerate().map(|(i, (size, share))| {
@@ -72,34 +79,34 @@ impl RequestClass {
         Self { miss_ratio: moved.collect(), ..self.clone() }
     }
 
-    /// Mean size in bytes.
+    /// Returns the mean size in bytes.
     pub fn size_mean(&self) -> f64 {
         self.bytes as f64 / self.requests.max(1) as f64
     }
 }
 
-/// An application's requests as a storage system serves them: by class, each with its own locality.
+/// An application's requests as seen by a storage system: by class, each with its own locality.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AccessPattern {
     /// The classes, reads first, smaller requests first.
     pub classes: Vec<RequestClass>,
     /// Distinct bytes read or written, in whole pages of 4 KiB.
     pub unique_bytes: u64,
-    /// Those that were written.
+    /// Distinct bytes written.
     pub unique_write_bytes: u64,
-    /// Mean number of processes at work at once.
+    /// Mean number of processes active at the same time.
     pub process_num: u32,
-    /// Mean time that a process spends between two requests.
+    /// Mean think time of a process between two requests.
     #[serde(deserialize_with = "not_negative")]
     pub think_time_ns: f64,
-    /// Seconds spent in `fsync` and the like, all processes together.
+    /// Total seconds that all processes spent in `fsync` and the like.
     #[serde(deserialize_with = "not_negative")]
     pub sync_s: f64,
-    /// Seconds in which no process was at its I/O: starting, ending, computing for long.
+    /// Seconds in which no process was doing I/O: start-up, exit, long computation.
     #[serde(deserialize_with = "not_negative")]
     pub elsewhere_s: f64,
-    /// Memory that one process had for itself, in bytes and at least: what may have been pages of files that it mapped is not in it. It is not there
-    /// for the file cache. Absent where it is not known.
+    /// Private memory of one process, in bytes: a lower bound, since pages that may belong to
+    /// mapped files are not counted. It is not available to the file cache. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }
@@ -110,21 +117,22 @@ impl AccessPattern {
         self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.requests))
     }
 
-    /// The same requests with all shares of misses at an end of their intervals; `None` where these are not known.
+    /// Returns the requests with all miss ratios at an end of their intervals; `None` if these are
+    /// unknown.
     pub fn at_end(&self, end: f64) -> Option<Self> {
         let known = |class: &RequestClass| class.miss_ratio.len() == class.miss_ratio_half90.len();
         let classes = self.classes.iter().map(|class| class.at_end(end)).collect();
         self.classes.iter().all(known).then(|| Self { classes, ..self.clone() })
     }
 
-    /// How reads and writes differ, if a share `change_frac` of the requests follow one of the other kind: the sizes and the order of each;
-    /// `None` where there is one kind alone.
+    /// Returns how reads and writes differ in size and order, if a fraction `change_frac` of the
+    /// requests follows one of the other kind; `None` if there is only one kind.
     pub fn by_operation(&self, change_frac: f64) -> Option<ByOperation> {
         let [read, write] = [Op::Read, Op::Write].map(|op| self.traits(op));
         Some(ByOperation { read: read?, write: write?, change_frac })
     }
 
-    /// Sizes and order of one kind, from its classes.
+    /// Returns the sizes and order of one kind, from its classes.
     fn traits(&self, op: Op) -> Option<OperationTraits> {
         let classes = || self.classes.iter().filter(|class| class.op == op && class.requests > 0);
         let count = |class: &RequestClass| class.requests as f64;
@@ -138,8 +146,8 @@ impl AccessPattern {
         (all > 0.0).then(|| OperationTraits { sizes, seq_frac: sequential / all })
     }
 
-    /// Of the bytes in requests of one kind elsewhere than the one before whose page was used already: sizes in bytes, each with the share of
-    /// them that an LRU cache of that size holds.
+    /// Reuse among non-sequential requests of one kind: of their bytes on pages used before, the
+    /// fraction that an LRU cache holds, by cache size in bytes.
     pub fn again(&self, op: Op) -> Vec<[f64; 2]> {
         let classes = || self.classes.iter().filter(|class| class.op == op && !class.sequential);
         let mut sizes: Vec<f64> =
@@ -154,7 +162,7 @@ impl AccessPattern {
         if all > 0.0 { sizes.into_iter().map(point).collect() } else { Vec::new() }
     }
 
-    /// Bytes moved.
+    /// Returns the bytes moved.
     pub fn bytes(&self) -> u64 {
         self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.bytes))
     }

@@ -1,12 +1,12 @@
-//! What a program tells the kernel about its accesses to come.
+//! Advice of a program to the kernel about its coming accesses.
 
 use serde::{Deserialize, Serialize};
 
-/// What the program tells the kernel about its accesses to come (`posix_fadvise`, of a mapping also `madvise`).
+/// Advice to the kernel about coming accesses (`posix_fadvise`; for a mapping also `madvise`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Advice {
-    /// Nothing, as most programs do.
+    /// No advice, as in most programs.
     #[default]
     Normal,
     /// `POSIX_FADV_RANDOM`: the kernel does not read ahead.

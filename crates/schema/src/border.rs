@@ -4,15 +4,15 @@ use crate::bounded::Bounded;
 use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
-/// Which requests a border of `unique_bytes` holds for.
+/// The requests for which a border of `unique_bytes` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BorderOperation {
-    /// Found by pure reads.
+    /// Found with reads only.
     Read,
-    /// Found by pure writes.
+    /// Found with writes only.
     Write,
-    /// Found by the mix of the focal vector.
+    /// Found with the read/write mix of the focal vector.
     Mixed,
 }
 
@@ -30,20 +30,22 @@ pub struct Border {
     /// The border is not above this, in bytes.
     #[serde(deserialize_with = "not_negative")]
     pub high: f64,
-    /// Throughput just before the border over that well behind it.
+    /// Throughput just before the border over the throughput well beyond it.
     #[serde(default, deserialize_with = "not_negative")]
     pub ratio: f64,
-    /// Whether everything behind it still came from memory: a border of the processor's caches, not of storage. Such a
-    /// border makes no region.
+    /// Whether everything beyond the border is still served from memory: then it is a border of the
+    /// processor's caches, not of storage, and makes no region.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_memory: bool,
-    /// How much slower sets beyond it were measured to be; nothing where none was measured on one of its sides.
+    /// How much slower the sets beyond the border were measured to be; absent if one of its sides
+    /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slower: Option<Slower>,
 }
 
 impl Border {
-    /// Whether both may lie at the same size, each known to its bounds and a tenth beyond.
+    /// Returns whether both borders may lie at the same size, given their bounds and a tenth beyond
+    /// them.
     pub fn meets(&self, other: &Self) -> bool {
         self.low <= NEAR * other.high && other.low <= NEAR * self.high
     }
@@ -52,22 +54,22 @@ impl Border {
 /// How much slower a set well beyond a border is than the largest one measured before it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slower {
-    /// Throughput before it over that beyond it, with its bounds.
+    /// Throughput before the border over throughput beyond it, with bounds.
     pub times: Bounded,
-    /// The set beyond it, in bytes.
+    /// The set beyond the border, in bytes.
     #[serde(deserialize_with = "not_negative")]
     pub unique_bytes: f64,
 }
 
-/// One number of regions, and how probable it is.
+/// One possible number of regions and its probability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelCount {
-    /// Regions by the size of the set, 1 or more.
+    /// Number of regions on the axis of the set size, 1 or more.
     pub regions: u32,
-    /// 0 to 1, given everything that was measured.
+    /// Probability, 0 to 1, given everything that was measured.
     #[serde(deserialize_with = "not_negative")]
     pub probability: f64,
-    /// Where levels then most probably end for reads, in bytes, ascending.
+    /// Most probable ends of the levels for reads, given this number; in bytes, ascending.
     #[serde(default)]
     pub read_borders: Vec<f64>,
     /// The same for writes.
@@ -75,14 +77,15 @@ pub struct LevelCount {
     pub write_borders: Vec<f64>,
 }
 
-/// Bounds count a place as theirs up to this factor beyond them.
+/// Factor by which a size may lie beyond bounds and still count as within them.
 const NEAR: f64 = 1.1;
 
 impl LevelCount {
-    /// Probability from which on a border or a number of regions is said without doubt.
+    /// Smallest probability at which a border or a number of regions is stated without reservation.
     pub const SURE: f64 = 0.95;
 
-    /// Where levels then most probably end, in bytes, ascending; half reads, half writes count as reads.
+    /// Returns the most probable ends of the levels, in bytes, ascending. A mix of half reads and
+    /// half writes counts as reads.
     pub fn borders(&self, operation: BorderOperation) -> &[f64] {
         match operation {
             BorderOperation::Write => &self.write_borders,
@@ -90,12 +93,12 @@ impl LevelCount {
         }
     }
 
-    /// Whether a level then ends within these bounds in bytes.
+    /// Returns whether a level ends within these bounds, in bytes.
     pub fn has_border(&self, operation: BorderOperation, bounds: [f64; 2]) -> bool {
         self.borders(operation).iter().any(|at| Self::is_within(*at, bounds))
     }
 
-    /// Whether a place in bytes counts as one within these bounds.
+    /// Returns whether a size in bytes counts as within these bounds.
     pub fn is_within(at: f64, [low, high]: [f64; 2]) -> bool {
         at < high * NEAR && at > low / NEAR
     }

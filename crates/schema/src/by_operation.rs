@@ -1,21 +1,22 @@
-//! Reads and writes that differ in size and order: what the five parameters only summarize.
+//! Reads and writes that differ in size and order, which the five parameters only summarize.
 
 use crate::Op;
 use crate::range::fraction;
 use serde::{Deserialize, Serialize};
 
-/// A size with a smaller share of the requests of its kind is rare.
+/// A size with a smaller fraction of the requests of its kind counts as rare.
 const RARE: f64 = 0.05;
 
-/// How an application's reads and writes differ, and how long a process goes on with one of them.
+/// How an application's reads and writes differ, and how long a process keeps to one of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByOperation {
     /// Its reads.
     pub read: OperationTraits,
     /// Its writes.
     pub write: OperationTraits,
-    /// Share of requests that are of the other kind than the same process's request before, 0 to 1: at 2 `read_frac` (1 - `read_frac`)
-    /// reads and writes come in no order, below that in runs.
+    /// Fraction of requests of the other kind than the same process's previous request, 0 to 1. At
+    /// 2 `read_frac` (1 - `read_frac`) reads and writes are in random order; below that they come
+    /// in runs.
     #[serde(deserialize_with = "fraction")]
     pub change_frac: f64,
 }
@@ -23,7 +24,7 @@ pub struct ByOperation {
 /// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationTraits {
-    /// Sizes in bytes, each with its share of the requests.
+    /// Sizes in bytes, each with its fraction of the requests.
     pub sizes: Vec<(u64, f64)>,
     /// Probability that a request starts where the same process's previous request of this kind ended, 0 to 1.
     #[serde(deserialize_with = "fraction")]
@@ -31,7 +32,7 @@ pub struct OperationTraits {
 }
 
 impl ByOperation {
-    /// The traits of one kind.
+    /// Returns the traits of one kind of request.
     pub fn of(&self, op: Op) -> &OperationTraits {
         match op {
             Op::Read => &self.read,
@@ -39,12 +40,13 @@ impl ByOperation {
         }
     }
 
-    /// The smallest size that is not rare, in bytes: what offsets are multiples of follows from it.
+    /// Returns the smallest size that is not rare, in bytes; it determines the alignment of
+    /// offsets.
     pub fn least_size(&self) -> Option<u64> {
         self.sizes().filter(|(_, share)| *share >= RARE).map(|(size, _)| size).min()
     }
 
-    /// The largest size, in bytes; `None` without any.
+    /// Returns the largest size, in bytes; `None` if there are no sizes.
     pub fn largest_size(&self) -> Option<u64> {
         self.sizes().map(|(size, _)| size).max()
     }
@@ -53,14 +55,15 @@ impl ByOperation {
         [&self.read, &self.write].into_iter().flat_map(|one| one.sizes.iter().copied())
     }
 
-    /// Probability that a request after a read, and one after a write, is a read, where `read_frac` of all are.
+    /// Returns the probability that the request after a read, and the one after a write, is a read,
+    /// if `read_frac` of all requests are reads.
     pub fn read_after(&self, read_frac: f64) -> [f64; 2] {
         let half = self.change_frac / 2.0;
         let share = |of: f64| if of > 0.0 { (half / of).min(1.0) } else { 1.0 };
         [1.0 - share(read_frac), share(1.0 - read_frac)]
     }
 
-    /// Whether requests can be drawn, of at most `most` bytes each.
+    /// Checks that requests of at most `most` bytes each can be drawn.
     ///
     /// # Errors
     /// What is wrong, in words.

@@ -1,16 +1,16 @@
-//! What a campaign runs in each cell of its table, before anything is measured.
+//! The plan of a campaign: what runs in each cell of its table.
 
 use crate::VxJob;
 use serde::{Deserialize, Serialize};
 
-/// One parameter of a row and its value.
+/// One parameter of a row with its value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignSetting {
     /// Name, such as `iosize`.
     pub name: String,
-    /// Value as it was written, such as `64k`.
+    /// Value as written, such as `64k`.
     pub text: String,
-    /// The same as a number: bytes for sizes.
+    /// Value as a number; sizes are in bytes.
     #[serde(deserialize_with = "crate::range::not_negative")]
     pub value: f64,
 }
@@ -19,33 +19,33 @@ pub struct CampaignSetting {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prepare {
-    /// They are written whole, one after another, before the run.
+    /// They are written completely, one after another, before the run.
     #[default]
     Written,
-    /// They do not exist: the run makes them.
+    /// They do not exist before the run, which creates them.
     Fresh,
-    /// They are written alternately, in pieces of `age_piece`, so that their extents interleave.
+    /// They are written alternately in pieces of `age_piece`, so that their extents interleave.
     Aged,
 }
 
-/// What a run does to names instead of data.
+/// Operation of a run on names instead of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameOperation {
-    /// Files are made, empty.
+    /// Creates empty files.
     Create,
-    /// Their attributes are asked for.
+    /// Reads the attributes of files.
     Stat,
-    /// They get another name in the same directory.
+    /// Renames files within the same directory.
     Rename,
-    /// Directories are read; every entry counts.
+    /// Reads directories; every entry counts.
     List,
-    /// Files are removed.
+    /// Removes files.
     Unlink,
 }
 
 impl NameOperation {
-    /// All of them, with their words.
+    /// All operations with their words.
     pub const ALL: [(&str, Self); 5] = [
         ("create", Self::Create),
         ("stat", Self::Stat),
@@ -58,22 +58,23 @@ impl NameOperation {
 /// A run of operations on names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NameJob {
-    /// What is done.
+    /// The operation.
     pub operation: NameOperation,
-    /// Threads at the same time.
+    /// Number of concurrent threads.
     pub threads: u32,
-    /// Files of each thread.
+    /// Number of files per thread.
     pub entries: u64,
     /// Whether all threads work in one directory.
     pub shared: bool,
-    /// Files that lie in those directories beforehand, in all.
+    /// Total number of files in those directories beforehand.
     pub tree_files: u64,
-    /// Times that half of those, drawn at random, were removed and made again.
+    /// How often half of those files, chosen at random, were removed and recreated.
     pub tree_churn: u32,
 }
 
 impl NameJob {
-    /// Operations on names of a run, with those that make and remove what it works on.
+    /// Returns the number of name operations in a run, including those that create and remove its
+    /// files.
     pub fn operations(&self) -> u64 {
         let each = match self.operation {
             NameOperation::Create | NameOperation::Unlink | NameOperation::List => 2,
@@ -82,33 +83,35 @@ impl NameJob {
         self.entries.saturating_mul(u64::from(self.threads)).saturating_mul(each)
     }
 
-    /// Operations on names that lay out the files which lie there beforehand, and remove them in the end.
+    /// Returns the number of name operations that create the files present beforehand and finally
+    /// remove them.
     pub fn layout_operations(&self) -> u64 {
         self.tree_files.saturating_mul(2 + u64::from(self.tree_churn))
     }
 }
 
-/// What a file system holds before the files of a cell are laid out in it.
+/// Contents of a file system before the files of a cell are laid out in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fill {
-    /// Share of its space that is used, in percent: from 0 to [`Fill::PERCENT_MAX`].
+    /// Used fraction of its space, in percent: from 0 to [`Fill::PERCENT_MAX`].
     pub percent: u8,
-    /// Times that half of the files that use it, drawn at random, were removed and others made until it was as full again.
+    /// How often half of the files that fill it, chosen at random, were removed and replaced until
+    /// it was as full again.
     pub turnover: u32,
 }
 
 impl Fill {
-    /// Fullest that a file system is made, in percent.
+    /// Maximum fill level of a file system, in percent.
     pub const PERCENT_MAX: u8 = 95;
 
-    /// Bytes that are written to fill a file system of so many bytes.
+    /// Returns the bytes written to fill a file system of `of_bytes` bytes.
     pub fn written_bytes(self, of_bytes: u64) -> u64 {
         let used = of_bytes / 100 * u64::from(self.percent);
         used + used / 2 * u64::from(self.turnover)
     }
 }
 
-/// A row before it is measured.
+/// Plan of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPlan {
     /// The parameters that vary.
@@ -118,39 +121,39 @@ pub struct RowPlan {
 }
 
 impl RowPlan {
-    /// Space that the row takes at a place, in bytes: that of its largest cell.
+    /// Returns the space that the row needs at a place, in bytes: that of its largest cell.
     pub fn space_bytes(&self) -> u64 {
         self.cells.iter().map(CellPlan::space_bytes).max().unwrap_or(0)
     }
 }
 
-/// What one cell runs, wherever its place is.
+/// Plan of one cell, independent of its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellPlan {
     /// The run.
     pub job: VxJob,
     /// Users, one file each.
     pub files: u32,
-    /// Files that exist.
+    /// Number of files that exist beforehand.
     pub files_written: u32,
-    /// Size of each, in bytes.
+    /// Size of each file, in bytes.
     pub file_bytes: u64,
     /// How they are created.
     pub prepare: Prepare,
-    /// Pieces of aged files, in bytes.
+    /// Size of the pieces of aged files, in bytes.
     pub age_piece: u64,
-    /// Whether it runs on a device.
+    /// Whether the cell runs on a raw device.
     pub raw: bool,
-    /// What it does to names, instead of the run's I/O.
+    /// The operations on names, if it does those instead of the run's I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NameJob>,
-    /// What its file system holds beforehand, if it was made for the campaign.
+    /// What the file system holds beforehand, if the campaign made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Fill>,
 }
 
 impl CellPlan {
-    /// Plan of a run on one file of `file_bytes` that is written before.
+    /// Returns the plan of a run on one file of `file_bytes` that is written beforehand.
     pub fn of_file(job: VxJob, file_bytes: u64) -> Self {
         Self {
             job,
@@ -165,19 +168,20 @@ impl CellPlan {
         }
     }
 
-    /// Whether both do one kind of work: read, write at random, make names and so on, however it is done.
+    /// Returns whether both do the same kind of work (read, write at random, create names and so
+    /// on), by whatever method.
     pub fn is_work_of(&self, other: &Self) -> bool {
         let names = |plan: &Self| plan.names.as_ref().map(|job| job.operation);
         names(self) == names(other)
             && (self.names.is_some() || self.job.workload == other.job.workload)
     }
 
-    /// Space that its files take, in bytes.
+    /// Returns the space of its files, in bytes.
     pub fn space_bytes(&self) -> u64 {
         self.file_bytes.saturating_mul(u64::from(self.files_written))
     }
 
-    /// Bytes that one run moves; none where it works on names.
+    /// Returns the bytes that one run moves; 0 for operations on names.
     pub fn moved_bytes(&self) -> u64 {
         if self.names.is_some() {
             return 0;
@@ -186,7 +190,7 @@ impl CellPlan {
     }
 }
 
-/// The files that must lie at a directory or device before a cell can run there.
+/// The files that must exist in a directory or on a device before a cell can run there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSet {
     prepare: Prepare,
@@ -194,12 +198,13 @@ pub struct FileSet {
     files: u32,
     age_piece: u64,
     fill: Option<Fill>,
-    /// Directories, whether they are shared, files in them and how often half of these were made again.
+    /// Number of directories, whether they are shared, files in them, and how often half of these
+    /// were recreated.
     tree: Option<(u32, bool, u64, u32)>,
 }
 
 impl FileSet {
-    /// What `plan` needs.
+    /// Returns the files that `plan` needs.
     pub fn of(plan: &CellPlan) -> Self {
         let CellPlan { prepare, file_bytes, files_written: files, age_piece, names, fill, .. } =
             *plan;

@@ -1,9 +1,9 @@
-//! Clients that ran one workload at the same time on the storage that they share.
+//! Clients that ran one workload at the same time on shared storage.
 
 use crate::range::not_negative;
 use serde::{Deserialize, Serialize};
 
-/// What one client had of a measurement.
+/// One client's part in a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Client {
     /// Number of the client, from 0.
@@ -18,7 +18,7 @@ pub struct Client {
     /// Mean response time in nanoseconds.
     #[serde(deserialize_with = "not_negative")]
     pub response_time_mean_ns: f64,
-    /// Its throughput is below 80 % of the median client's, by the whole of its interval.
+    /// Whether its whole confidence interval lies below 80 % of the median client's throughput.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub straggles: bool,
 }
@@ -28,17 +28,20 @@ pub struct Client {
 pub struct Clients {
     /// Each client, by number.
     pub each: Vec<Client>,
-    /// Jain's index of the throughputs: 1 when all are equal, 1 over the number of clients when one has everything.
+    /// Jain's index of the throughputs: 1 if all are equal, 1 over the number of clients if one
+    /// gets everything.
     pub fairness: f64,
     /// Least and greatest throughput of a client over the mean.
     pub spread: [f64; 2],
-    /// Longest time between the first and the last client's beginning of a measured part, in nanoseconds of one clock.
+    /// Longest time from the first to the last client's start of a measured part, in nanoseconds of
+    /// one clock.
     pub start_skew_ns: u64,
-    /// By how much the clocks' offsets from one another may be wrong, in nanoseconds: half the shortest round trip.
+    /// Possible error of the clocks' offsets from one another, in nanoseconds: half the shortest
+    /// round trip.
     pub clock_error_ns: u64,
-    /// Seconds that agreeing on the beginnings took, beside the clients' own preparation.
+    /// Seconds spent on agreeing on start times, apart from the clients' own preparation.
     #[serde(deserialize_with = "not_negative")]
     pub coordination_s: f64,
-    /// Agreed beginnings: the measured part may consist of several.
+    /// Number of agreed starts: the measured part may consist of several windows.
     pub windows: u32,
 }

@@ -1,20 +1,23 @@
-//! What an interval says: of a ratio more, less, no difference, or that it cannot be told; of a value whether it is known at all.
+//! What an interval says about a ratio (more, less, no difference or unknown), and whether a value
+//! is known at all.
 
 use crate::RegionFinding;
 
 /// A ratio whose bounds lie within this factor counts as no difference.
 const ALIKE: f64 = 1.2;
-/// Least factor that is worth saying; the whole interval lies beyond it.
+/// Smallest factor worth reporting; the whole interval must lie beyond it.
 const LEAST: f64 = 1.05;
-/// Bounds further apart than this factor say nothing of the value between them.
+/// Bounds further apart than this factor say nothing about the value between them.
 const UNCERTAIN: f64 = 8.0;
 
-/// Whether the bounds of a positive value lie so far apart, more than a factor of 8, that they say nothing and are not printed.
+/// Returns whether the bounds of a positive value are more than a factor of 8 apart. They then say
+/// nothing and are not printed.
 pub fn is_uncertain(low: f64, high: f64) -> bool {
     high > UNCERTAIN * low
 }
 
-/// Whether a ratio with this interval is no difference: all of it lies within `margin` of 1. Of the ratio the other way round that is just as true.
+/// Returns whether a ratio with this interval shows no difference: all of it lies within `margin`
+/// of 1. The inverse ratio gives the same answer.
 pub fn is_near_one([low, high]: [f64; 2], margin: f64) -> bool {
     let most = 1.0 + margin;
     low >= most.recip() && high <= most
@@ -27,17 +30,17 @@ pub enum Difference {
     More,
     /// Surely below 1 / 1.05.
     Less,
-    /// Surely within a factor of 1.2 of 1, and not surely 1.05 off.
+    /// Surely within a factor of 1.2 of 1, and not surely more than a factor of 1.05 off.
     Alike,
     /// The interval allows more than one of these.
     Unknown,
 }
 
 impl RegionFinding {
-    /// What the bounds of a ratio say; without meaning for sizes.
+    /// Returns what the bounds of a ratio say; meaningless for sizes.
     pub fn difference(&self) -> Difference {
         let Self { low, high, .. } = *self;
-        // A small effect that is sure comes first: its interval refutes that there is none.
+        // A small but certain effect comes first: its interval rules out no effect.
         if low >= LEAST {
             Difference::More
         } else if high <= 1.0 / LEAST {
@@ -49,7 +52,7 @@ impl RegionFinding {
         }
     }
 
-    /// Whether the bounds of a ratio hold 1 and leave no effect that is worth saying: only then is there none.
+    /// Returns whether the bounds of a ratio include 1 and rule out any effect worth reporting.
     pub fn is_nil(&self) -> bool {
         let Self { low, high, .. } = *self;
         (low..=high).contains(&1.0) && low > 1.0 / LEAST && high < LEAST

@@ -1,11 +1,11 @@
-//! A distribution as results keep it: moments, quantiles and the bins to draw it from.
+//! A distribution as stored in results: mean, quantiles and the bins for drawing it.
 
 use serde::{Deserialize, Serialize};
 
-/// How values are distributed. The unit is in the name of the field that holds it.
+/// The distribution of some values. The name of the field that holds it includes the unit.
 ///
-/// Quantiles are the upper bound of the bin they fall in, so they err upwards by at most the width of a bin;
-/// mean, least and largest are exact. All numbers are 0 when `count` is.
+/// Each quantile is the upper bound of its bin, so it errs upwards by at most the width of a bin.
+/// Mean, minimum and maximum are exact. All numbers are 0 if `count` is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Number of values.
@@ -29,18 +29,18 @@ pub struct Distribution {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
-    /// Bins that hold anything, in order: largest value in the bin, number of values.
+    /// Non-empty bins, in order: largest value in the bin, number of values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<(f64, u64)>,
 }
 
 impl Distribution {
-    /// Whether there is no value.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Fraction of the values in bins that end at or below `value`; 0 without values.
+    /// Returns the fraction of the values in bins that end at or below `value`; 0 without values.
     pub fn fraction_to(&self, value: f64) -> f64 {
         if self.count == 0 {
             return 0.0;

@@ -1,8 +1,8 @@
-//! What a machine allows, as `ioscape doctor` finds it: one check per ability.
+//! The abilities of a machine, as `ioscape doctor` finds them: one check per ability.
 
 use serde::{Deserialize, Serialize};
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckState {
@@ -11,31 +11,31 @@ pub enum CheckState {
     Works,
     /// It works in part; `found` says how far.
     Limited,
-    /// It is not there or not allowed.
+    /// It is missing or not allowed.
     Missing,
 }
 
-/// One ability of the machine, tried or read from the kernel.
+/// One ability of the machine, tested or read from the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was looked at, such as `io_uring`.
+    /// The ability checked, such as `io_uring`.
     pub name: String,
-    /// How it came out.
+    /// The result.
     pub state: CheckState,
-    /// What was seen.
+    /// The observation.
     pub found: String,
-    /// What of ioscape needs it.
+    /// The features of ioscape that need it.
     pub needed_for: String,
     /// Whether nothing can be measured without it.
     #[serde(default)]
     pub required: bool,
-    /// What to do where it does not work.
+    /// What to do if it does not work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
 impl Check {
-    /// A check that works.
+    /// Returns a check that works.
     pub fn works(name: &str, needed_for: &str, found: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -45,7 +45,7 @@ impl Check {
         }
     }
 
-    /// The same in another state, with what to do.
+    /// Returns the check in another state, with advice.
     #[must_use]
     pub fn but(self, state: CheckState, advice: &str) -> Self {
         Self { state, advice: Some(advice.to_owned()), ..self }
@@ -55,14 +55,14 @@ impl Check {
 /// All checks of a machine and a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doctor {
-    /// The directory that was tried.
+    /// The directory tested.
     pub directory: String,
-    /// The checks, those of the directory first.
+    /// The checks, beginning with those of the directory.
     pub checks: Vec<Check>,
 }
 
 impl Doctor {
-    /// Whether a workload can be measured here at all.
+    /// Returns whether a workload can be measured here at all.
     pub fn can_measure(&self) -> bool {
         !self.checks.iter().any(|check| check.required && check.state == CheckState::Missing)
     }

@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "ioscape/1";
 /// The JSON Schema of a document (draft 2020-12), made from the types of this crate.
 ///
 /// # Panics
-/// Never: the build packed what is unpacked here.
+/// Never: the build packs the text that is unpacked here.
 ///
 /// ```
 /// assert!(ioscape_schema::json_schema().contains("https://json-schema.org/draft/2020-12/schema"));
@@ -33,7 +33,8 @@ pub fn json_schema() -> String {
 pub struct Tool {
     /// Version of ioscape.
     pub version: String,
-    /// Commit that it was built from, as git describes it; absent when it was not built in a clone for release.
+    /// Commit that it was built from, as git describes it; absent unless it was built in a clone
+    /// for release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
@@ -46,7 +47,7 @@ pub struct Tool {
 pub struct Document {
     /// Name and version of the schema, `ioscape/1`.
     pub schema: String,
-    /// The writing program.
+    /// The program that wrote the document.
     pub tool: Tool,
     /// The command line, word by word.
     pub command: Vec<String>,
@@ -63,10 +64,11 @@ pub struct Document {
     pub environment: Environment,
     /// Warnings about the whole.
     pub warnings: Vec<Warning>,
-    /// Of measurements that `twin` made, which are what; absent of others.
+    /// Which measurement is which, if `twin` made them; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<TwinKept>,
-    /// What was found; `None` when the run ended before that, or a newer ioscape wrote an outcome of a kind unknown here.
+    /// The outcome; `None` if the run ended before it had one, or if a newer ioscape wrote a kind
+    /// of outcome unknown here.
     #[serde(flatten)]
     pub outcome: Option<Outcome>,
 }
@@ -79,7 +81,7 @@ impl Document {
         }
     }
 
-    /// Adds a warning unless one of its kind is already there about the same place.
+    /// Adds a warning unless there is already one of the same kind about the same place.
     pub fn warn_once(&mut self, warning: Warning) {
         let is_told = |one: &Warning| one.kind == warning.kind && one.place == warning.place;
         if !self.warnings.iter().any(is_told) {
@@ -87,21 +89,21 @@ impl Document {
         }
     }
 
-    /// Number of the schema in `ioscape/N`; `None` when the text is of another kind.
+    /// Returns the N of `ioscape/N`; `None` for any other text.
     pub fn schema_number(schema: &str) -> Option<u32> {
         schema.strip_prefix("ioscape/")?.parse().ok()
     }
 }
 
-/// A file as it is read, before it is known which outcome its keys make.
+/// A file as read, before its keys are assigned to an outcome.
 ///
-/// The fields of [`Document`] stand here again: flattened, they would be read through a buffer, and an error in one of them would
-/// not name its path.
+/// The fields of [`Document`] are repeated here. If they were flattened, serde would read them
+/// through a buffer, and errors in them would not name their path.
 #[derive(Deserialize)]
 struct File {
     /// Name and version of the schema, `ioscape/1`.
     schema: String,
-    /// The writing program.
+    /// The program that wrote the document.
     tool: Tool,
     /// The command line, word by word.
     command: Vec<String>,
@@ -118,9 +120,10 @@ struct File {
     /// Warnings about the whole.
     #[serde(default)]
     warnings: Vec<Warning>,
-    /// Of measurements that `twin` made, which are what; absent of others.
+    /// Which measurement is which, if `twin` made them; absent otherwise.
     twin: Option<TwinKept>,
-    /// What `run` measured, one for each workload; of an interrupted validation, what it measured so far.
+    /// The result of `run`, one measurement per workload; for an interrupted validation, its
+    /// measurements so far.
     measurements: Option<Vec<Measurement>>,
     /// The result of `evaluate`.
     evaluation: Option<Evaluation>,
@@ -128,13 +131,13 @@ struct File {
     predictions: Option<Vec<Prediction>>,
     /// The result of `compare` of evaluations: predictions side by side.
     comparison: Option<Vec<Comparison>>,
-    /// The cheapest systems that reach what was asked for (`compare --price --at-least`).
+    /// The cheapest systems that reach the requested throughput (`compare --price --at-least`).
     cheapest: Option<Vec<Cheapest>>,
     /// The result of `compare` of measurements.
     measured_comparison: Option<Vec<MeasuredComparison>>,
     /// The result of `validate`.
     validation: Option<Validation>,
-    /// How far a validation came that is not whole.
+    /// The progress of an incomplete validation.
     validation_log: Option<ValidationLog>,
     /// The result of `characterize`.
     characterization: Option<Characterization>,
@@ -161,7 +164,7 @@ struct File {
 }
 
 impl File {
-    /// Every outcome that the keys make; a companion joins the outcome that it belongs to.
+    /// Returns every outcome that the keys form; companion keys join the outcome they belong to.
     fn outcomes(&mut self) -> Vec<Outcome> {
         let validation = self.validation();
         let compared = self.compared();
@@ -186,7 +189,7 @@ impl File {
         all.into_iter().flatten().collect()
     }
 
-    /// The comparison with its companions.
+    /// Takes the comparison with its companions.
     fn compared(&mut self) -> Option<SystemComparison> {
         let (comparison, measured) = (self.comparison.take(), self.measured_comparison.take());
         if comparison.is_none() && measured.is_none() {
@@ -199,7 +202,7 @@ impl File {
         })
     }
 
-    /// The validation, which takes the measurements along.
+    /// Takes the validation together with the measurements.
     fn validation(&mut self) -> Option<ValidationRun> {
         let (validation, log) = (self.validation.take(), self.validation_log.take());
         if validation.is_none() && log.is_none() {
@@ -210,7 +213,7 @@ impl File {
     }
 }
 
-/// A file holds several outcomes, which no command writes.
+/// A file holds several outcomes; no command writes such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it holds both `{0}` and `{1}`, but a result has one outcome")]
 struct SeveralOutcomes(&'static str, &'static str);

@@ -1,10 +1,11 @@
-//! Tests of the document: every shape of the file is read and written back as it was, whatever its outcome.
+//! Tests of the document: every shape of the file survives reading and writing, whatever its
+//! outcome.
 
 use super::*;
 use crate::WarningKind;
 use serde_json::{Map, Value, json};
 
-/// A file with these keys besides those that every file has.
+/// A file with these keys besides those of every file.
 fn file(keys: &[(&str, Value)]) -> Value {
     let mut file = serde_json::to_value(Document {
         schema: SCHEMA.into(),
@@ -53,7 +54,7 @@ fn cheapest() -> Value {
     json!({ "workload": crate::Workload::default(), "at_least_bytes_per_s": 5.0 })
 }
 
-/// The keys of every shape that a command writes, and the key of its outcome.
+/// For every shape that a command writes, the key of its outcome and its keys.
 fn shapes() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
     let runs = || json!([measurement()]);
     vec![

@@ -1,14 +1,14 @@
-//! The machine a result was measured on, as far as it matters to its I/O.
+//! The machine that a result was measured on, as far as it matters to I/O.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The clock that timed the result, as measured before anything else.
+/// The clock that timed the result, as measured at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
-    /// Least non-zero step between two readings.
+    /// Smallest non-zero step between two readings.
     pub precision_ns: f64,
-    /// Time one reading takes.
+    /// Time that one reading takes.
     pub cost_ns: f64,
 }
 
@@ -21,10 +21,10 @@ pub struct Environment {
     /// Processor model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
-    /// Processors this process may run on.
+    /// Number of processors this process may run on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_count: Option<u32>,
-    /// Processors' worth of time that a quota gives, where that is less.
+    /// Processor time that a quota allows, in processors, if that is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
     /// Memory of the machine.
@@ -36,7 +36,7 @@ pub struct Environment {
     /// Type of the file system, such as `ext4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,
-    /// Its mount options.
+    /// Mount options of the file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<String>,
     /// Size of the file system.
@@ -45,25 +45,27 @@ pub struct Environment {
     /// Free space before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
-    /// Block device below it, such as `vda`.
+    /// Block device below the file system, such as `vda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Vendor and model of the device, as it gives them.
+    /// Vendor and model of the device, as the device reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_model: Option<String>,
-    /// Its firmware.
+    /// Firmware of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_firmware: Option<String>,
-    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus.
+    /// Link speed of the device, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` if it is on a USB
+    /// bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_link: Option<String>,
-    /// Parameters of the kernel command line about mitigations of processor weaknesses, such as `mitigations=off`.
+    /// Kernel command-line parameters about mitigations of processor vulnerabilities, such as
+    /// `mitigations=off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mitigations: Option<String>,
     /// I/O scheduler of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// Whether the device says that it rotates.
+    /// Whether the device reports that it rotates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// Read-ahead of the device, in bytes.
@@ -78,30 +80,31 @@ pub struct Environment {
     /// The clock, as measured at start.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub clock: Clock,
-    /// What generating and timing one request costs without any I/O, from the null engine.
+    /// Cost of generating and timing one request without any I/O, from the null engine.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub harness_overhead_ns_per_io: f64,
     /// Load average over one minute before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_before: Option<f64>,
-    /// Further file systems and devices that the work was done on, in the order named; the fields above tell of the first.
+    /// Further file systems and devices that were used, in the order named; the fields above
+    /// describe the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_places: Vec<OtherPlace>,
-    /// Machine, target and options by name, of work that can be continued: what must be the same when it is. Names of
-    /// options begin with `--`.
+    /// Machine, target and options by name, for work that can be continued: these must be the same
+    /// when it is. Names of options begin with `--`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub identity: BTreeMap<String, String>,
 }
 
-/// One more file system or device that the work was done on. Absent fields could not be determined.
+/// A further file system or device that was used. Absent fields could not be determined.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OtherPlace {
-    /// What was named there: a directory, a file or a device.
+    /// The path as named: a directory, a file or a device.
     pub path: String,
     /// Type of the file system, such as `ext4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<String>,
-    /// Its mount options.
+    /// Mount options of the file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mount_options: Option<String>,
     /// Size of the file system.
@@ -110,22 +113,23 @@ pub struct OtherPlace {
     /// Free space before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
-    /// Block device below it, such as `vda`.
+    /// Block device below the file system, such as `vda`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Vendor and model of the device, as it gives them.
+    /// Vendor and model of the device, as the device reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_model: Option<String>,
-    /// Its firmware.
+    /// Firmware of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_firmware: Option<String>,
-    /// Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus.
+    /// Link speed of the device, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` if it is on a USB
+    /// bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_link: Option<String>,
     /// I/O scheduler of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// Whether the device says that it rotates.
+    /// Whether the device reports that it rotates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// Read-ahead of the device, in bytes.
@@ -134,7 +138,7 @@ pub struct OtherPlace {
 }
 
 impl OtherPlace {
-    /// What `there` tells of the place at `path`, without what it tells of the machine.
+    /// Returns what `there` says about the place at `path`, without what it says about the machine.
     pub fn of(path: &str, there: Environment) -> Self {
         Self {
             path: path.to_owned(),
@@ -153,15 +157,16 @@ impl OtherPlace {
     }
 }
 
-/// The name of memory in an identity.
+/// The name of the memory size in an identity.
 const MEMORY: &str = "memory";
 
-/// Whether a property is another one now.
+/// Returns whether a property has changed.
 fn differ(name: &str, was: &str, now: &str) -> bool {
     was != now && !(name == MEMORY && may_be_one(was, now))
 }
 
-/// Whether two sizes of memory, in words, may be of one machine: kernels keep somewhat different parts of it, and hypervisors lend some of it to others.
+/// Returns whether two memory sizes, as text, may belong to one machine. Kernels reserve slightly
+/// different amounts, and hypervisors lend some memory to other guests.
 fn may_be_one(was: &str, now: &str) -> bool {
     let mib = |told: &str| told.strip_suffix(" MiB")?.parse::<u64>().ok();
     let is_near = |(was, now): (u64, u64)| was.abs_diff(now) <= (was.max(now) / 16).max(256);
@@ -169,8 +174,8 @@ fn may_be_one(was: &str, now: &str) -> bool {
 }
 
 impl Environment {
-    /// How `now` is not what this was, one phrase for each difference: in what both know of machine and target, and in the
-    /// options that `now` names.
+    /// Returns how `now` differs from this identity, one phrase per difference. It compares what
+    /// both know of machine and target, and the options that `now` names.
     pub fn identity_differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
         let differs = |(name, now): (&String, &String)| match self.identity.get(name) {
             Some(was) if differ(name, was, now) => Some(format!("{name} was {was} and is {now}")),
@@ -200,7 +205,8 @@ mod tests {
         );
     }
 
-    /// The same machine under a kernel that keeps 8 MiB more for itself was refused, since its memory was rounded the other way.
+    /// Guards against refusing the same machine under a kernel that reserves 8 MiB more, so that
+    /// its memory is rounded differently.
     #[test]
     fn a_little_less_memory_is_no_other_machine() {
         let with = |memory: &str| [(MEMORY.to_owned(), memory.to_owned())].into();

@@ -1,12 +1,16 @@
-//! Falls of throughput that only writes show, which need be no end of a level.
+//! Drops of throughput that only writes show and that need not be the end of a level.
 
 use crate::evaluation::Evaluation;
 use crate::{Border, BorderOperation};
 
 impl Evaluation {
-    /// The first border, if any, at which writes alone go on getting slower behind another one of theirs, so that throughput does not tell whether a
-    /// level ends there: the larger the set, the farther apart lie the pages that are written back together, and a drive takes the longer for each. On a
-    /// simulated hard disk with at most 52 MiB of dirty pages writes slowed down sevenfold from 64 to 256 MiB, where nothing ends.
+    /// Returns the first border at which only writes slow down further, after an earlier border of
+    /// theirs.
+    ///
+    /// Throughput then does not tell whether a level ends there. In a larger set, pages that are
+    /// written back together lie farther apart, and a drive takes longer for each. On a simulated
+    /// hard disk with at most 52 MiB of dirty pages, writes slowed down sevenfold from 64 to 256
+    /// MiB, where no level ends.
     pub fn slower_in_writes_alone(&self) -> Option<&Border> {
         if !self.has_file_cache(BorderOperation::Write) {
             return None;
@@ -15,7 +19,8 @@ impl Evaluation {
         further.find(|border| !self.is_shown_by_reads(border))
     }
 
-    /// Whether throughput alone shows this border, and [only that of writes](Self::slower_in_writes_alone) falls there; a mix has the borders of both.
+    /// Returns whether only throughput shows this border, and [only writes slow down
+    /// there](Self::slower_in_writes_alone). A mix has the borders of both.
     pub fn may_be_no_level(&self, border: &Border) -> bool {
         let is_from = self.slower_in_writes_alone().is_some_and(|first| border.high >= first.low);
         is_from && !border.in_memory && !self.is_shown_by_reads(border)
@@ -31,7 +36,7 @@ mod tests {
     use super::*;
     use crate::{Access, Region, RegionCurves, Workload};
 
-    /// An evaluation with borders of storage for these requests at these places.
+    /// An evaluation with storage borders of these requests at these sizes.
     fn with_borders(all: &[(BorderOperation, f64)]) -> Evaluation {
         let border = |&(operation, at): &(BorderOperation, f64)| Border {
             operation,

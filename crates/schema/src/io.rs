@@ -1,4 +1,4 @@
-//! The one row type of the project: an I/O is an I/O, whether measured, read from a trace or simulated.
+//! The common row type: an I/O is an I/O, whether measured, read from a trace or simulated.
 
 use crate::text::inert;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum Op {
     Write,
 }
 
-/// One request as a workload issues it: an operation on `len` bytes at byte `offset` of the set.
+/// One request as issued by a workload: an operation on `len` bytes at byte `offset` of the set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Read or write.
@@ -27,31 +27,34 @@ pub struct Request {
 }
 
 bitflags::bitflags! {
-    /// What else is known of a request: the flags of the block layer and of the traces that are read.
+    /// Further properties of a request: the flags of the block layer and of supported trace
+    /// formats.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(transparent)]
     pub struct IoFlags: u32 {
-        /// A process waits for it (`REQ_SYNC`, or HP-UX's synchronous).
+        /// A process waits for it (`REQ_SYNC`, or synchronous in HP-UX).
         const SYNC = 1;
-        /// Declared asynchronous by a trace that records it; absent together with `SYNC` means not recorded.
+        /// Marked asynchronous by a trace that records this; neither this nor `SYNC` means not
+        /// recorded.
         const ASYNC = 1 << 1;
-        /// Metadata, as the file system says (`REQ_META`).
+        /// Metadata, according to the file system (`REQ_META`).
         const META = 1 << 2;
-        /// Read ahead of what was asked (`REQ_RAHEAD`).
+        /// Read-ahead (`REQ_RAHEAD`).
         const READ_AHEAD = 1 << 3;
-        /// Through to the medium (`REQ_FUA`).
+        /// Write through to the medium (`REQ_FUA`).
         const FUA = 1 << 4;
-        /// The cache of the device is flushed before it (`REQ_PREFLUSH`); with length 0 a flush alone.
+        /// The device cache is flushed first (`REQ_PREFLUSH`); with length 0, only a flush.
         const FLUSH = 1 << 5;
-        /// The bytes are released to the device (`REQ_OP_DISCARD`), an operation of kind write.
+        /// The bytes are discarded at the device (`REQ_OP_DISCARD`); its operation is a write.
         const DISCARD = 1 << 6;
         /// To or from swap space (`REQ_SWAP`).
         const SWAP = 1 << 7;
-        /// Not through a file system (character device, `O_DIRECT` on a device).
+        /// Bypasses the file system (character device, `O_DIRECT` on a device).
         const RAW = 1 << 8;
-        /// Zeroes are written without being sent (`REQ_OP_WRITE_ZEROES`); they count as bytes that move.
+        /// Zeroes are written without being transferred (`REQ_OP_WRITE_ZEROES`); they count as data
+        /// moved.
         const ZEROES = 1 << 9;
-        /// Of low priority (`REQ_BACKGROUND`, `REQ_IDLE`).
+        /// Low priority (`REQ_BACKGROUND`, `REQ_IDLE`).
         const BACKGROUND = 1 << 10;
     }
 }
@@ -98,7 +101,7 @@ impl IoType {
         Self::Swap,
     ];
 
-    /// Whether the file system keeps it for its own use.
+    /// Returns whether the file system keeps it for its own use.
     pub fn is_metadata(self) -> bool {
         !matches!(self, Self::Unknown | Self::UserData | Self::Swap)
     }
@@ -109,7 +112,7 @@ impl IoType {
 /// What a source does not record stays at the default: `queue_length` 0, `io_type` unknown, `process` 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Io {
-    /// What was asked.
+    /// The request.
     pub request: Request,
     /// Issuing process: its number from 1 in a measurement, its process id in a trace.
     pub process: u32,
@@ -123,9 +126,10 @@ pub struct Io {
     pub device: u16,
     /// Partition (HP-UX section) of the device, 0 when the source does not record it.
     pub partition: u16,
-    /// Requests in the device's queue when this one arrived, itself included; 0 when not recorded.
+    /// Number of requests in the device's queue when this one arrived, itself included; 0 when not
+    /// recorded.
     pub queue_length: u32,
-    /// Index of the submitting command in the trace's table of commands; 0 is the unknown one.
+    /// Index of the submitting command in the trace's table of commands; 0 means unknown.
     pub command: u32,
     /// Flags.
     pub flags: IoFlags,
@@ -136,27 +140,30 @@ pub struct Io {
 }
 
 impl Io {
-    /// Time at the device: completion less issue ("physical" in the paper).
+    /// Returns the time at the device: completion minus issue ("physical" in the paper).
     pub fn physical_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.issued_ns)
     }
 
-    /// Time in queue and at the device: completion less arrival ("elapsed" in the paper, Q2C today).
+    /// Returns the time in the queue and at the device: completion minus arrival ("elapsed" in the
+    /// paper, Q2C today).
     pub fn elapsed_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.queued_ns)
     }
 
-    /// Whether the source tells when it completed: a time of 0 ns at the device stands for a completion that is not told.
+    /// Returns whether the source records its completion: 0 ns at the device means that it does
+    /// not.
     pub fn is_timed(&self) -> bool {
         self.completed_ns > self.issued_ns
     }
 
-    /// First byte after the request.
+    /// Returns the offset of the first byte after the request.
     pub fn end(&self) -> u64 {
         self.request.offset.saturating_add(u64::from(self.request.len))
     }
 
-    /// Whether bytes move: neither a flush nor a discard. Zeroes count, which the device's blocks hold afterwards.
+    /// Returns whether data moves, which excludes flushes and discards. Zeroes count: the device
+    /// holds them afterwards.
     pub fn moves_data(&self) -> bool {
         self.request.len > 0 && !self.flags.contains(IoFlags::DISCARD)
     }
@@ -173,7 +180,7 @@ pub struct Device {
     /// Capacity in bytes, when recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_bytes: Option<u64>,
-    /// Partitions that the source names.
+    /// Partitions named by the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<Partition>,
 }
@@ -181,45 +188,48 @@ pub struct Device {
 /// A partition of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {
-    /// Number as in [`Io::partition`].
+    /// Number, as in [`Io::partition`].
     pub number: u16,
     /// Name or mount point: `/usr`, `swap`.
     pub name: String,
 }
 
-/// What holds for a trace as a whole: the tables its rows point into, where it comes from, and what it lost.
+/// Properties of a trace as a whole: the tables that its rows refer to, its origin, and what it
+/// lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
-    /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; of traces that became one all of theirs, as in `msr, recorded`.
+    /// Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; for merged traces all of
+    /// their formats, as in `msr, recorded`.
     pub format: String,
-    /// Time of `queued_ns` 0 in nanoseconds since 1970, when recorded.
+    /// Unix time of `queued_ns` 0, in nanoseconds, if recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ns: Option<i64>,
     /// Devices; [`Io::device`] is an index.
     pub devices: Vec<Device>,
-    /// Commands; [`Io::command`] is an index, 0 the unknown one (an empty name).
+    /// Commands; [`Io::command`] is an index. Index 0 is the unknown command, with an empty name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
     /// Events lost while recording, by CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_by_cpu: Vec<u64>,
-    /// Records that were broken and skipped.
+    /// Broken records that were skipped.
     #[serde(default)]
     pub skipped: u64,
-    /// What the source says of the system: machine, file system, mount options, how it was recorded.
+    /// What the source says about the system: machine, file system, mount options, how it was
+    /// recorded.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub notes: std::collections::BTreeMap<String, String>,
 }
 
-/// What stands between the formats of traces that became one.
+/// Separator between the formats of merged traces.
 const BETWEEN: &str = ", ";
 
-/// Note that counts the requests for which there was no room; a reader of the trace makes a warning of it.
+/// Note that counts the requests without room; readers of the trace turn it into a warning.
 const WITHOUT_ROOM: &str = "requests after the last row";
 
 impl TraceInfo {
-    /// What holds for the rows of real I/O, on devices that are called as its `targets`, each with its size in bytes, and with `lacking`
-    /// requests after the last row.
+    /// Returns the properties of rows of real I/O. The devices are named after their `targets`,
+    /// each with its size in bytes; `lacking` requests came after the last row.
     pub fn of_targets<'a>(targets: impl Iterator<Item = (&'a str, u64)>, lacking: u64) -> Self {
         let device = |(target, bytes)| {
             let name = inert(target).into_owned();
@@ -234,16 +244,18 @@ impl TraceInfo {
         }
     }
 
-    /// The single formats that a [`format`](Self::format) names, mostly one.
+    /// Returns the individual formats that a [`format`](Self::format) names, mostly one.
     pub fn formats_in(format: &str) -> impl Iterator<Item = &str> {
         format.split(BETWEEN)
     }
 
-    /// Adds what another trace tells of itself as a whole, where both become one: what they lost and what their notes count is summed; of
-    /// other notes the first stays. The tables of devices and commands are not touched.
+    /// Adds the properties of another trace that is merged into this one.
+    ///
+    /// Losses and numeric notes are summed; of any other note the first value stays. The tables of
+    /// devices and commands are left alone.
     pub fn absorb(&mut self, other: &Self) {
         if self.format != other.format {
-            // In an order that is not that of the traces.
+            // Sorted, so that the order of the traces does not matter.
             let both = [&self.format, &other.format].into_iter();
             let formats = both.flat_map(|format| Self::formats_in(format));
             let formats: BTreeSet<&str> = formats.filter(|format| !format.is_empty()).collect();

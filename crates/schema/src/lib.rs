@@ -1,7 +1,7 @@
-//! Every type that appears in a result of ioscape, and that type's own arithmetic; nothing else.
+//! Every type that appears in an ioscape result, with its own arithmetic and nothing else.
 //!
-//! The crate does no I/O and knows no command line. Sizes are bytes, times integer nanoseconds unless a
-//! name ends in `_s`; fields carry their unit last.
+//! The crate does no I/O and knows no command line. Sizes are in bytes. Times are integer
+//! nanoseconds unless the name ends in `_s`. Field names end with their unit.
 
 mod absent;
 pub mod access_pattern;

@@ -1,10 +1,10 @@
-//! Two results of one kind compared by what they measured.
+//! Comparison of two results of one kind by their measured figures.
 
 use crate::range::not_negative;
 use crate::{Environment, Workload};
 use serde::{Deserialize, Serialize};
 
-/// What a row counts.
+/// What a row measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
@@ -17,7 +17,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The word of conditions and tables.
+    /// Returns the word used in conditions and tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Throughput => "throughput",
@@ -26,7 +26,7 @@ impl Metric {
         }
     }
 
-    /// Whether more of it is faster.
+    /// Returns whether a larger figure means faster.
     pub fn more_is_faster(self) -> bool {
         self != Self::Time
     }
@@ -42,12 +42,12 @@ pub enum Verdict {
     Faster,
     /// The whole interval lies within the margin of equality.
     NoDifference,
-    /// The interval holds 1 and reaches further than the margin.
+    /// The interval includes 1 and reaches beyond the margin.
     CannotBeTold,
 }
 
 impl Verdict {
-    /// In words.
+    /// Returns the verdict in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Slower => "slower",
@@ -58,7 +58,7 @@ impl Verdict {
     }
 }
 
-/// What the interval of a row rests on.
+/// What the interval of a row is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -66,69 +66,73 @@ pub enum Basis {
     SameMeasurement,
     /// The scatter of rounds or processes.
     Rounds,
-    /// A single run on one side or both: its own interval and what runs usually differ by.
+    /// A single run on one side or both: its own interval and the usual difference between runs.
     SingleRun,
-    /// Rounds of both in turns, compared pair by pair; the interval holds whenever the test was stopped.
+    /// Rounds of both in turn, compared pair by pair; the interval holds whenever the test was
+    /// stopped.
     Interleaved,
 }
 
-/// Whether the interval of a ratio spans so much that its ends tell nothing, as after one or two rounds.
+/// Returns whether the interval of a ratio is too wide for its ends to say anything, as after one
+/// or two rounds.
 pub fn is_wide(ends: [f64; 2]) -> bool {
     ends[1] > 100.0 * ends[0]
 }
 
-/// One row that both documents have.
+/// One row present in both documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredRow {
-    /// Name of the row; absent for a workload that is given by its parameters alone.
+    /// Name of the row; absent for a workload given only by its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The workload; absent where rows are something else.
+    /// The workload; absent if the rows are not workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<Workload>,
-    /// What `values` count.
+    /// The metric of `values`.
     pub metric: Metric,
-    /// The figure of the second system and that of the first.
+    /// The second system's figure and the first system's; with several runs, their medians.
     #[serde(deserialize_with = "not_negative")]
     pub values: [f64; 2],
-    /// Rounds or processes behind each.
+    /// Number of rounds or processes behind each figure.
     pub rounds: [u32; 2],
-    /// Every round of the second and of the first, in the order taken; absent where the documents hold them.
+    /// Every round of the second and of the first system, in order; absent if the documents hold
+    /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<[Vec<f64>; 2]>,
-    /// The second system's figure over the first's.
+    /// The second system's figure over the first's. If `basis` is `interleaved` it is the geometric
+    /// mean of the pairs' ratios, which may differ from the quotient of `values`.
     #[serde(deserialize_with = "not_negative")]
     pub ratio: f64,
-    /// Its 95 % interval: low and high.
+    /// 95 % interval of the ratio: low and high.
     #[serde(deserialize_with = "not_negative")]
     pub ci95: [f64; 2],
-    /// What the interval rests on.
+    /// What the interval is based on.
     pub basis: Basis,
-    /// How the second system is; chance is ruled out over all rows together.
+    /// The verdict on the second system; chance is ruled out over all rows together.
     pub verdict: Verdict,
 }
 
-/// Whether a condition that a comparison had to keep was kept.
+/// Whether a required condition held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConditionResult {
-    /// The condition under which the comparison fails, as it was given: `throughput < 0.95`.
+    /// The failure condition as given: `throughput < 0.95`.
     pub fail_if: String,
-    /// The rows that meet it, and not by chance, by their number from 0.
+    /// Rows that meet the failure condition, and not by chance, by number from 0.
     pub met_by: Vec<u32>,
-    /// Names of rows that the other system has and that were measured here without a figure, where the condition is on what is slower: these fail it
-    /// too.
+    /// Names of rows that have a figure in the other system but were measured here without one. If
+    /// the condition is about being slower, these rows fail it too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
 }
 
-/// A row that one document has and the other has not.
+/// A row that only one document has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoneRow {
     /// Name of the row.
     pub name: String,
     /// The system that has it.
     pub system: String,
-    /// Why the other has not, as far as its document tells; empty where it does not.
+    /// Why the other system lacks it, if its document says so; otherwise empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
@@ -136,25 +140,25 @@ pub struct LoneRow {
 /// Two documents of one kind, row by row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredComparison {
-    /// Key of the documents' outcome, such as `campaign`.
+    /// Outcome key of the documents, such as `campaign`.
     pub kind: String,
-    /// The second system and the first: ratios are the second's figures over the first's.
+    /// The second system and the first; ratios are the second's figures over the first's.
     pub systems: [String; 2],
     /// Their machines, in the same order.
     pub environments: [Environment; 2],
     /// Every shared row.
     pub rows: Vec<MeasuredRow>,
-    /// How many rows only the second and only the first has.
+    /// Number of rows that only the second, and only the first system has.
     pub only_in: [u32; 2],
     /// Those rows, the second's first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lone: Vec<LoneRow>,
-    /// What of the two systems is known to differ and changes what their rows show, one sentence for each difference.
+    /// Known differences between the two systems that affect the rows, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
     /// The margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` count as no difference.
     pub margin: f64,
-    /// Whether the condition was kept; absent without one.
+    /// Whether the condition held; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<ConditionResult>,
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// What one command found; each kind has its own key in the file.
+/// The outcome of one command; each kind has its own key in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// `measurements`: results of single runs.
@@ -20,7 +20,7 @@ pub enum Outcome {
     Comparison(SystemComparison),
     /// `validation`, `validation_log` and its `measurements`: predictions compared with measurements.
     Validation(Box<ValidationRun>),
-    /// `characterization`: an application as the calls it made.
+    /// `characterization`: an application described by its calls.
     Characterization(Box<Characterization>),
     /// `vxbench`: runs of `vxbench`.
     Vxbench(Vxbench),
@@ -28,15 +28,15 @@ pub enum Outcome {
     Campaign(Box<CampaignResult>),
     /// `os`: the operating-system micro-benchmarks.
     Os(Box<OsResults>),
-    /// `trace_summary`: what a block trace holds.
+    /// `trace_summary`: the analysis of a block trace.
     TraceSummary(Box<TraceSummary>),
-    /// `trace_characterization`: a block trace as workloads of five parameters.
+    /// `trace_characterization`: a block trace as five-parameter workloads.
     TraceCharacterization(Box<TraceCharacterization>),
     /// `trace_comparison`: two traces side by side.
     TraceComparison(Box<TraceComparison>),
     /// `trace_files`: traces that were imported, exported or recorded.
     TraceFiles(Vec<TraceFile>),
-    /// `trace_replay`: a trace that was replayed.
+    /// `trace_replay`: the replay of a trace.
     TraceReplay(Box<TraceReplay>),
     /// `simulation`: a simulation of disks.
     Simulation(Box<Simulation>),
@@ -47,27 +47,27 @@ pub enum Outcome {
 /// Systems compared on the same workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemComparison {
-    /// The ratio of two systems by prediction, per workload and pair; empty where nothing was predicted.
+    /// Predicted ratios of two systems, per workload and pair; empty if nothing was predicted.
     pub comparison: Vec<Comparison>,
     /// The cheapest system that is fast enough, per workload; empty unless prices were given.
     pub cheapest: Vec<Cheapest>,
-    /// What two systems measured alike, per pair.
+    /// Measured figures that two systems share, per pair.
     pub measured: Vec<MeasuredComparison>,
 }
 
-/// A validation, whole or as far as it came.
+/// A validation, complete or partial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValidationRun {
     /// Predictions compared with measurements; absent while there are too few of them.
     pub validation: Option<Validation>,
     /// Measurements in the order of the log's steps; needed only to continue.
     pub measurements: Vec<Measurement>,
-    /// How far it came, so that it can be continued; absent when it is whole.
+    /// Its progress, needed to continue; absent if it is complete.
     pub log: Option<ValidationLog>,
 }
 
 impl Serialize for Outcome {
-    /// A map of the outcome's keys.
+    /// Serializes to a map of the outcome's keys.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let key = self.key();
@@ -121,7 +121,7 @@ impl ValidationRun {
     }
 }
 
-/// Passes every kind of outcome to a macro: its key, its variant and the type of what it holds.
+/// Passes every kind of outcome to a macro: its key, its variant and its content type.
 macro_rules! kinds {
     ($each:ident) => {
         $each!(
@@ -146,11 +146,11 @@ macro_rules! kinds {
 }
 pub(crate) use kinds;
 
-/// The key of every kind, and its construction.
+/// Defines the key and the construction of every kind.
 macro_rules! keys {
     ($($key:ident: $variant:ident($type:ty)),* $(,)?) => {
         impl Outcome {
-            /// The outcome's key in the file; that of the outcome itself where companions have keys of their own.
+            /// Returns the outcome's key in the file: the main key, if companions have their own.
             pub fn key(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => stringify!($key),)*

@@ -1,9 +1,10 @@
-//! The parameters of a workload by name.
+//! The workload parameters by name.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One of the five parameters of the workload model, or the depth of the queue, which only asynchronous requests have.
+/// One of the five parameters of the workload model, or the queue depth, which applies only to
+/// asynchronous requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
@@ -22,11 +23,11 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// The five of the papers, in their order.
+    /// The five parameters of the papers, in their order.
     pub const ALL: [Self; 5] =
         [Self::UniqueBytes, Self::SizeMean, Self::ReadFrac, Self::SeqFrac, Self::ProcessNum];
 
-    /// The five, and the depth of the queue.
+    /// The five parameters and the queue depth.
     pub const WITH_DEPTH: [Self; 6] = [
         Self::UniqueBytes,
         Self::SizeMean,
@@ -36,7 +37,7 @@ impl Parameter {
         Self::QueueDepth,
     ];
 
-    /// The papers' name, in snake case, as it appears in result files.
+    /// Returns the papers' name in snake case, as in result files.
     pub fn name(self) -> &'static str {
         match self {
             Self::UniqueBytes => "unique_bytes",
@@ -48,7 +49,7 @@ impl Parameter {
         }
     }
 
-    /// Whether the parameter is naturally seen on a logarithmic axis.
+    /// Returns whether the parameter is best shown on a logarithmic axis.
     pub fn is_logarithmic(self) -> bool {
         matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum | Self::QueueDepth)
     }

@@ -1,79 +1,84 @@
-//! The phases of an application: stretches in which its requests are of one kind of mixture, one after the other.
+//! The phases of an application: successive stretches in which its request mix stays the same.
 
 use crate::Op;
 use crate::advice::Advice;
 use crate::range::{fraction, not_negative};
 use serde::{Deserialize, Serialize};
 
-/// Most runs that a phase continues in turn: as many as a process can well have files open for.
+/// Largest number of runs that a phase continues in turn: about as many files as a process has
+/// open.
 pub const RUNS_MOST: u32 = 64;
 
-/// A stretch of an application's life, measured by the bytes that it moves.
+/// A stretch of an application's life, measured in bytes moved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Bytes that all its processes move in it together, at least 1.
+    /// Bytes that all processes together move in the phase, at least 1.
     pub bytes: u64,
-    /// How long it took, in seconds, from its first request to the first of the next phase.
+    /// Duration in seconds, from its first request to the first of the next phase.
     #[serde(default, deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Fraction of its requests that are reads, 0 to 1.
     #[serde(deserialize_with = "fraction")]
     pub read_frac: f64,
-    /// Share of its requests that are of the other kind, read or write, than the same process's request before, 0 to 1.
+    /// Fraction of requests of the other kind (read or write) than the same process's previous
+    /// request, 0 to 1.
     #[serde(deserialize_with = "fraction")]
     pub change_frac: f64,
-    /// Mean time that a process spends before a request of the same kind as its request before.
+    /// Mean think time before a request of the same kind as the process's previous request.
     #[serde(default)]
     pub think_time_ns: u64,
-    /// The same before a request of the other kind: what was read is worked on before it is written.
+    /// The same before a request of the other kind: a process works on what it read before it
+    /// writes.
     #[serde(default)]
     pub change_think_time_ns: u64,
-    /// Its reads; absent where it has none.
+    /// The reads; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<PhaseRequests>,
-    /// Its writes; absent where it has none.
+    /// The writes; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write: Option<PhaseRequests>,
 }
 
-/// The requests of one kind in a phase: what is left of `turn_frac` and `jump_frac` goes on where the same process's request of this kind
-/// before ended.
+/// The requests of one kind in a phase. The fraction left by `turn_frac` and `jump_frac` continues
+/// where the same process's previous request of this kind ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRequests {
-    /// Sizes in bytes, each with its share of the requests.
+    /// Sizes in bytes, each with its fraction of the requests.
     pub sizes: Vec<(u64, f64)>,
-    /// First byte of the part of the set that they go to. The application's files lie in the set one behind the other, in the order of their
-    /// first use.
+    /// First byte of the part of the set that they access. The application's files lie in the set
+    /// one after another, in order of first use.
     pub from_bytes: u64,
     /// Length of that part, at least 1.
     pub span_bytes: u64,
-    /// Sequential runs that each process has open at the same time and continues in turn, 1 to 64.
+    /// Number of sequential runs that each process has open at the same time and continues in turn,
+    /// 1 to 64.
     pub runs: u32,
-    /// Share that continues the run whose turn it is next, 0 to 1.
+    /// Fraction that continues the run whose turn is next, 0 to 1.
     #[serde(deserialize_with = "fraction")]
     pub turn_frac: f64,
-    /// Share that begins at another place, 0 to 1.
+    /// Fraction that jumps to another place, 0 to 1.
     #[serde(deserialize_with = "fraction")]
     pub jump_frac: f64,
-    /// Share of those at another place whose first page was used before, of writes: was written before, 0 to 1.
+    /// Fraction of the jumps whose first page was used before (for writes: was written before), 0
+    /// to 1.
     #[serde(deserialize_with = "fraction")]
     pub again_frac: f64,
-    /// What the kernel was told about most of them.
+    /// The advice given to the kernel about most of them.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub advice: Advice,
-    /// How narrow the places are that are used again: so many bytes get this share of those requests, each pair including the one
-    /// before. Empty: all that was used is used again alike.
+    /// How concentrated the reuse is: pairs (bytes, fraction of the reusing requests that fall into
+    /// them), each including the one before. Empty: everything used is reused equally.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub again: Vec<[f64; 2]>,
 }
 
 impl Phase {
-    /// Bytes that each of so many processes moves in it, at least 1.
+    /// Returns the bytes that each of `process_num` processes moves in it, at least 1.
     pub fn bytes_of_each(&self, process_num: u32) -> u64 {
         (self.bytes / u64::from(process_num.max(1))).max(1)
     }
 
-    /// Its requests of one kind.
+    /// Returns its requests of one kind.
     pub fn of(&self, op: Op) -> Option<&PhaseRequests> {
         match op {
             Op::Read => self.read.as_ref(),
@@ -81,12 +86,13 @@ impl Phase {
         }
     }
 
-    /// Its requests of both kinds, as far as it has them.
+    /// Iterates over its requests of both kinds, as far as it has them.
     pub fn kinds(&self) -> impl Iterator<Item = &PhaseRequests> {
         self.read.iter().chain(&self.write)
     }
 
-    /// Whether requests of at most `size_most` bytes can be drawn from it on a set of `set_bytes`.
+    /// Checks that requests of at most `size_most` bytes can be drawn from it on a set of
+    /// `set_bytes`.
     ///
     /// # Errors
     /// What is wrong, in words.
@@ -107,7 +113,7 @@ impl Phase {
 }
 
 impl PhaseRequests {
-    /// The largest size, in bytes; 0 without any.
+    /// Returns the largest size, in bytes; 0 without any.
     pub fn largest_size(&self) -> u64 {
         self.sizes.iter().map(|(size, _)| *size).max().unwrap_or(0)
     }

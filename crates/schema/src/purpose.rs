@@ -1,15 +1,16 @@
-//! What a probe of an evaluation was made for: one entry of the log, as a type here and as text in a document.
+//! The purpose of a probe in an evaluation: one log entry, a type here and text in a document.
 
 use crate::{BorderOperation, Parameter};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which curve a point is measured for. Regions, levels and steps count from 0 here and from 1 in a document.
+/// The curve a point belongs to. Regions, levels and steps count from 0 here and from 1 in a
+/// document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CurveKey {
     /// The nominal mix over all set sizes.
     Pilot,
-    /// One parameter at one level of the pilot, to choose the focal vector.
+    /// One parameter at one level of the pilot, used to choose the focal vector.
     Focal {
         /// Number of the level.
         level: usize,
@@ -34,14 +35,14 @@ pub enum CurveKey {
     },
 }
 
-/// What a probe was made for.
+/// The purpose of a probe.
 ///
-/// A document holds it as text. Text that is none of the known purposes is kept as [`Purpose::Other`], so that every
-/// document is written as it was read.
+/// A document holds it as text. Unknown text is kept as [`Purpose::Other`], so that every document
+/// is written back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Purpose {
-    /// The fixed small workload that shows whether the machine itself became faster or slower.
+    /// The fixed small workload that shows whether the machine itself got faster or slower.
     Reference,
     /// A point on a curve.
     Curve(CurveKey),
@@ -49,13 +50,13 @@ pub enum Purpose {
     Interaction,
     /// Synchronous writes to a set that fits in the cache: the evidence for the write policy.
     SynchronousWrites,
-    /// Writes that go on until a flush.
+    /// Writes that continue until a flush.
     Flush,
     /// A point measured again.
     Repeat {
         /// What the point was first measured for.
         of: Box<Purpose>,
-        /// Which round this is; the first repetition is round 2.
+        /// The round; the first repetition is round 2.
         round: usize,
     },
     /// Anything else.
@@ -63,12 +64,12 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The purpose of round `round` of a point that was first measured for this one.
+    /// Returns the purpose of round `round` of a point first measured for this purpose.
     pub fn repeated(&self, round: usize) -> Self {
         Self::Repeat { of: Box::new(self.clone()), round }
     }
 
-    /// Which round of its point it is; 1 where it is the first, or the only one.
+    /// Returns the round within its point; 1 if it is the first or only one.
     pub fn round(&self) -> usize {
         match self {
             Self::Repeat { round, .. } => *round,
@@ -76,7 +77,7 @@ impl Purpose {
         }
     }
 
-    /// The purpose without its round: what the point was first measured for.
+    /// Returns the purpose without its round: what the point was first measured for.
     pub fn first(&self) -> &Self {
         match self {
             Self::Repeat { of, .. } => of.first(),
@@ -125,7 +126,7 @@ fn parameter(text: &str) -> Option<Parameter> {
     Parameter::WITH_DEPTH.into_iter().find(|p| p.name() == text)
 }
 
-/// A number that documents count from 1, from 0.
+/// Converts a number from the documents' base 1 to base 0.
 fn index(text: &str) -> Option<usize> {
     text.parse::<usize>().ok()?.checked_sub(1)
 }
@@ -170,7 +171,8 @@ fn known(text: &str) -> Option<Purpose> {
 
 impl From<String> for Purpose {
     fn from(text: String) -> Self {
-        // Only what is written back as it was read: `region 01 size_mean` is no known purpose.
+        // Accept only text that is written back unchanged: `region 01 size_mean` is not a known
+        // purpose.
         known(&text).filter(|purpose| purpose.to_string() == text).unwrap_or(Self::Other(text))
     }
 }

@@ -1,24 +1,25 @@
-//! Ranges of numbers in a result file, declared at the field and checked when it is read.
+//! Ranges of the numbers in a result file, declared at each field and checked on reading.
 //!
 //! A field names its range: `#[serde(deserialize_with = "fraction")]`. The range holds for every
-//! number of the field, be it one, an optional one, a pair or a list; whole numbers are checked by their type.
+//! number in the field, whether it is a single number, an optional one, a pair or a list. Integers
+//! are checked by their type.
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 
-/// Reads numbers that are shares of a whole: 0 to 1.
+/// Reads fractions: numbers from 0 to 1.
 ///
 /// # Errors
-/// A number outside of the range, or a value of another type.
+/// A number is out of range, or a value has another type.
 pub fn fraction<'de, D: Deserializer<'de>, T: Numbers<Fraction>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     T::Checked::deserialize(deserializer).map(T::of)
 }
 
-/// Reads numbers that measure what cannot be negative.
+/// Reads quantities that cannot be negative.
 ///
 /// # Errors
-/// A number that is negative or not finite, or a value of another type.
+/// A number is negative or not finite, or a value has another type.
 pub fn not_negative<'de, D: Deserializer<'de>, T: Numbers<NotNegative>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -31,7 +32,7 @@ pub struct Fraction(f64);
 /// A finite number from 0 up.
 pub struct NotNegative(f64);
 
-/// A number in few characters: no one counts 300 digits.
+/// Formats a number briefly: nobody counts 300 digits.
 fn told(number: f64) -> String {
     match number == 0.0 || (1e-6..1e15).contains(&number.abs()) {
         true => number.to_string(),
@@ -71,9 +72,9 @@ impl From<NotNegative> for f64 {
     }
 }
 
-/// A type made of numbers, each of which is in the range `N`.
+/// A type made of numbers, each in the range `N`.
 pub trait Numbers<N> {
-    /// The same type made of checked numbers, so that an error names the place of the number itself.
+    /// The same type made of checked numbers, so that an error points at the number itself.
     type Checked: DeserializeOwned;
 
     /// The plain numbers.

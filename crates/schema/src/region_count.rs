@@ -1,53 +1,59 @@
-//! Whether the number of regions by the size of the set is said without doubt, and if not, why.
+//! Whether the number of regions on the set-size axis is certain, and if not, why.
 
 use crate::evaluation::Evaluation;
 use crate::statistics::sort_by_number;
 use crate::{Border, BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Purpose};
 
-/// Why the number of regions is not said. Where several reasons hold, the first one here is given.
+/// Why the number of regions is not stated. If several reasons hold, the first one listed is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CountDoubt<'a> {
-    /// The pilot alone measured sets larger than those of the curves, and was surely slower there.
+    /// Only the pilot measured sets larger than those of the curves, and they were certainly
+    /// slower.
     SlowerBeyond,
-    /// So few sets of reads or of writes were measured that a level could end between them.
+    /// So few read or write sets were measured that a level could end between them.
     FewSets,
-    /// The largest sets of these requests were still coming into the file cache while they were measured, or those behind a border [were not read
-    /// in](Evaluation::not_read_in_from), past the file cache.
+    /// The largest sets of these requests were still filling the file cache while measured. With
+    /// direct I/O: the sets beyond a border [were not read in](Evaluation::not_read_in_from).
     Filling(BorderOperation),
     /// [Writes alone slow down further](Evaluation::slower_in_writes_alone) at this border.
     WritesAlone(&'a Border),
-    /// The probability of the number that was found is too low.
+    /// The number found is not probable enough.
     Improbable,
 }
 
-/// Two sets of the pilot: the largest, which the curves do not reach, and the largest that they do reach, or nearly; or, where that was too much
-/// disturbed to tell and the largest is far slower than a smaller one, the latter. The pilot has requests of its
-/// own size, so that its sets can be compared with one another only.
+/// Two sets of the pilot: the largest, which the curves do not reach, and the largest that they
+/// reach or nearly reach.
+///
+/// If the latter was too disturbed to tell, and the largest set is far slower than a smaller one,
+/// that smaller set takes its place. The pilot uses its own request size, so its sets can only be
+/// compared with one another.
 #[derive(Clone, Copy, Debug)]
 pub struct PilotPair<'a> {
     /// The smaller set.
     pub within: &'a Measurement,
     /// The larger set.
     pub beyond: &'a Measurement,
-    /// How many times slower the larger one is, by the intervals of both and by what may have befallen either, which was perhaps measured once.
+    /// How many times slower the larger set is. The bounds include both intervals and the possible
+    /// disturbance of either run, which may have been measured only once.
     pub slower: Bounded,
 }
 
 impl PilotPair<'_> {
-    /// Least factor by which the larger set of the pilot is larger than all of the curves.
+    /// Smallest factor by which the pilot's larger set must exceed all sets of the curves.
     const LARGER: f64 = 1.3;
-    /// Factor beyond what the processors' caches make of small sets.
+    /// A slowdown larger than the processors' caches cause among small sets.
     const FAR_SLOWER: f64 = 6.0;
 
-    /// Whether the larger set is surely slower.
+    /// Returns whether the larger set is certainly slower.
     pub fn is_slower(&self) -> bool {
         self.slower.low >= Evaluation::SLOWER
     }
 }
 
-/// By how much two runs of a machine may differ, in log throughput, where its references do not tell more.
+/// Possible difference between two runs of one machine, in log throughput, unless its references
+/// show a larger one.
 const ALONE: f64 = 0.25;
-/// Fewest steps from one reference to the next that tell.
+/// Smallest number of steps between references from which a quantile is taken.
 const STEPS_LEAST: usize = 4;
 
 fn size(m: &Measurement) -> f64 {
@@ -55,10 +61,11 @@ fn size(m: &Measurement) -> f64 {
 }
 
 impl Evaluation {
-    /// Least factor by which the next level must be slower for its border to count.
+    /// Smallest slowdown of the next level for its border to count.
     pub const SLOWER: f64 = 1.3;
 
-    /// Why the number of its regions is not said; `None` where it is, or where no probability is known, as in a result of an older version.
+    /// Returns why the number of regions is not stated; `None` if it is stated, or if no
+    /// probability is known, as in older results.
     pub fn count_doubt(&self) -> Option<CountDoubt<'_>> {
         let own = self.level_counts.iter().find(|one| one.regions as usize == self.regions.len());
         let is_sure = own.is_some_and(|one| one.probability >= LevelCount::SURE);
@@ -81,14 +88,15 @@ impl Evaluation {
         }
     }
 
-    /// The largest set of the three set-size curves, in bytes.
+    /// Returns the largest set of the three set-size curves, in bytes.
     pub fn largest_on_curves(&self) -> Option<f64> {
         let all = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
         let last = |operation| self.set_size_curve(operation).last().map(|point| point.value);
         all.into_iter().filter_map(last).max_by(f64::total_cmp)
     }
 
-    /// What the pilot measured in sets larger than those of the curves; `None` where the curves reach as far.
+    /// Returns what the pilot measured in sets larger than those of the curves; `None` if the
+    /// curves reach as far.
     pub fn beyond_curves(&self) -> Option<PilotPair<'_>> {
         let reached = PilotPair::LARGER * self.largest_on_curves()?;
         let is_pilot = |purpose: &Purpose| *purpose == Purpose::Curve(CurveKey::Pilot);
@@ -105,7 +113,8 @@ impl Evaluation {
         let mut pairs: Vec<PilotPair<'_>> =
             within.filter_map(of_rounds).map(|within| self.pair(within, beyond)).collect();
         pairs.sort_by(|a, b| size(b.within).total_cmp(&size(a.within)));
-        // The nearest may have been disturbed, and then leaves open how much slower the largest is.
+        // The nearest set may have been disturbed, which leaves open how much slower the largest
+        // one is.
         let nearest = *pairs.first()?;
         let is_open = nearest.slower.high >= PilotPair::FAR_SLOWER;
         let ends = self.borders.iter().filter(|border| !border.in_memory);
@@ -115,21 +124,22 @@ impl Evaluation {
         Some(if nearest.is_slower() { nearest } else { smaller.unwrap_or(nearest) })
     }
 
-    /// Two sets of the pilot, and how many times slower the larger one is.
+    /// Returns two sets of the pilot and how many times slower the larger one is.
     fn pair<'a>(&self, within: &'a Measurement, beyond: &'a Measurement) -> PilotPair<'a> {
-        let ratio = |a: f64, b: f64| a / b.max(1.0);
         let ([low, high], [beyond_low, beyond_high]) =
             (within.throughput_ci95, beyond.throughput_ci95);
-        let value = ratio(within.throughput_bytes_per_s, beyond.throughput_bytes_per_s);
+        let value = within.throughput_bytes_per_s / beyond.throughput_bytes_per_s.max(1.0);
         let unseen = unseen(&self.drift.throughputs);
         let wider = |own: f64| own.ln().hypot(unseen).exp();
-        let low = value / wider(value / ratio(low, beyond_high));
-        let high = value * wider(ratio(high, beyond_low) / value);
+        let low = value / wider(value / (low / beyond_high.max(1.0)));
+        // Infinite if the larger set may not have moved any data.
+        let high = value * wider(high / beyond_low.max(0.0) / value);
         PilotPair { within, beyond, slower: Bounded { value, low, high } }
     }
 }
 
-/// The round of the middle speed, of those whose cache was not filling any more if there are any.
+/// Returns the round with the median throughput, among those that were not filling the cache if
+/// any.
 fn kept(mut rounds: Vec<&Measurement>) -> Option<&Measurement> {
     if rounds.iter().any(|m| !m.was_filling()) {
         rounds.retain(|m| !m.was_filling());
@@ -138,7 +148,8 @@ fn kept(mut rounds: Vec<&Measurement>) -> Option<&Measurement> {
     rounds.get(rounds.len().saturating_sub(1) / 2).copied()
 }
 
-/// By how much two single runs differ but rarely, in log throughput: as one step in twenty from one reference to the next does.
+/// Returns a difference that two single runs rarely exceed, in log throughput: the 95th percentile
+/// of the steps between successive references.
 fn unseen(references: &[f64]) -> f64 {
     let steps = references.windows(2).map(|w| (w[0] / w[1]).ln().abs());
     let mut steps: Vec<f64> = steps.filter(|step| step.is_finite()).collect();
@@ -159,7 +170,7 @@ mod tests {
         m
     }
 
-    /// One region that is probable to this degree, by curves of five sets of up to 5 MiB.
+    /// One region with this probability, with curves of five sets of up to 5 MiB.
     fn one_region(probability: f64) -> Evaluation {
         let point = |mib: u64| Point {
             value: (mib << 20) as f64,
@@ -252,7 +263,20 @@ mod tests {
         assert!(one_region(0.97).beyond_curves().is_none());
     }
 
-    /// On a disk of 40 MB/s a disturbed run of 23 MiB hid that 347 MiB were six hundred times slower than 5 MiB.
+    /// Guards against "1.46 to 560578472 times slower" for an interval that began at 0.
+    #[test]
+    fn how_much_slower_a_larger_set_is_has_no_end_where_it_may_not_have_moved() {
+        let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+        let mut open = run(32 << 20, 10.0);
+        open.throughput_ci95[0] = 0.0;
+        let probes = vec![log(run(4 << 20, 100.0)), log(open)];
+        let evaluation = Evaluation { probes, ..one_region(0.97) };
+        let pair = evaluation.beyond_curves().expect("a pair");
+        assert!(pair.slower.high.is_infinite() && pair.is_slower(), "{:?}", pair.slower);
+    }
+
+    /// Once, on a disk of 40 MB/s, a disturbed run of 23 MiB hid that 347 MiB were six hundred
+    /// times slower than 5 MiB.
     #[test]
     fn a_disturbed_run_beside_it_does_not_hide_that_a_larger_set_is_far_slower() {
         let doubt = |smallest: f64, nearest: [f64; 3], ends: &[f64]| {
@@ -272,7 +296,7 @@ mod tests {
         assert!(!doubt(6000.0, open, &[2e6]), "a border lies between them");
     }
 
-    /// Runs that meet one of two speeds for seconds at a time, so that each by itself is steady.
+    /// Each run meets one of two speeds for seconds at a time, so each looks steady by itself.
     #[test]
     fn a_larger_set_is_not_slower_that_may_have_met_the_slower_of_two_speeds() {
         let slower = |speeds: f64, references: usize, beyond: &[f64]| {

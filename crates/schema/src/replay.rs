@@ -1,4 +1,4 @@
-//! What a replay of a trace on a real target found: how late it was, and how long requests took there.
+//! The result of replaying a trace on a real target: how late it was, and how long requests took.
 
 use crate::{Access, Distribution, Io, ResponseTime, VerifyReport};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayTiming {
-    /// When they arrived in the trace, at this multiple of its speed.
+    /// At their arrival times in the trace, at this multiple of its speed.
     Speed(f64),
     /// As soon as fewer than the limit are in flight.
     #[default]
@@ -18,25 +18,25 @@ pub enum ReplayTiming {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayFit {
-    /// What lies beyond the end continues from the beginning; distances stay as they are.
+    /// Addresses beyond the end continue from the beginning; distances are preserved.
     #[default]
     Wrap,
-    /// All addresses are scaled by the same factor; sequential requests do not stay sequential.
+    /// All addresses are scaled by one factor; sequential requests do not stay sequential.
     Scale,
 }
 
 crate::words::words!(ReplayFit, "way to fit", ReplayFit::Wrap => "wrap", ReplayFit::Scale => "scale");
 
-/// A request as it goes to the target, and what became of it on the way.
+/// A request as issued to the target, and how it was changed for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Placed {
-    /// The request: its place and size on the target, its times from the first arrival on.
+    /// The request, with its place and size on the target and its times from the first arrival.
     pub io: Io,
-    /// It went to another place than in the trace.
+    /// Whether it went to another place than in the trace.
     pub moved: bool,
-    /// Its bounds were rounded to what direct I/O needs.
+    /// Whether its bounds were rounded for direct I/O.
     pub rounded: bool,
-    /// It was made shorter: the target has less room than it needs.
+    /// Whether it was shortened because the target is too small for it.
     pub cut: bool,
 }
 
@@ -49,63 +49,65 @@ impl From<Io> for Placed {
 /// Requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayedKind {
-    /// `read`, `write`, `flush` (as `fdatasync`) or `discard` (zeroing included, as `fallocate`).
+    /// `read`, `write`, `flush` (as `fdatasync`) or `discard` (as `fallocate`, including zeroing).
     pub kind: String,
     /// Completed requests.
     pub ios: u64,
-    /// Bytes they moved or discarded.
+    /// Bytes moved or discarded.
     pub bytes: u64,
-    /// From issue to completion, in nanoseconds.
+    /// Response time from issue to completion, in nanoseconds.
     pub response_time_ns: ResponseTime,
 }
 
 /// The result of `ioscape trace replay`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceReplay {
-    /// The trace, as named.
+    /// The trace, as the user named it.
     pub trace: String,
-    /// The file or device that was used.
+    /// The file or device used.
     pub target: String,
-    /// Its size.
+    /// Size of the target.
     pub target_bytes: u64,
-    /// Size that the trace's devices have side by side, up to the last byte touched of each.
+    /// Total size of the trace's devices, each up to the last byte touched.
     pub trace_bytes: u64,
     /// When requests were issued.
     pub timing: ReplayTiming,
-    /// How requests reached the target.
+    /// The access mode.
     pub access: Access,
-    /// Most requests in flight.
+    /// Largest number of requests in flight.
     pub in_flight: u32,
     /// How addresses beyond the target were mapped.
     pub fit: ReplayFit,
     /// Requests that went to another place than in the trace because the target is smaller.
     pub moved: u64,
-    /// Requests whose bounds were rounded to what direct I/O needs.
+    /// Requests whose bounds were rounded for direct I/O.
     pub rounded: u64,
-    /// Requests that were made shorter because the target is smaller than they are.
+    /// Requests that were shortened because the target is smaller than they are.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub cut: u64,
-    /// Discards that the target does not support; they were left out.
+    /// Discards that the target does not support and that were skipped.
     pub refused: u64,
-    /// By kind, those that occurred.
+    /// Requests by kind, for the kinds that occurred.
     pub kinds: Vec<ReplayedKind>,
-    /// From the first arrival to the last, at the speed asked for.
+    /// Time from the first arrival to the last, at the requested speed.
     pub span_ns: u64,
-    /// From the first issue to the last completion.
+    /// Time from the first issue to the last completion.
     pub elapsed_ns: u64,
-    /// Issue less the time it was due; absent when requests were issued as fast as possible. Bins double from a microsecond.
+    /// Delay of issue after the due time; absent if requests were issued as fast as possible. Bins
+    /// double from a microsecond.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_ns: Option<Distribution>,
-    /// Mean time from arrival to completion in the trace, of the same requests; absent when it does not tell.
+    /// Mean time from arrival to completion of the same requests in the trace; absent if not
+    /// recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_mean_ns: Option<f64>,
-    /// What verifying the data found, where it was asked for.
+    /// Result of verifying the data, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
 }
 
 impl TraceReplay {
-    /// Completed requests of all kinds.
+    /// Returns the completed requests of all kinds.
     pub fn ios(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.ios).sum()
     }

@@ -1,39 +1,43 @@
-//! Where the requests of a run were served from, by what the kernel counted.
+//! Where the requests of a run were served from, according to the kernel's counters.
 
 use crate::evaluation::{Evaluation, Settings};
 use crate::{Access, Border, BorderOperation, Engine, Measurement, Point};
 
-/// Least share of the set in the file cache, and of reads served from it, at which storage is taken to play no part.
+/// Residency of the set, and hit ratio of reads, from which storage is assumed to play no part.
 const CACHED: f64 = 0.97;
-/// Least share of the time spent computing at which processes are taken not to wait for storage. Copying counts as computing.
+/// Fraction of the time spent computing from which processes are assumed not to wait for storage.
+/// Copying counts as computing.
 const COMPUTING: f64 = 0.9;
-/// Share of the requests that miss from which on the growth of what is resident says that the cache is not full: a full one gives up a page for
-/// each that comes in.
+/// If residency grows by at least this fraction of the missed bytes, the cache is not full: a full
+/// cache evicts a page for each page that it takes in.
 const TAKEN_UP: f64 = 0.3;
-/// By so many bytes what a full cache holds comes and goes, as the kernel frees pages in batches: in 50 runs of 0.5 s in a control group of 128 MiB by up to
-/// 1 MiB, beside which slow storage brings little more. Less than this says so only where this share of what missed stayed.
+/// The residency of a full cache fluctuates by up to this many bytes, since the kernel frees pages
+/// in batches. In 50 runs of 0.5 s in a control group of 128 MiB it was up to 1 MiB, and slow
+/// storage brings in little more. Smaller growth counts only if `STAYED` of the missed bytes
+/// remained.
 const BATCHES: f64 = 2.0 * 1_048_576.0;
 const STAYED: f64 = 0.7;
-/// Share of the bytes moved from which on what comes in counts where writes are among them.
+/// With writes in the mix, growth below this fraction of the bytes moved is ignored.
 const NOTICED: f64 = 0.001;
-/// Least share of a set that a file cache which takes part holds of one that it has room for.
+/// Smallest residency of a set that fits if the file cache takes part at all.
 const KEPT: f64 = 0.5;
 
 impl Measurement {
-    /// Bytes by which what is resident of all sets grew while it was measured; `None` where the kernel was not asked.
+    /// Returns how many bytes the residency of all sets grew during the measurement; `None` if
+    /// unknown.
     pub fn grown_bytes(&self) -> Option<f64> {
         let [before, after] = self.witness.resident_frac?;
         Some((after - before) * self.workload.unique_bytes as f64 * self.client_count())
     }
 
-    /// The largest share of the set that was seen in the file cache; `None` where the kernel could not be asked.
+    /// Returns the largest fraction of the set seen in the file cache; `None` if unknown.
     fn seen_resident(&self) -> Option<f64> {
         let pair = self.witness.resident_frac.map(|[before, after]| before.max(after));
         pair.or(self.resident_frac)
     }
 
-    /// Whether it was served from memory alone, by the kernel's counters and the processes' own time; without any of these it counts as
-    /// served from storage.
+    /// Returns whether the run was served from memory alone, judged by the kernel's counters and
+    /// the processes' own time. Without any of these it counts as served from storage.
     pub fn is_from_memory(&self) -> bool {
         let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
         let computed_s = self.cpu_user_s + self.cpu_system_s;
@@ -43,17 +47,19 @@ impl Measurement {
             && computed_s >= COMPUTING * self.available_s()
     }
 
-    /// Whether the file cache was still taking up the set while it was measured: how fast it was then tells how much of the set had come in
-    /// by that time, and not how fast it is with a full cache, which is no slower. Not known without the share of the set before and after.
+    /// Returns whether the file cache was still filling with the set during the measurement.
+    ///
+    /// The throughput then reflects how much of the set had come in by that time. A full cache is
+    /// no slower. Unknown, and so false, without the residency before and after.
     pub fn was_filling(&self) -> bool {
         let Some(([before, after], grown)) = self.witness.resident_frac.zip(self.grown_bytes())
         else {
             return false;
         };
         let missed = (1.0 - 0.5 * (before + after)) * self.bytes as f64;
-        // Writes wait for other reasons as well, beside which a few pages that come in do not count.
+        // Writes also wait for other reasons, beside which a few pages that come in do not matter.
         let least = if self.workload.read_frac == 1.0 { 0.0 } else { NOTICED * self.bytes as f64 };
-        // In a set that fits nothing gives way to what comes in.
+        // If the set fits, nothing is evicted.
         let full = (TAKEN_UP * missed).max(BATCHES.min(STAYED * missed));
         let given_way = if after >= CACHED { 0.0 } else { full };
         let is_growing = grown > given_way.max(least);
@@ -62,7 +68,7 @@ impl Measurement {
 }
 
 impl Evaluation {
-    /// The curve of these requests over the sizes of the set.
+    /// Returns the curve of these requests over the size of the set.
     pub fn set_size_curve(&self, operation: BorderOperation) -> &[Point] {
         match operation {
             BorderOperation::Write => &self.unique_bytes_write_curve,
@@ -71,20 +77,24 @@ impl Evaluation {
         }
     }
 
-    /// The least set, in bytes, from which on all sets of these requests were still coming into the file cache while they were measured; `None`
-    /// where the largest was not. What lies beyond the last set that was steady is then not seen.
+    /// Returns the smallest set, in bytes, from which on all sets of these requests were still
+    /// filling the file cache while measured; `None` if the largest was not. Nothing can then be
+    /// seen beyond the last steady set.
     pub fn fills_from(&self, operation: BorderOperation) -> Option<f64> {
         let filling = self.set_size_curve(operation).iter().rev();
         filling.take_while(|point| point.measurement.was_filling()).last().map(|point| point.value)
     }
 
-    /// The borders of these requests at which storage takes over, in order: all but those within memory.
+    /// Returns the borders of these requests at which storage takes over, in order: all except
+    /// those within memory.
     pub fn of_storage(&self, operation: BorderOperation) -> impl Iterator<Item = &Border> {
         self.borders.iter().filter(move |b| b.operation == operation && !b.in_memory)
     }
 
-    /// Whether the file cache takes part in requests of this kind: `O_DIRECT` bypasses it, `O_DSYNC` makes every write wait for
-    /// storage, and some file systems keep nothing there. Half reads, half writes count as writes.
+    /// Returns whether the file cache takes part in requests of this kind.
+    ///
+    /// `O_DIRECT` bypasses it, `O_DSYNC` makes every write wait for storage, and some file systems
+    /// keep nothing in it. A mix of half reads and half writes counts as writes.
     pub fn has_file_cache(&self, operation: BorderOperation) -> bool {
         let is_asked = match self.access() {
             Access::Buffered => true,
@@ -94,9 +104,11 @@ impl Evaluation {
         is_asked && !self.keeps_nothing()
     }
 
-    /// Whether nothing stays in the file cache: the engine drops what its requests leave there, or the kernel said of every set of reads up to their
-    /// first border of storage that most of it was out, as on file systems that keep nothing there. What small sets gain, they gain from a server's
-    /// cache or a drive's.
+    /// Returns whether nothing stays in the file cache.
+    ///
+    /// Either the engine drops the pages of its requests, or the kernel reported that most of every
+    /// read set up to the first storage border was not resident, as on file systems that cache
+    /// nothing there. Any speedup of small sets then comes from a server's cache or a drive's.
     fn keeps_nothing(&self) -> bool {
         let drops = |settings: &Settings| settings.base.engine == Engine::Dontcache;
         self.settings.as_ref().is_some_and(drops) || self.is_kept_out()
@@ -108,7 +120,8 @@ impl Evaluation {
         let curve = self.set_size_curve(BorderOperation::Read).iter();
         let mut small = curve.filter(|point| point.value <= end).peekable();
         let is_out = |m: &Measurement| m.seen_resident().is_some_and(|share| share < KEPT);
-        // Memory is computed with; a server is waited for. On file systems that pass requests through, the pages are another file's.
+        // Reads from memory take processor time; reads from a server are waited for. On stacked
+        // file systems the cached pages belong to another file.
         let is_out_of_all =
             |point: &Point| is_out(&point.measurement) && !point.measurement.computes();
         let mut runs = self.probes.iter().map(|probe| &probe.measurement);
@@ -117,8 +130,9 @@ impl Evaluation {
             && runs.all(|m| m.seen_resident().is_none() || is_out(m))
     }
 
-    /// The first set behind a border of these requests, in bytes, where it was [not read in](Measurement::not_read_in) and the last one before the
-    /// border was: what ends there need be no cache, but only what was read.
+    /// Returns the first set beyond a border of these requests, in bytes, if that set was [not read
+    /// in](Measurement::not_read_in) and the last set before the border was. Such a border need not
+    /// be the end of a cache: it may be the end of what was read.
     pub fn not_read_in_from(&self, border: &Border) -> Option<f64> {
         let curve = self.set_size_curve(border.operation);
         let before = curve.iter().rev().find(|point| point.value <= border.low)?;
@@ -133,7 +147,7 @@ mod tests {
     use super::*;
     use crate::{Client, Clients, Stop, Workload};
 
-    /// Reads of 14 MiB of a set of 384 MiB, by processes that waited.
+    /// Reads of 14 MiB from a set of 384 MiB by processes that waited.
     fn run([before, after]: [f64; 2]) -> Measurement {
         let workload = Workload { unique_bytes: 384 << 20, read_frac: 1.0, ..Workload::default() };
         let mut m = Measurement::empty(workload, Stop::Confident);
@@ -149,7 +163,7 @@ mod tests {
         assert!(filling([0.99, 1.0]), "nothing gives way in a set that fits");
         assert!(!filling([0.25, 0.25]), "what came in took the place of other pages");
         assert!(!filling([0.25, 0.24]));
-        // As of reads of a slow disk: 1.05 MiB of the 2.6 MiB that missed, in a cache that was full.
+        // As with reads from a slow disk: 1.05 MiB of the 2.6 MiB missed stayed in a full cache.
         let few = |resident: [f64; 2]| {
             let mut m = run(resident);
             m.bytes = 5 << 20;
@@ -159,7 +173,7 @@ mod tests {
         assert!(few([0.01, 0.01 + 4.5 / 384.0]));
     }
 
-    /// Four clients, each with a set of its own: what each counted is summed.
+    /// Four clients, each with its own set: their counters are summed.
     #[test]
     fn runs_of_several_clients_are_judged_by_all_of_their_time_and_sets() {
         let each: Vec<Client> = (0..4).map(|rank| Client { rank, ..Client::default() }).collect();
@@ -209,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Reads of sets of these sizes, each measured so.
+    /// Reads of sets of these sizes, with these measurements.
     fn reads(curve: Vec<(f64, Measurement)>) -> Evaluation {
         let point =
             |(value, measurement)| Point { value, measurement, rounds: Vec::new(), spread: None };
@@ -220,7 +234,8 @@ mod tests {
         }
     }
 
-    /// A server's cache of 64 MiB was called the file cache, of which every set was out.
+    /// Guards against taking a server's 64 MiB cache for the file cache, which held none of the
+    /// sets.
     #[test]
     fn a_file_system_that_keeps_nothing_in_the_file_cache_has_none() {
         let has_cache = |small: Option<[f64; 2]>, large: Option<[f64; 2]>| {
@@ -238,7 +253,8 @@ mod tests {
         assert_eq!(has_cache(Some([1.0, 0.0]), None), [true; 2], "dropped when it was closed");
     }
 
-    /// The cache of a drive was called the file cache, although every page was dropped as soon as its request was done.
+    /// Guards against taking a drive's cache for the file cache, although every page was dropped as
+    /// soon as its request was done.
     #[test]
     fn requests_that_drop_their_pages_have_no_file_cache() {
         let has_cache = |engine| {

@@ -1,4 +1,4 @@
-//! How the rate of a workload went while it ran for long: its course in equal steps of time, and what follows from that.
+//! The rate of a long-running workload: its course in equal time steps, and what it shows.
 
 use crate::bounded::Bounded;
 use crate::range::not_negative;
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 pub enum CourseKind {
     /// One rate from beginning to end.
     Steady,
-    /// One rate, and from some time on a lower one: a credit or a cache was used up.
+    /// A first rate, then a lower one: a credit or a cache was used up.
     Burst,
-    /// It changed at first, and was steady from some time on.
+    /// It changed at first and became steady.
     Settled,
     /// It was still changing, or the course is too short or too noisy.
     CannotBeTold,
 }
 
-/// A part of a course with one rate.
+/// A part of a course with a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoursePhase {
-    /// Where it begins, in seconds from the beginning of the course.
+    /// Beginning, in seconds from the start of the course.
     #[serde(deserialize_with = "not_negative")]
     pub from_s: f64,
-    /// Where it ends, in seconds.
+    /// End, in seconds from the start of the course.
     #[serde(deserialize_with = "not_negative")]
     pub until_s: f64,
-    /// Its mean rate in bytes per second with its 95 % interval, what was disturbed left out.
+    /// Mean rate in bytes per second with its 95 % interval, without disturbed parts.
     pub bytes_per_s: Bounded,
 }
 
-/// The course of a workload that ran for long, and what it shows.
+/// The course of a long-running workload and what it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sustained {
     /// Length of a step, in seconds.
@@ -40,25 +40,27 @@ pub struct Sustained {
     /// Bytes per second in each step.
     #[serde(deserialize_with = "not_negative")]
     pub bytes_per_s: Vec<f64>,
-    /// What it shows.
+    /// What the course shows.
     pub kind: CourseKind,
-    /// Its parts, each of one rate; where it cannot be told what they mean, as they are.
+    /// Its parts, each with a constant rate. If their meaning cannot be told, they are given
+    /// uninterpreted.
     pub phases: Vec<CoursePhase>,
-    /// Parts during which something else took a share, from and until in seconds: what came before went on after them.
+    /// Parts during which something else used the device, as start and end in seconds. Afterwards
+    /// the earlier rate continued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed_s: Vec<[f64; 2]>,
-    /// Bytes that were moved beyond the last rate before it held, with a 95 % interval: the credit, or the cache as far as it
-    /// was not emptied meanwhile. Only of a burst.
+    /// For a burst: bytes moved beyond the final rate before it held, with a 95 % interval. This is
+    /// the credit, or the part of the cache that was not emptied meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_bytes: Option<Bounded>,
-    /// Bytes that were moved faster than the last rate allows. Only of a burst.
+    /// For a burst: bytes moved faster than the final rate allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_bytes: Option<Bounded>,
-    /// Credit that came back while nothing was moved, in bytes per second with a 95 % interval; absent where that was not
+    /// Credit regained while idle, in bytes per second with a 95 % interval; absent if not
     /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_bytes_per_s: Option<Bounded>,
-    /// The same in words.
+    /// The findings in words.
     #[serde(default)]
     pub sentences: Vec<String>,
 }

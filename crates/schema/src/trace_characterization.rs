@@ -1,27 +1,27 @@
-//! A block trace as workloads of five parameters, and how well they describe it.
+//! A block trace expressed as five-parameter workloads, and how well they describe it.
 
 use crate::range::{fraction, not_negative};
 use serde::{Deserialize, Serialize};
 
-/// A trace as workloads of five parameters: `trace characterize`.
+/// A trace expressed as five-parameter workloads: the result of `trace characterize`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceCharacterization {
-    /// Name the user gave the trace: its file names.
+    /// The trace, as the user named it: its file names.
     pub name: String,
     /// All requests.
     pub overall: TraceTraits,
-    /// Those of each disk, when there are several.
+    /// The requests of each disk, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<TraceTraits>,
-    /// Those of each process, the busiest first, when the trace tells processes.
+    /// The requests of each process, busiest first, if the trace records processes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<TraceTraits>,
-    /// Those that arrived in each window of time, when windows were asked for.
+    /// The requests that arrived in each time window, if windows were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<TraceTraits>,
 }
 
-/// Five parameters and how well they describe the requests they were taken from.
+/// Five parameters, and how well they describe the requests they were derived from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceTraits {
     /// What the requests have in common: a disk, a process, a window.
@@ -29,22 +29,26 @@ pub struct TraceTraits {
     /// The workload: the five parameters, the nearest size distribution, and the think time.
     #[serde(flatten)]
     pub workload: crate::Workload,
-    /// 1 less the largest of the three distances: 1 is a workload of the model itself, 0 nothing like it.
+    /// 1 minus the largest of the three distances: at 1 the requests follow the model exactly, at 0
+    /// not at all.
     #[serde(deserialize_with = "fraction")]
     pub goodness: f64,
-    /// Largest difference between the cumulative distributions of the sizes seen and of the workload's size distribution.
+    /// Largest difference between the cumulative distributions of the observed sizes and of the
+    /// workload's size distribution.
     pub size_distance: f64,
-    /// The same for the lengths of sequential runs, which are geometric in the model.
+    /// The same for the lengths of sequential runs, which the model takes as geometric.
     pub run_distance: f64,
-    /// How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1 - r).
+    /// Distance of the fraction of read/write changes between successive requests from the model's
+    /// 2 r (1 - r).
     pub mix_distance: f64,
-    /// Requests that move data.
+    /// Number of requests that move data.
     pub requests: u64,
     /// Bytes they move.
     pub bytes: u64,
-    /// Distinct processes that issued them; 0 when the trace tells none.
+    /// Number of distinct processes that issued them; 0 if the trace does not record processes.
     pub processes_seen: u64,
-    /// Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions.
+    /// Mean elapsed time of a request in nanoseconds; absent if the trace does not record
+    /// completions.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub response_time_ns: Option<f64>,
     /// Time from the first arrival to the last completion in seconds.

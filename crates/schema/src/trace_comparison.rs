@@ -6,23 +6,25 @@ use serde::{Deserialize, Serialize};
 /// The result of `trace compare`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceComparison {
-    /// Everything that each trace holds: the first, the second.
+    /// Summaries of the first and of the second trace.
     pub traces: [TraceSummary; 2],
-    /// The windows of time of each, whose scatter the intervals follow from.
+    /// The time windows of each trace, whose scatter determines the intervals.
     pub windows: [WindowCount; 2],
     /// Whether the workload changed.
     pub verdict: Change,
     /// Figures, as ratios of the second trace's to the first's.
     pub figures: Vec<FigureChange>,
-    /// Distributions, and shares of the requests.
+    /// Changes of distributions and of fractions of the requests.
     pub distributions: Vec<DistributionChange>,
-    /// What counts as alike: ratios from `1 / (1 + margin)` to `1 + margin`, and distances up to `margin`.
+    /// Margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` and distances up to
+    /// `margin` count as alike.
     pub margin: f64,
-    /// Where it cannot be told: how many times as long both traces would have to be to tell a change of the margin; absent where some of what
-    /// is compared is too rare.
+    /// If the verdict is open: how many times longer both traces must be to detect a change as
+    /// large as the margin. Absent if part of what is compared is too rare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_as_long: Option<f64>,
-    /// Whether a condition that was given is met by figures, by their number from 0; absent without one, or where nothing can be told.
+    /// The figures that meet the given condition, by number from 0; absent without a condition, or
+    /// if nothing can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<ConditionResult>,
 }
@@ -30,19 +32,19 @@ pub struct TraceComparison {
 /// Windows of equal length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowCount {
-    /// How many.
+    /// Number of windows.
     pub count: u64,
-    /// Their length.
+    /// Length of a window.
     pub width_ns: u64,
 }
 
-/// Whether something changed. Chance is ruled out at 5 % over everything that is compared together.
+/// Whether something changed. Chance is ruled out at 5 % over all comparisons together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// It changed, and not by chance.
     Changed,
-    /// If it changed, then by less than the margin.
+    /// Any change is smaller than the margin.
     Alike,
     /// The interval allows both.
     #[default]
@@ -50,7 +52,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// In words.
+    /// Returns the verdict in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Changed => "changed",
@@ -60,7 +62,7 @@ impl Change {
     }
 }
 
-/// A figure of a trace that has a value for every window of time.
+/// A figure with a value for every time window of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceFigure {
@@ -78,12 +80,12 @@ pub enum TraceFigure {
     ReadElapsedNsMean,
     /// Mean time of a write from arrival to completion.
     WriteElapsedNsMean,
-    /// Mean number of requests that an arriving one finds on its disk, itself included.
+    /// Mean number of requests on the disk when a request arrives, itself included.
     QueueLengthMean,
 }
 
 impl TraceFigure {
-    /// All, in the order of tables.
+    /// All of them, in the order of tables.
     pub const ALL: [Self; 8] = [
         Self::RequestsPerS,
         Self::ReadBytesPerS,
@@ -95,7 +97,7 @@ impl TraceFigure {
         Self::QueueLengthMean,
     ];
 
-    /// Whether it has no meaning where a trace tells no completions.
+    /// Returns whether it is meaningless if a trace does not record completions.
     pub fn needs_times(self) -> bool {
         matches!(self, Self::ReadElapsedNsMean | Self::WriteElapsedNsMean | Self::QueueLengthMean)
     }
@@ -104,25 +106,25 @@ impl TraceFigure {
 /// How a figure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureChange {
-    /// Which; its unit is in its name.
+    /// The figure; its name includes the unit.
     pub name: TraceFigure,
-    /// Of the first trace and of the second.
+    /// Values for the first and the second trace.
     pub values: [f64; 2],
-    /// The second trace's over the first's.
+    /// The second trace's value over the first's.
     pub ratio: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of the ratio.
     pub ci95: [f64; 2],
-    /// What follows, over everything that is compared together.
+    /// The verdict, with chance ruled out over all comparisons together.
     pub verdict: Change,
 }
 
-/// A distribution over the requests of a trace, or a share of them.
+/// A distribution over the requests of a trace, or a fraction of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceDistribution {
-    /// The share of requests that read.
+    /// The fraction of reads.
     Reads,
-    /// The share of requests that begin where the one before on their disk ended.
+    /// The fraction of requests that begin where the previous one on their disk ended.
     Sequential,
     /// Sizes of reads.
     ReadBytes,
@@ -132,16 +134,17 @@ pub enum TraceDistribution {
     ReadElapsedNs,
     /// Times of writes from arrival to completion.
     WriteElapsedNs,
-    /// Times between arrivals, whatever their disk.
+    /// Times between arrivals, regardless of disk.
     InterArrivalNs,
-    /// Distances from the end of one request to the beginning of the next on its disk, forwards or backwards.
+    /// Distances from the end of a request to the beginning of the next on its disk, in either
+    /// direction.
     DistanceBytes,
-    /// Requests that an arriving one finds on its disk, itself included.
+    /// Number of requests on the disk when a request arrives, itself included.
     QueueLength,
 }
 
 impl TraceDistribution {
-    /// All, in the order of tables.
+    /// All of them, in the order of tables.
     pub const ALL: [Self; 9] = [
         Self::Reads,
         Self::Sequential,
@@ -154,7 +157,7 @@ impl TraceDistribution {
         Self::QueueLength,
     ];
 
-    /// Whether it has no meaning where a trace tells no completions.
+    /// Returns whether it is meaningless if a trace does not record completions.
     pub fn needs_times(self) -> bool {
         matches!(self, Self::ReadElapsedNs | Self::WriteElapsedNs | Self::QueueLength)
     }
@@ -163,18 +166,19 @@ impl TraceDistribution {
 /// How a distribution changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DistributionChange {
-    /// Which; the unit of its values is in its name.
+    /// The distribution; its name includes the unit.
     pub name: TraceDistribution,
-    /// The largest difference of the shares of requests that lie at or below a value (Kolmogorov and Smirnov's distance, looked for at
-    /// the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 of each trace); of a share, the difference.
+    /// The Kolmogorov-Smirnov distance: the largest difference between the fractions of requests at
+    /// or below a value, evaluated at the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 of each trace. For
+    /// a fraction, the difference.
     pub distance: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of the distance.
     pub ci95: [f64; 2],
-    /// The value at which the shares differ most; absent for a share of the requests.
+    /// The value at which the distributions differ most; absent for a fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<f64>,
-    /// The shares there, of the first trace and of the second.
+    /// The fractions there, for the first and the second trace.
     pub shares: [f64; 2],
-    /// What follows, over everything that is compared together.
+    /// The verdict, with chance ruled out over all comparisons together.
     pub verdict: Change,
 }

@@ -1,4 +1,4 @@
-//! Traces as files: what was written, and what is known of it.
+//! Trace files: what was written and what is known about them.
 
 use crate::trace_lacks::TraceLacks;
 use crate::{Io, Op, TraceInfo};
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 pub struct TraceFile {
     /// The file that was written.
     pub path: String,
-    /// Format it was written in.
+    /// Format of the file.
     pub format: String,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Rows that read; absent where the source does not tell operations.
+    /// Number of reads; absent if the source does not record operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
-    /// Bytes of all requests that move data.
+    /// Total bytes of all requests that move data.
     pub bytes: u64,
-    /// From the first arrival to the last.
+    /// Time from the first arrival to the last.
     pub span_ns: u64,
     /// Size of the file.
     pub file_bytes: u64,
-    /// What holds for the trace as a whole.
+    /// Properties of the trace as a whole.
     pub info: TraceInfo,
-    /// Where the file holds only slow requests: how many, and what they waited for.
+    /// If the file holds only slow requests: how many, and what they waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<SlowRequests>,
 }
@@ -34,37 +34,38 @@ pub struct TraceFile {
 pub struct SlowRequests {
     /// The limit.
     pub above_ns: u64,
-    /// How many took longer.
+    /// Number of requests that took longer.
     pub ios: u64,
-    /// Of so many requests.
+    /// Number of all requests.
     pub of_ios: u64,
-    /// Those that spent more time in the queue than at the device.
+    /// Slow requests that spent more time in the queue than at the device.
     pub mostly_queued: u64,
-    /// Those that found nothing else under way on their device.
+    /// Slow requests that found nothing else in flight on their device.
     pub alone: u64,
-    /// Whose requests the others waited behind, the most frequent first: the process whose requests were under way for longest while the
-    /// slow one was.
+    /// The processes behind which the other slow requests waited, most frequent first. For each
+    /// slow request it is the process whose requests were in flight longest during it.
     pub behind: Vec<Behind>,
 }
 
 /// A process that slow requests waited behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Behind {
-    /// Its number.
+    /// Its process number.
     pub process: u32,
-    /// Its command, empty where it is not told.
+    /// Its command; empty if not recorded.
     pub command: String,
     /// Slow requests that waited behind it.
     pub ios: u64,
 }
 
 impl TraceFile {
-    /// A file of no rows yet.
+    /// Returns a file without rows.
     pub fn begun() -> Self {
         Self { reads: Some(0), ..Self::default() }
     }
 
-    /// Takes in what holds for the trace as a whole, which is known at its end: where it tells no operations, no row is known to read.
+    /// Records the properties of the trace as a whole, which are known at its end. If the trace
+    /// does not record operations, the number of reads is unknown.
     pub fn about(&mut self, info: TraceInfo) {
         if TraceLacks::of(&info).operations {
             self.reads = None;
@@ -72,7 +73,7 @@ impl TraceFile {
         self.info = info;
     }
 
-    /// Counts the next rows, in order of arrival; `first_ns` is kept from the first.
+    /// Counts the next rows, in order of arrival; `first_ns` keeps the arrival of the first.
     pub fn count(&mut self, first_ns: &mut Option<u64>, rows: &[Io]) {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
         let first = *first_ns.get_or_insert(first.queued_ns);

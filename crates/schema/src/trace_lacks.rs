@@ -1,25 +1,25 @@
-//! What a trace does not tell, by its notes: figures that follow from it are left out.
+//! What a trace does not record, according to its notes. Figures that depend on it are left out.
 
 use crate::TraceInfo;
 
-/// Note of a file that holds the slow requests of a recording alone; its text says how slow.
+/// Note in a file that holds only the slow requests of a recording; its text says how slow.
 pub const SLOW_ALONE: &str = "slow requests alone";
 
-/// What a trace does not tell.
+/// What a trace does not record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLacks {
-    /// All but the slow requests.
+    /// All requests except the slow ones.
     pub fast: bool,
-    /// What reads and what writes.
+    /// Which requests read and which write.
     pub operations: bool,
-    /// Where on the device requests go: they have numbers of objects.
+    /// Where on the device requests go, since the trace has object numbers instead.
     pub places: bool,
-    /// When within a second requests come, or when at all.
+    /// When requests arrive within a second, or at all.
     pub instants: bool,
 }
 
 impl TraceLacks {
-    /// Of a trace.
+    /// Returns what the trace lacks, from its notes.
     pub fn of(info: &TraceInfo) -> Self {
         let has = |note| info.notes.contains_key(note);
         Self {

@@ -1,4 +1,5 @@
-//! What an analysis of a block trace found: the tables and figures of Ruemmler & Wilkes 1993, and those of today.
+//! The analysis of a block trace: the tables and figures of Ruemmler & Wilkes 1993, and modern
+//! ones.
 
 pub use crate::trace_blocks::{
     Absorption, MissRatio, MissRatioCurve, Overwrites, Popularity, WorkingSet, WorkingSetWindows,
@@ -6,20 +7,20 @@ pub use crate::trace_blocks::{
 use crate::{Distribution, IoType, Op, TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
 
-/// The whole result of `trace analyze`; tables and figures named in the comments are those of Ruemmler & Wilkes,
-/// "UNIX disk access patterns", 1993.
+/// The result of `trace analyze`. Tables and figures named in the comments are those of Ruemmler &
+/// Wilkes, "UNIX disk access patterns", 1993.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceSummary {
-    /// Name the user gave the trace: its file names.
+    /// The trace, as the user named it: its file names.
     pub name: String,
-    /// Where the trace comes from, its devices and commands.
+    /// Origin of the trace, with its devices and commands.
     pub info: TraceInfo,
-    /// What the terminal's summary breaks the load down by.
+    /// Category by which the terminal summary breaks down the load.
     #[serde(default)]
     pub by: Breakdown,
     /// Number of requests analysed.
     pub ios: u64,
-    /// Arrival of the first, from the beginning of the trace.
+    /// Arrival of the first request, from the beginning of the trace.
     pub first_ns: u64,
     /// Last completion, from the beginning of the trace.
     pub last_ns: u64,
@@ -27,60 +28,66 @@ pub struct TraceSummary {
     pub block_bytes: u64,
     /// Requests and bytes by partition (Table 3).
     pub partitions: Vec<PartitionShare>,
-    /// Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no completions.
+    /// Time at the device and time including the queue (Table 4, Figure 1); absent if the trace
+    /// does not record completions.
     #[serde(default, skip_serializing_if = "OpTimes::is_empty")]
     pub response_times: OpTimes,
-    /// Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10).
+    /// Each disk separately (Tables 5 and 7, Figures 2, 3, 5, 9 and 10).
     pub disks: Vec<DiskSummary>,
-    /// What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types.
+    /// What was read and written (Table 6, Figure 7); absent if the trace records neither flags nor
+    /// types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeShare>,
-    /// Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older results lack it.
+    /// Requests aligned to sectors, pages, database blocks and RAID chunks; missing in older
+    /// results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alignment: Vec<AlignedShare>,
-    /// Time between two arrivals, whatever their disks, in nanoseconds (Figure 6); absent where arrivals are told in whole seconds. Like
-    /// all that follows from requests between others absent where the trace holds the slow ones alone.
+    /// Time between two arrivals on any disk, in nanoseconds (Figure 6); absent if arrivals are in
+    /// whole seconds. Absent, like all figures that relate requests to others, if the trace holds
+    /// only slow ones.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub inter_arrival_ns: Distribution,
-    /// Where requests begin relative to the end of the one before on their disk, all disks together (Figure 9); like all figures of
-    /// places absent where the trace numbers objects.
+    /// Start of a request relative to the end of the previous one on its disk, over all disks
+    /// (Figure 9); like all figures of places absent if the trace has object numbers.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub distances: Distances,
-    /// Sequential requests of all disks together (Table 7).
+    /// Sequential requests on all disks together (Table 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Sequential>,
     /// Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies).
     pub over_time: Timeline,
-    /// The same by hour of the clock, empty when the trace is too long for it.
+    /// The same by hour of the clock; empty if the trace is too long for it.
     pub hourly: Timeline,
     /// The same by day.
     pub daily: Timeline,
     /// Transfer sizes by type (Figure 11).
     pub transfer_sizes: Vec<SizesOfType>,
-    /// Blocks written again (Figure 12); like all figures of writes absent without writes, and where operations are not told.
+    /// Overwrites of blocks (Figure 12); absent, like all figures of writes, without writes or if
+    /// the trace does not record operations.
     #[serde(default, skip_serializing_if = "Overwrites::is_empty")]
     pub overwrites: Overwrites,
-    /// How few blocks take how many of the writes (Figure 13).
+    /// How concentrated the writes are on few blocks (Figure 13).
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub popularity: Popularity,
-    /// Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18); absent of a trace shorter than a minute, which
-    /// need not hold a whole interval.
+    /// Non-volatile memory that absorbs the writes of 30 seconds (Figures 17 and 18); absent if the
+    /// trace is shorter than a minute and may not hold a whole interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absorption: Vec<Absorption>,
-    /// Distinct bytes touched, over time and in all.
+    /// Distinct bytes touched, over time and in total.
     #[serde(default, skip_serializing_if = "WorkingSet::is_empty")]
     pub working_set: WorkingSet,
     /// Miss ratio of an LRU cache of any size.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub miss_ratio: MissRatio,
-    /// How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are told in whole seconds.
+    /// Burstiness of arrivals at each time scale; if arrivals are in whole seconds, only for
+    /// windows of a second or more.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub burstiness: Burstiness,
-    /// Who issued what, the busiest first.
+    /// Load by process, busiest first.
     pub processes: Vec<ProcessShare>,
     /// Response times over time.
     pub latency_map: Option<HeatMap>,
-    /// Addresses over time, one picture per disk.
+    /// Addresses over time, one map per disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub address_maps: Vec<AddressMap>,
     /// Warnings.
@@ -89,15 +96,17 @@ pub struct TraceSummary {
 }
 
 impl TraceSummary {
-    /// Whether the trace is long enough for figures of what happens within a window: twice as long. A pair of requests is seen where both are in
-    /// the trace: of pairs as far apart as half the trace one in two is, of those as far apart as all of it none, so that whatever is seen in a
-    /// short trace lies within the window. Of clock intervals at least one is whole then.
+    /// Returns whether the trace is at least twice as long as the window that a figure refers to.
+    ///
+    /// A pair of requests is seen only if both are in the trace. Of pairs half the trace apart one
+    /// in two is seen, of those its full length apart none, so a short trace shows only short
+    /// distances. A trace twice as long also holds at least one whole clock interval.
     pub fn is_long_enough_for(&self, window_ns: u64) -> bool {
         self.last_ns.saturating_sub(self.first_ns) >= window_ns.saturating_mul(2)
     }
 }
 
-/// What a load is broken down by.
+/// Category by which a load is broken down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Breakdown {
@@ -115,13 +124,14 @@ crate::words::words!(Breakdown, "breakdown", Breakdown::Process => "process", Br
 /// Requests and bytes of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// Requests.
+    /// Number of requests.
     pub ios: u64,
-    /// Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of the two below.
+    /// Bytes moved, if the trace does not record operations; otherwise absent: then they are the
+    /// sum of the two below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Those that read; like the bytes read and written absent where the trace does not tell operations (a warning of kind
-    /// `operations_unknown` says so).
+    /// Number of reads. Absent, like the bytes read and written, if the trace does not record
+    /// operations (a warning of kind `operations_unknown` says so).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u64>,
     /// Bytes read.
@@ -133,23 +143,23 @@ pub struct Load {
 }
 
 impl Load {
-    /// Fraction of requests that are reads; nothing without requests, or where operations are not told.
+    /// Returns the fraction of reads; `None` without requests, or if operations are not recorded.
     pub fn read_frac(&self) -> Option<f64> {
         self.reads.filter(|_| self.ios > 0).map(|reads| reads as f64 / self.ios as f64)
     }
 
-    /// Requests that do not read; nothing where operations are not told.
+    /// Returns the requests that do not read; `None` if operations are not recorded.
     pub fn writes(&self) -> Option<u64> {
         self.reads.map(|reads| self.ios.saturating_sub(reads))
     }
 
-    /// Bytes moved, whatever the operation.
+    /// Returns the bytes moved, whatever the operation.
     pub fn moved(&self) -> u64 {
         let parts = [self.read_bytes, self.write_bytes].into_iter().flatten();
         self.bytes.unwrap_or_else(|| parts.fold(0, u64::saturating_add))
     }
 
-    /// Takes out what is known of reads and writes; the bytes moved stay.
+    /// Removes what is known about reads and writes; the bytes moved stay.
     pub fn forget_operations(&mut self) {
         self.bytes = Some(self.moved());
         (self.reads, self.read_bytes, self.write_bytes) = (None, None, None);
@@ -165,7 +175,7 @@ pub struct PartitionShare {
     pub disk: String,
     /// Number of the partition.
     pub partition: u16,
-    /// Name of the partition, empty when the source tells none.
+    /// Name of the partition; empty if the source does not name it.
     pub name: String,
     /// Requests and bytes.
     #[serde(flatten)]
@@ -175,17 +185,17 @@ pub struct PartitionShare {
 /// Both times of a request, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// From issue to completion: the disk works on it; absent where the trace does not tell when requests were issued.
+    /// From issue to completion: service time. Absent if the trace does not record issue times.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub physical_ns: Distribution,
-    /// From arrival to completion: queueing included.
+    /// From arrival to completion: includes queueing.
     pub elapsed_ns: Distribution,
 }
 
 /// Times of reads, of writes, and of both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpTimes {
-    /// Reads; like those of writes absent where the trace does not tell operations.
+    /// Reads; absent, like the writes, if the trace does not record operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Times>,
     /// Writes.
@@ -196,7 +206,7 @@ pub struct OpTimes {
 }
 
 impl OpTimes {
-    /// Whether no time is known.
+    /// Returns whether no time is known.
     pub fn is_empty(&self) -> bool {
         self.all.elapsed_ns.is_empty()
     }
@@ -207,50 +217,51 @@ impl OpTimes {
 pub struct DiskSummary {
     /// Index of the device.
     pub device: u16,
-    /// Its name.
+    /// Name of the device.
     pub name: String,
     /// Requests and bytes.
     pub load: Load,
-    /// Requests in the queue at an arrival, itself included, recomputed from the times (Table 5, Figure 2); like all figures of
-    /// queues and idle times absent where the trace tells no completions.
+    /// Queue length at an arrival, itself included, recomputed from the times (Table 5, Figure 2).
+    /// Absent, like all figures of queues and idle times, if the trace does not record completions.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub queue_length: Distribution,
     /// Fraction of arrivals that found the disk idle: a queue of 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_frac: Option<f64>,
-    /// Mean queue length seen by reads; absent without any.
+    /// Mean queue length seen by reads; absent without reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_mean_read: Option<f64>,
-    /// Mean queue length seen by writes; absent without any.
+    /// Mean queue length seen by writes; absent without writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_mean_write: Option<f64>,
-    /// Mean queue length by day, from the first day on; absent on days without requests (Figure 3).
+    /// Mean queue length by day, from the first day; absent on days without requests (Figure 3).
     pub daily_queue_mean: Vec<Option<f64>>,
-    /// Requests whose recorded queue length equals the recomputed one; absent when none is recorded.
+    /// Requests whose recorded queue length equals the recomputed one; absent if none is recorded.
     pub queue_agreement: Option<QueueAgreement>,
     /// Idle periods, in nanoseconds.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub idle_ns: Distribution,
-    /// Fraction of the time from the first arrival to the last completion with no request in the queue or at the disk; absent with a
-    /// single request.
+    /// Fraction of the time from the first arrival to the last completion with no request in the
+    /// queue or at the disk; absent with a single request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_time_frac: Option<f64>,
-    /// Mean number of requests in the queue and at the disk while there is any.
+    /// Mean number of requests in the queue and at the disk while there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight_mean: Option<f64>,
-    /// Where a request begins relative to the end of the one before (Figure 9).
+    /// Start of a request relative to the end of the previous one (Figure 9).
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub distances: Distances,
     /// Sequential requests (Table 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential: Option<Sequential>,
-    /// Numbers of writes with no read between them (Figure 10); absent without writes.
+    /// Runs of writes without a read in between (Figure 10); absent without writes.
     #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_groups: Runs,
-    /// Numbers of writes that follow each other within 30 ms (Figure 10); absent where arrivals are told in whole seconds.
+    /// Runs of writes that follow one another within 30 ms (Figure 10); absent if arrivals are in
+    /// whole seconds.
     #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_bursts: Runs,
-    /// Fraction of writes that write the same bytes as the write before.
+    /// Fraction of writes that cover the same bytes as the previous write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewrite_frac: Option<f64>,
 }
@@ -260,7 +271,7 @@ pub struct DiskSummary {
 pub struct QueueAgreement {
     /// Requests with a recorded queue length.
     pub recorded: u64,
-    /// Those where it equals the recomputed one.
+    /// Requests for which it equals the recomputed one.
     pub equal: u64,
 }
 
@@ -269,28 +280,30 @@ pub struct QueueAgreement {
 pub struct Distances {
     /// Number of distances.
     pub count: u64,
-    /// The most frequent distances of whole KiB within 256 KiB, in KiB, with their counts; the first is the largest peak.
+    /// The most frequent whole-KiB distances within 256 KiB, in KiB, with their counts, largest
+    /// peak first.
     pub peaks: Vec<(i64, u64)>,
-    /// Distances by sign and logarithm: upper bound in bytes (negative ones: lower bound), count; in order.
+    /// Distances by sign and logarithm, in order: upper bound in bytes (lower bound for negative
+    /// ones), count.
     pub bins: Vec<(f64, u64)>,
 }
 
-/// Requests that begin where the one before on the disk ended, or the interleave after it.
+/// Requests that begin where the previous one on the disk ended, or one interleave further.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sequential {
-    /// Reads that begin where the request before ended.
+    /// Reads that begin where the previous request ended.
     pub adjacent_reads: u64,
-    /// Writes that do.
+    /// Writes that begin where the previous request ended.
     pub adjacent_writes: u64,
-    /// The file system's interleave in bytes, as given or as found; 0 without one.
+    /// The file system's interleave in bytes, as given or as detected; 0 without one.
     pub interleave_bytes: u64,
-    /// Reads that begin that much further.
+    /// Reads that begin one interleave further.
     pub interleaved_reads: u64,
-    /// Writes that do.
+    /// Writes that begin one interleave further.
     pub interleaved_writes: u64,
 }
 
-/// Runs of requests: how long they are and how many requests are in runs of each length.
+/// Runs of requests: their lengths and the number of requests in runs of each length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Runs {
     /// Number of runs.
@@ -314,13 +327,13 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Whether there is none.
+    /// Returns whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.runs == 0
     }
 }
 
-/// Requests of one operation that are aligned to a size.
+/// Requests of one operation by alignment to a size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlignedShare {
     /// Read or write.
@@ -329,7 +342,7 @@ pub struct AlignedShare {
     pub unit_bytes: u64,
     /// Requests that move data.
     pub ios: u64,
-    /// Those that begin and end at multiples of the size.
+    /// Requests that begin and end at multiples of the size.
     pub aligned: u64,
 }
 
@@ -344,41 +357,44 @@ pub struct TypeShare {
     pub ios: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Requests flagged synchronous; like the two below absent where the trace does not tell which are.
+    /// Requests flagged synchronous; absent, like the two below, if the trace does not record these
+    /// flags.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<u64>,
     /// Requests flagged asynchronous.
     #[serde(default, rename = "async", skip_serializing_if = "Option::is_none")]
     pub asynchronous: Option<u64>,
-    /// Requests that did not come through a file system.
+    /// Requests that bypassed the file system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<u64>,
 }
 
-/// Numbers by equal steps of time.
+/// Figures over equal time steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Width of a step.
     pub step_ns: u64,
-    /// Beginning of the first step, from the beginning of the trace; negative when the step began before it.
+    /// Beginning of the first step relative to that of the trace; negative if the step began
+    /// earlier.
     pub start_ns: i64,
     /// The steps, without gaps.
     pub steps: Vec<TimeStep>,
 }
 
-/// One step of time, by arrival.
+/// One time step, by arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeStep {
     /// Requests and bytes.
     #[serde(flatten)]
     pub load: Load,
-    /// Mean elapsed time in nanoseconds; absent without requests, and where the trace tells no completions.
+    /// Mean elapsed time in nanoseconds; absent without requests, or if completions are not
+    /// recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_mean_ns: Option<f64>,
     /// Longest elapsed time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_max_ns: Option<f64>,
-    /// Median of the elapsed time; quantiles are kept for the finest timeline only.
+    /// Median of the elapsed time; only the finest timeline keeps quantiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_p50_ns: Option<f64>,
     /// 99th percentile of the elapsed time.
@@ -394,7 +410,7 @@ pub struct TimeStep {
 pub struct SizesOfType {
     /// What the blocks hold.
     pub io_type: IoType,
-    /// Read or write; absent where the trace does not tell operations.
+    /// Read or write; absent if the trace does not record operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<Op>,
     /// Sizes in bytes.
@@ -404,21 +420,23 @@ pub struct SizesOfType {
 /// Burstiness of arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Burstiness {
-    /// Index of dispersion for counts by window: width in nanoseconds, variance over mean of the arrivals in a window; 1 is Poisson.
+    /// Index of dispersion for counts: window width in nanoseconds, variance over mean of the
+    /// arrivals in a window; 1 is Poisson.
     pub dispersion: Vec<(u64, f64)>,
-    /// Hurst exponent from the growth of the variance with the window; 0.5 has no long memory. Absent with too few windows.
+    /// Hurst exponent from the growth of the variance with the window; 0.5 means no long memory.
+    /// Absent with too few windows.
     pub hurst: Option<f64>,
     /// Squared coefficient of variation of the inter-arrival times; 1 is Poisson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inter_arrival_scv: Option<f64>,
 }
 
-/// What one process or command issued.
+/// Load of one process or command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessShare {
     /// Process number.
     pub process: u32,
-    /// Its command, empty when not told.
+    /// Its command; empty if not recorded.
     pub command: String,
     /// Requests and bytes.
     #[serde(flatten)]
@@ -439,7 +457,7 @@ pub struct HeatMap {
     pub start_ns: i64,
     /// Upper bounds of the rows.
     pub rows_to: Vec<f64>,
-    /// Counts that are not 0: column, row, count.
+    /// Non-zero counts: column, row, count.
     pub cells: Vec<(u32, u32, u64)>,
 }
 
@@ -454,6 +472,6 @@ pub struct AddressMap {
     pub start_ns: i64,
     /// Height of a row in bytes; row 0 begins at address 0.
     pub row_bytes: u64,
-    /// Requests that are not 0: column, row, reads, writes.
+    /// Cells with requests: column, row, reads, writes.
     pub cells: Vec<(u32, u32, u64, u64)>,
 }

@@ -1,41 +1,45 @@
-//! What disks are doing right now: a line of `ioscape trace top --json`.
+//! Current disk activity: a line of `ioscape trace top --json`.
 
 use serde::{Deserialize, Serialize};
 
-/// What the recorded disks did in about a second. A request counts when it completes.
+/// Activity of the recorded disks in about a second. A request counts when it completes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopSecond {
-    /// When it ended, since 1970.
+    /// End of the second, in nanoseconds since 1970.
     pub ended_unix_ns: u64,
-    /// How long it was.
+    /// Its actual length in seconds.
     pub elapsed_s: f64,
-    /// Events of the kernel that its buffers could not keep; the figures are too low then.
+    /// Kernel events lost because the buffers were full; the figures are then too low.
     pub lost_events: u64,
     /// All disks together.
     pub all: TopRow,
-    /// By disk, the one with the most time of requests under way first.
+    /// By disk, in descending order of total time of requests in flight.
     pub devices: Vec<TopRow>,
-    /// By process that the requests arrived from, likewise; beyond the first hundred in one row without a process.
+    /// By submitting process, in the same order; all beyond the first hundred share one row without
+    /// a process.
     pub processes: Vec<TopRow>,
-    /// By what was done and what the blocks hold, likewise.
+    /// By operation and block type, in the same order.
     pub types: Vec<TopRow>,
-    /// Requests by their time from arrival to completion: the first count is of those below 1 us, each further one of those below
-    /// twice as much, the last of all others.
+    /// Histogram of the time from arrival to completion: below 1 us, then each below twice as much,
+    /// the last with all others.
     pub latency_counts: Vec<u64>,
 }
 
-/// What was done for one disk, process or type.
+/// Activity of one disk, process or type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopRow {
-    /// Its name: that of the disk, the command, or the type.
+    /// Name of the disk, the command or the type.
     pub name: String,
-    /// The number of the process.
+    /// Process id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
-    /// Requests.
+    /// Number of requests.
     pub ios: u64,
-    /// Those that read.
+    /// Number of reads.
     pub reads: u64,
+    /// Number of writes of data; flushes and discards are neither reads nor writes.
+    #[serde(default)]
+    pub writes: u64,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
@@ -43,9 +47,10 @@ pub struct TopRow {
     /// Times from arrival to completion; absent without requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<TopLatency>,
-    /// Requests under way in the mean: the times of those that completed, divided by the time that passed.
+    /// Mean number of requests in flight: the total time of completed requests over the elapsed
+    /// time.
     pub queue_length: f64,
-    /// Requests that the kernel says are under way at the end; absent where it is not asked.
+    /// Requests in flight at the end, as the kernel reports; absent if not queried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<u64>,
 }
@@ -62,16 +67,16 @@ pub struct TopLatency {
 }
 
 impl TopSecond {
-    /// Counts in [`Self::latency_counts`]: from below 1 us to 2^24 us (17 s) and more.
+    /// Number of counts in [`Self::latency_counts`]: from below 1 us to 2^24 us (17 s) and more.
     pub const LATENCY_STEPS: usize = 26;
 
-    /// Which of the counts a time belongs to.
+    /// Returns the index of the count for a time.
     pub fn latency_step(ns: u64) -> usize {
         ((ns / 1000).checked_ilog2().map_or(0, |octave| octave as usize + 1))
             .min(Self::LATENCY_STEPS - 1)
     }
 
-    /// Requests per second of a row.
+    /// Converts a count of a row to a rate per second.
     pub fn per_second(&self, count: u64) -> f64 {
         if self.elapsed_s > 0.0 { count as f64 / self.elapsed_s } else { 0.0 }
     }

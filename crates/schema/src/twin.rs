@@ -1,24 +1,25 @@
-//! What the measurements of a twin are, so that its drive can be looked for again without the target.
+//! The roles of a twin's measurements, so that its drive can be fitted again without the target.
 
 use serde::{Deserialize, Serialize};
 
-/// Which of the measurements of a twin are what; those that ran for long, with their courses, come last and are not counted here.
+/// The roles of a twin's measurements. The long runs, with their courses over time, come last and
+/// are not counted here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TwinKept {
-    /// The target, as it was named.
+    /// The target, as the user named it.
     pub target: String,
-    /// Bytes that it holds.
+    /// Capacity of the target in bytes.
     pub capacity_bytes: u64,
-    /// Bytes of the write buffer that was assumed.
+    /// Assumed size of the write buffer in bytes.
     pub write_buffer_bytes: u64,
-    /// Measurements that the drive is fitted to; they come first.
+    /// Number of measurements that the drive is fitted to; they come first.
     pub fitted: u64,
-    /// Measurements that it is judged by.
+    /// Number of measurements that the drive is judged by.
     pub judging: u64,
-    /// Measurements before all others.
+    /// Number of measurements taken before all others.
     pub first: u64,
-    /// The same workloads, measured after all others.
+    /// Number of measurements that repeat these workloads after all others.
     pub again: u64,
-    /// Workloads that judge the drive, measured once more.
+    /// Number of judging workloads that were measured once more.
     pub repeated: u64,
 }

@@ -28,7 +28,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
 /// Reads a size in bytes; suffixes are powers of 1024 in either case: `4k`, `64M`, `1.5GiB`, `512`.
 ///
 /// # Errors
-/// Text that is no positive number with a known suffix, or that is below one byte or above 2^63.
+/// The text is not a positive number with a known suffix, or is below one byte or above 2^63.
 pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
     let fail = || UnitError { text: text.to_owned(), what: "size", hint: SIZE_HINT };
     let (number, suffix) = split(text).ok_or_else(fail)?;
@@ -52,7 +52,8 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 /// Reads a duration in nanoseconds: `10m`, `1.5s`, `200ms`; a bare number is seconds.
 ///
 /// # Errors
-/// Text that is no positive number with a known suffix, or that is below one nanosecond or above 30 years.
+/// The text is not a positive number with a known suffix, or is below one nanosecond or above 30
+/// years.
 pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     let fail = || UnitError { text: text.to_owned(), what: "duration", hint: TIME_HINT };
     let (number, suffix) = split(text).ok_or_else(fail)?;
@@ -72,7 +73,8 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
 /// Reads a rate in bytes per second, as [`Rate`] shows it: `500MB/s`, `1.5G`, powers of 1000; `64MiB/s`, powers of 1024.
 ///
 /// # Errors
-/// Text that is no positive number with a known suffix, or that is below one byte or above 2^63 bytes per second.
+/// The text is not a positive number with a known suffix, or is below one byte or above 2^63 bytes
+/// per second.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     let fail = || UnitError { text: text.to_owned(), what: "rate", hint: RATE_HINT };
     let (number, suffix) = split(text).ok_or_else(fail)?;
@@ -94,7 +96,7 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     if (1.0..9.2e18).contains(&rate) { Ok(rate) } else { Err(fail()) }
 }
 
-/// Three significant digits without an exponent.
+/// Formats with three significant digits and no exponent.
 fn digits(value: f64) -> String {
     if value >= 100.0 {
         format!("{value:.0}")
@@ -113,7 +115,7 @@ fn trim(text: String) -> String {
     }
 }
 
-/// Scales `value` down by `base` until it is below `base`, with the unit it then has.
+/// Scales `value` down by `base` until it is below `base`, and returns it with its unit.
 fn scaled(value: f64, base: f64, units: &[&'static str]) -> (f64, &'static str) {
     let mut value = value;
     let mut index = 0;
@@ -124,14 +126,15 @@ fn scaled(value: f64, base: f64, units: &[&'static str]) -> (f64, &'static str) 
     (value, units[index])
 }
 
-/// `bytes` as [`parse_bytes`] reads it, exactly, with the largest suffix that leaves a whole number: `64M`.
+/// Formats `bytes` exactly, as [`parse_bytes`] reads it, with the largest suffix that leaves a
+/// whole number: `64M`.
 pub fn bytes_word(bytes: u64) -> String {
     let units = [(30, "G"), (20, "M"), (10, "k")];
     let whole = units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     whole.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
 }
 
-/// So many of them: `1 file`, `2 files`.
+/// Formats a count with its noun: `1 file`, `2 files`.
 pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -158,7 +161,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Shows a number of things per second or without unit: `72.1k`.
+/// Shows a number per second or without unit: `72.1k`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count(pub f64);
 

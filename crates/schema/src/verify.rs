@@ -1,4 +1,4 @@
-//! What a verified run found: blocks that did not hold what was written to them last.
+//! Result of a verified run: blocks that do not hold what was last written to them.
 
 use crate::units::{Bytes, Count};
 use serde::{Deserialize, Serialize};
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerifyKind {
-    /// Its checksum is not that of its bytes.
+    /// Its checksum does not match its bytes.
     Corrupt,
-    /// It holds a block that was written to another place.
+    /// It holds a block that was written elsewhere.
     Misplaced,
     /// It holds nothing that this run wrote: the write never arrived.
     Lost,
-    /// It holds an earlier write than the last one.
+    /// It holds an earlier write, not the last one.
     Stale,
     /// Its sectors are from different writes, though all of them were written together.
     Torn,
 }
 
 impl VerifyKind {
-    /// All of them, in the order in which a report counts them.
+    /// All kinds, in the order used in a report.
     pub const ALL: [Self; 5] =
         [Self::Corrupt, Self::Misplaced, Self::Lost, Self::Stale, Self::Torn];
 
-    /// The word in result files and sentences.
+    /// Returns the word used in result files and sentences.
     pub fn word(self) -> &'static str {
         match self {
             Self::Corrupt => "corrupt",
@@ -36,7 +36,7 @@ impl VerifyKind {
     }
 }
 
-/// One block that does not hold what was written to it last.
+/// One block that does not hold what was last written to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyFinding {
     /// What is wrong with it.
@@ -45,23 +45,24 @@ pub struct VerifyFinding {
     pub file: String,
     /// First byte of the block in the file.
     pub offset: u64,
-    /// Number of the write that it should hold; the writes of a run are numbered in the order of their issue.
+    /// Number of the write that it should hold; a run numbers its writes in order of issue.
     pub expected_write: u64,
-    /// Number of the write that it holds; absent where it holds none that can be told.
+    /// Number of the write that it holds; absent if unknown or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_write: Option<u64>,
-    /// Byte that the block it holds was written to; absent where that is its own place or cannot be told.
+    /// Offset to which the block that it holds was written; absent if that is its own place or
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_offset: Option<u64>,
-    /// The file that the block it holds was written to, where that is another one.
+    /// The file to which the block that it holds was written, if different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_file: Option<String>,
-    /// Whether it was found when all blocks were read back at the end, not by a read of the workload.
+    /// Whether the final read-back found it, rather than a read of the workload.
     pub at_end: bool,
 }
 
 impl VerifyFinding {
-    /// What was expected and what was found.
+    /// Returns a sentence on what was expected and what was found.
     pub fn sentence(&self) -> String {
         let expected = self.expected_write;
         let held = self.found_write.map_or("no write".to_owned(), |n| format!("write {n}"));
@@ -89,16 +90,17 @@ impl VerifyFinding {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerifyReport {
-    /// Size of a block, in bytes: what the requests are multiples of, at most 4096.
+    /// Size of a block, in bytes, at most 4096: all requests are multiples of it.
     pub block_bytes: u64,
-    /// Blocks that reads of the workload returned and that were checked.
+    /// Blocks returned by reads of the workload and checked.
     pub checked_blocks: u64,
-    /// Blocks that reads of the workload returned and that could not be judged: written meanwhile, written last by two
-    /// requests at a time or in part, or never written by this run.
+    /// Blocks returned by reads of the workload that could not be judged: written meanwhile, last
+    /// written by two concurrent requests or in part, or never written by this run.
     pub unjudged_blocks: u64,
-    /// Blocks that were checked when all were read back at the end.
+    /// Blocks checked by the final read-back.
     pub read_back_blocks: u64,
-    /// Share of what was read back that was not in the file cache and so came from below it; absent where the kernel cannot tell.
+    /// Fraction of the read-back that was not in the file cache and so came from below it; absent
+    /// if the kernel cannot tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_storage_frac: Option<f64>,
     /// Blocks whose checksum is wrong.
@@ -107,16 +109,16 @@ pub struct VerifyReport {
     pub misplaced: u64,
     /// Blocks whose only write never arrived.
     pub lost: u64,
-    /// Blocks whose last write did not arrive.
+    /// Blocks that hold an earlier write than their last.
     pub stale: u64,
-    /// Blocks of which a part of the last write arrived.
+    /// Blocks of which only a part of the last write arrived.
     pub torn: u64,
-    /// The first of them; the counts are of all.
+    /// The first wrong blocks found; the counts cover all.
     pub findings: Vec<VerifyFinding>,
 }
 
 impl VerifyReport {
-    /// The count of one kind.
+    /// Returns the count of one kind.
     pub fn count(&self, kind: VerifyKind) -> u64 {
         match kind {
             VerifyKind::Corrupt => self.corrupt,
@@ -127,7 +129,7 @@ impl VerifyReport {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the count of one kind for modification.
     pub fn count_mut(&mut self, kind: VerifyKind) -> &mut u64 {
         match kind {
             VerifyKind::Corrupt => &mut self.corrupt,
@@ -138,12 +140,12 @@ impl VerifyReport {
         }
     }
 
-    /// Blocks of all kinds that do not hold what was written to them last.
+    /// Returns the number of blocks of all kinds that do not hold what was last written to them.
     pub fn wrong_blocks(&self) -> u64 {
         VerifyKind::ALL.into_iter().map(|kind| self.count(kind)).sum()
     }
 
-    /// What was checked, how, and what came of it, in one or two sentences.
+    /// Returns what was checked, how, and with what result, in one or two sentences.
     pub fn sentence(&self) -> String {
         let checked = Count((self.checked_blocks + self.read_back_blocks) as f64);
         let blocks = format!(
@@ -168,14 +170,15 @@ impl VerifyReport {
         format!("{blocks}: {verdict}.{}", cached.unwrap_or_default())
     }
 
-    /// `2 corrupt, 1 lost`.
+    /// Returns the kinds with their counts, such as `2 corrupt, 1 lost`.
     fn kinds(&self) -> String {
         let told = VerifyKind::ALL.into_iter().filter(|kind| self.count(*kind) > 0);
         let words: Vec<_> = told.map(|k| format!("{} {}", self.count(k), k.word())).collect();
         words.join(", ")
     }
 
-    /// Why the run failed: how many blocks are wrong and where the first is; absent if none is.
+    /// Returns why the run failed: how many blocks are wrong and where the first is; `None` if none
+    /// is.
     pub fn failure(&self) -> Option<String> {
         let wrong = self.wrong_blocks();
         let first = self.findings.first().map(|one| {

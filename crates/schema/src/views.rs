@@ -1,4 +1,5 @@
-//! The outcome of a document by its kind: one method for each, `None` where it is of another kind.
+//! Views of a document's outcome by kind: one method each, `None` if the outcome is of another
+//! kind.
 
 use crate::outcome::kinds;
 use crate::{

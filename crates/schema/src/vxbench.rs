@@ -1,4 +1,5 @@
-//! The work of `vxbench`: exact-work I/O on named files, as a white paper of VERITAS (1996, pp. 5-7) describes it, and its results.
+//! The work of `vxbench` and its results: exact-work I/O on named files, as described in a VERITAS
+//! white paper (1996, pp. 5-7).
 
 use crate::range::not_negative;
 use crate::{Clients, ResponseTime, VerifyReport, Warning};
@@ -27,7 +28,7 @@ pub enum VxWorkload {
 }
 
 impl VxWorkload {
-    /// All of them, in the paper's order.
+    /// All kinds, in the paper's order.
     pub const ALL: [Self; 7] = [
         Self::Read,
         Self::Write,
@@ -38,7 +39,7 @@ impl VxWorkload {
         Self::MmapWrite,
     ];
 
-    /// The word of the command line.
+    /// Returns the word used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -51,22 +52,22 @@ impl VxWorkload {
         }
     }
 
-    /// Whether some of its requests read what the file holds.
+    /// Returns whether some of its requests read the file's contents.
     pub fn reads(self) -> bool {
         !self.writes() || self == Self::RandMixed
     }
 
-    /// Whether it changes the file.
+    /// Returns whether it changes the file.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::RandWrite | Self::RandMixed | Self::MmapWrite)
     }
 
-    /// Whether its places are random.
+    /// Returns whether its offsets are random.
     pub fn is_random(self) -> bool {
         matches!(self, Self::RandRead | Self::RandWrite | Self::RandMixed)
     }
 
-    /// Whether it goes through a mapping.
+    /// Returns whether it uses a mapping.
     pub fn is_mapped(self) -> bool {
         matches!(self, Self::MmapRead | Self::MmapWrite)
     }
@@ -78,7 +79,7 @@ impl fmt::Display for VxWorkload {
     }
 }
 
-/// What carries users (one per file) and their threads: `-P`, `-p`, `-t`.
+/// What executes users (one per file) and their streams: `-P`, `-p`, `-t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VxUsers {
@@ -91,7 +92,7 @@ pub enum VxUsers {
     Threads,
 }
 
-/// All options of one run but the names of its files. Sizes are bytes.
+/// All options of one run except the names of its files. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VxJob {
@@ -101,27 +102,29 @@ pub struct VxJob {
     pub users: VxUsers,
     /// `-m`: the buffers are locked in memory.
     pub lock_buffers: bool,
-    /// `-i nrep`: times that every stream goes through its requests.
+    /// `-i nrep`: how often every stream repeats its requests.
     pub nrep: u32,
-    /// `-i nthreads`: streams on each file.
+    /// `-i nthreads`: number of streams on each file.
     pub nthreads: u32,
     /// `-i iosize`: size of each request, in bytes.
     pub iosize: u64,
-    /// `-i iocount`: requests of each stream; absent: as many as the file holds, shared out among its streams.
+    /// `-i iocount`: requests per stream; absent: as many as the file holds, divided among its
+    /// streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iocount: Option<u64>,
     /// `-i fsync`: the time includes an `fsync` after the last write of each stream.
     pub fsync: bool,
     /// `-i remove`: the files are removed after the test.
     pub remove: bool,
-    /// `-i reserveonly`: space is reserved and nothing is written.
+    /// `-i reserveonly`: space is only reserved; nothing is written.
     pub reserve_only: bool,
     /// `-i maxfilesize`: random requests end before this byte; absent: the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_file_size: Option<u64>,
     /// `-i randseed`: seed of the random choices.
     pub rand_seed: u64,
-    /// `-i truncup`: the file gets at least this size in bytes before random I/O; 0: the size that the requests need.
+    /// `-i truncup`: before random I/O the file is extended to this size in bytes; 0: the size that
+    /// the requests need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncup: Option<u64>,
     /// `-i rdpct`: percentage of reads in `rand_mixed`, 0 to 100.
@@ -138,12 +141,13 @@ pub struct VxJob {
     pub dsync: bool,
     /// `-c noreuse`: the data is not kept in the file cache.
     pub noreuse: bool,
-    /// `-c atomic`: every direct write is on storage whole or not at all, whatever happens (`RWF_ATOMIC`).
+    /// `-c atomic`: every direct write reaches storage completely or not at all, whatever happens
+    /// (`RWF_ATOMIC`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
-    /// `-c random`: the kernel is told that places are random.
+    /// `-c random`: advises the kernel of random access.
     pub random: bool,
-    /// `-c seq`: the kernel is told that places follow one another.
+    /// `-c seq`: advises the kernel of sequential access.
     pub seq: bool,
     /// Discovered direct I/O: requests larger than this, in bytes, bypass the file cache (the paper, p. 19: 256 KB).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,32 +160,35 @@ pub struct VxJob {
     pub reservation: Option<u64>,
     /// `-f align`: extents must begin at multiples of the extent size.
     pub align: bool,
-    /// `-f chgsize`: the file gets the size of the reservation.
+    /// `-f chgsize`: the file size is set to that of the reservation.
     pub chgsize: bool,
     /// `-f contig`: the reservation must be one extent.
     pub contig: bool,
     /// `-f noextend`: no write may go past the reservation.
     pub noextend: bool,
-    /// `-f noreserve`: space is allocated for the run only, not set aside for the file.
+    /// `-f noreserve`: space is allocated only for the run, not set aside for the file.
     pub noreserve: bool,
-    /// `-f trim`: what the file does not use of the reservation is given back at the last close.
+    /// `-f trim`: the unused part of the reservation is released at the last close.
     pub trim: bool,
-    /// `--queue-depth`: requests that each stream has in flight, through `io_uring`; absent: one at a time, by `pread` and `pwrite`.
+    /// `--queue-depth`: requests in flight per stream, through `io_uring`; absent: one at a time,
+    /// by `pread` and `pwrite`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
-    /// The pages of the files are dropped from the file cache before the run.
+    /// Drops the pages of the files from the file cache before the run.
     pub cold: bool,
-    /// An option that the system cannot honour is a warning instead of an error.
+    /// Makes an option that the system cannot honour a warning instead of an error.
     pub best_effort: bool,
-    /// `--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the caching.
+    /// `--huge-buffers`: all buffers use huge pages if the kernel provides them, whatever their
+    /// size and the caching.
     pub huge_buffers: bool,
-    /// Every block that is written carries its place, the number of its write and a checksum, which reads check.
+    /// Writes each block with its place, the number of its write and a checksum, which reads check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
 }
 
 impl Default for VxJob {
-    /// One stream of sequential 8 KB reads of the whole file, as `vxbench -w read FILE` does.
+    /// Returns one stream of sequential 8 KB reads of the whole file, as `vxbench -w read FILE`
+    /// does.
     fn default() -> Self {
         Self {
             workload: VxWorkload::Read,
@@ -226,17 +233,18 @@ impl Default for VxJob {
 }
 
 impl VxJob {
-    /// Whether some request of the run changes the file or its space.
+    /// Returns whether the run changes the file or its space.
     pub fn changes_files(&self) -> bool {
         self.workload.writes() || self.remove || self.trunc || self.reservation.is_some()
     }
 
-    /// Whether requests bypass the file cache, by either way of asking for that.
+    /// Returns whether requests bypass the file cache, by either option.
     pub fn is_direct(&self) -> bool {
         self.direct || self.direct_above.is_some_and(|above| self.iosize > above)
     }
 
-    /// Bytes from the beginning of an empty file that all streams of one user need, if `iocount` says.
+    /// Returns the bytes, from the beginning of an empty file, that all streams of one user need,
+    /// if `iocount` is set.
     pub fn span_bytes(&self) -> Option<u64> {
         let streams = u64::from(self.nthreads);
         let each = self.iosize.checked_mul(self.iocount?)?;
@@ -244,14 +252,14 @@ impl VxJob {
     }
 }
 
-/// What one stream, one user or all of them did.
+/// Figures of one stream, one user or all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VxFigures {
     /// Completed requests.
     pub ios: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// From the first request issued to the last one completed, `fsync` included, in seconds.
+    /// Time from the first request issued to the last one completed, including `fsync`, in seconds.
     #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// `bytes` over `elapsed_s`.
@@ -261,20 +269,21 @@ pub struct VxFigures {
     pub cpu_user_s: f64,
     /// System time of the streams, in seconds.
     pub cpu_system_s: f64,
-    /// Whether the kernel could tell user from system time. It samples at its ticks, so that of little processor time only the sum is known;
-    /// the two are then shared out by whatever samples there were.
+    /// Whether the kernel could separate user from system time. It samples at its ticks, so with
+    /// little CPU time only the sum is known, and it is divided by whatever samples there were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_split_told: Option<bool>,
     /// Response times of the requests; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_ns: Option<ResponseTime>,
-    /// Times of the `fsync` behind each stream's last write, which are not among the requests'; absent without.
+    /// Times of the `fsync` after each stream's last write, which do not count as requests; absent
+    /// without `fsync`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fsync_ns: Option<ResponseTime>,
 }
 
 impl VxFigures {
-    /// System and user time together: the paper's measure of cost for the same data moved (p. 7).
+    /// Returns system plus user time: the paper's measure of cost for the same data moved (p. 7).
     pub fn cpu_s(&self) -> f64 {
         self.cpu_user_s + self.cpu_system_s
     }
@@ -283,26 +292,27 @@ impl VxFigures {
 /// One file and its user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VxFile {
-    /// The file as it was named.
+    /// The file, as the user named it.
     pub path: String,
-    /// All its streams.
+    /// Figures of all its streams together.
     pub figures: VxFigures,
-    /// Every stream.
+    /// Figures of each stream.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<VxFigures>,
     /// Size after the run, in bytes; absent if the file was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// Extents after the run (`FIEMAP`); absent where the file system does not report it.
+    /// Extents after the run (`FIEMAP`). Absent if the file system does not report them, or stores
+    /// some compressed, for which it does not report their ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents: Option<u64>,
-    /// Multiple that direct I/O needed here, in bytes.
+    /// Alignment required for direct I/O here, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_align: Option<u32>,
-    /// Time that the reservation (`-r`) took, in seconds; absent without one.
+    /// Time taken by the reservation (`-r`), in seconds; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation_s: Option<f64>,
-    /// How `noreuse` was carried out: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`.
+    /// How `noreuse` was implemented: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noreuse_by: Option<String>,
 }
@@ -310,16 +320,17 @@ pub struct VxFile {
 /// One run of `vxbench`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VxRun {
-    /// What was asked for.
+    /// The requested job.
     pub job: VxJob,
-    /// One per file, in the order named.
+    /// The files, in the order named.
     pub files: Vec<VxFile>,
-    /// All of them together.
+    /// Total over all files.
     pub total: VxFigures,
-    /// What verifying the data found, where it was asked for.
+    /// Result of verifying the data, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyReport>,
-    /// The clients that did it together, where there were several; one run tells no intervals of theirs, so none straggles.
+    /// The clients that did the run together, if several. One run gives no intervals for them, so
+    /// none is marked as straggling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clients: Option<Clients>,
     /// Warnings.
@@ -333,40 +344,42 @@ pub struct VxRun {
 pub struct VxShow {
     /// Throughput in MB/s instead of KB/s, both in powers of 1024.
     pub megabytes: bool,
-    /// Every stream too.
+    /// Also every stream.
     pub per_thread: bool,
-    /// The summary alone.
+    /// Only the summary.
     pub summary_only: bool,
 }
 
-/// Writers to one file compared with writers to a file each: the effect of a file system's single-writer lock (pp. 32-35).
+/// Writers to one file compared with writers to separate files: the effect of a file system's
+/// single-writer lock (pp. 32-35).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WriterScaling {
-    /// Past the file cache (`O_DIRECT`) or through it.
+    /// Whether writes bypass the file cache (`O_DIRECT`) or go through it.
     pub direct: bool,
     /// Size of each write, in bytes.
     pub iosize: u64,
-    /// Writers at the same time.
+    /// Number of concurrent writers.
     pub writers: u32,
     /// Throughput of one writer, in bytes per second: the median of the rounds.
     pub alone_bytes_per_s: f64,
-    /// Throughput of all writers on one file.
+    /// Throughput of all writers on one file, in bytes per second.
     pub one_file_bytes_per_s: f64,
-    /// Throughput of all writers on a file each.
+    /// Throughput of all writers on separate files, in bytes per second.
     pub own_files_bytes_per_s: f64,
-    /// Throughput on one file over that on a file each: geometric mean and 95 % interval.
+    /// Throughput on one file over that on separate files: the geometric mean.
     #[serde(deserialize_with = "not_negative")]
     pub ratio: f64,
-    /// Ends of that interval.
+    /// 95 % interval of that ratio.
     pub ratio_ci95: [f64; 2],
-    /// 95 % interval of the throughput on a file each over that of one writer; absent without two rounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gain_ci95: Option<[f64; 2]>,
-    /// 95 % interval of the throughput on one file over the geometric middle of one writer and a file each; absent without
+    /// 95 % interval of the throughput on separate files over that of one writer; absent without
     /// two rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain_ci95: Option<[f64; 2]>,
+    /// 95 % interval of the throughput on one file over the geometric mean of that of one writer
+    /// and that on separate files; absent without two rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position_ci95: Option<[f64; 2]>,
-    /// Whether the writers wait for one another; absent where the intervals do not decide.
+    /// Whether the writers wait for one another; absent if the intervals do not decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serialised: Option<bool>,
     /// The finding in words.
@@ -376,7 +389,7 @@ pub struct WriterScaling {
 /// The part of a document that `vxbench` fills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Vxbench {
-    /// How to show it.
+    /// How to show the results.
     #[serde(default)]
     pub show: VxShow,
     /// The runs.

@@ -1,54 +1,64 @@
-//! Whether the processes of a run waited for storage, and what besides it may have held them up.
+//! Whether the processes of a run waited for storage, and what else may have delayed them.
 
 use crate::{Measurement, WarningKind};
 
-/// Share of the time spent computing below which processes are taken to wait for storage.
+/// Fraction of the time spent computing below which processes are assumed to wait for storage.
 const WAITING: f64 = 0.5;
-/// Others that read less than this share of what storage read for the processes are not told to have held them up.
+/// Reads by other processes below this fraction of the run's own storage reads are not reported.
 const BESIDE: f64 = 0.25;
-/// So much in a second any system reads on its own, as to begin a program.
+/// Bytes per second that any system reads on its own, for example to start a program.
 const USUAL_PER_S: f64 = 1_048_576.0;
-/// For each write, a file system that copies on write may read so much of its own, a few blocks, when it writes back.
+/// Bytes that a copy-on-write file system may read for each write at write-back: a few blocks.
 const OF_WRITE: f64 = 65_536.0;
-/// The largest request over the mean one.
+/// Ratio of the largest request to the mean request.
 const LARGEST: f64 = 8.0;
-/// Least share of what was asked for that storage read where processes that waited are taken to have waited for that.
+/// Smallest fraction of the requested bytes read from storage if waiting processes are assumed to
+/// have waited for it.
 const MISSED: f64 = 0.01;
-/// Share of the time for which a quota may stop processes before warnings of stops are taken to be about that.
+/// Fraction of the time throttled by a quota above which warnings of stops are attributed to the
+/// quota.
 const BY_QUOTA: f64 = 0.1;
 
 impl Measurement {
-    /// How many clients ran the workload, each in a set of its own: bytes and times of processors are of all of them.
+    /// Returns the number of clients that ran the workload, each on its own set. Bytes and CPU
+    /// times are the sums over all of them.
     pub fn client_count(&self) -> f64 {
         self.clients.as_ref().map_or(1.0, |clients| clients.each.len().max(1) as f64)
     }
 
-    /// Seconds for which its processes together had a processor, or could have had one; where the time they waited for one is not
-    /// known, they are taken to have had one each.
+    /// Returns the total seconds for which its processes had, or could have had, a processor. If
+    /// their time waiting for one is unknown, each is assumed to have had one.
     pub fn available_s(&self) -> f64 {
         let delay_s = self.witness.run_delay_s.unwrap_or(0.0);
         self.elapsed_s * f64::from(self.workload.process_num) * self.client_count() - delay_s
     }
 
-    /// Whether its processes waited most of the time, and not for a processor.
+    /// Returns whether its processes waited most of the time, and not for a processor.
     pub fn waits(&self) -> bool {
         let computed_s = self.cpu_user_s + self.cpu_system_s;
         let is_known = self.workload.process_num == 1 || self.witness.run_delay_s.is_some();
         is_known && computed_s > 0.0 && computed_s < WAITING * self.available_s()
     }
 
-    /// Whether its processes computed most of the time.
+    /// Returns whether its processes computed most of the time.
     pub fn computes(&self) -> bool {
         let computed_s = self.cpu_user_s + self.cpu_system_s;
         computed_s >= WAITING * self.available_s() && self.cpu_system_s > 0.0
     }
 
-    /// Bytes that others read from the device, where its processes waited for storage, which may have served those instead; `None` where that is no more
-    /// than can be theirs (what was in flight when counting began, what a file system reads to write) or than any system reads, or is not counted, and where
-    /// they pause, which looks like waiting.
+    /// Returns the bytes that other processes read from the device while these processes waited for
+    /// storage.
     ///
-    /// How much these reads held them up is not told: a drive that serves many requests at once hardly feels what fills a slow disk.
-    /// What others write is not told from what the file system writes: that is more than it was asked to, and later.
+    /// `None` in these cases:
+    /// - the bytes are not counted;
+    /// - they may be the run's own: requests in flight when counting began, or file-system reads
+    ///   for writes;
+    /// - they are no more than any system reads;
+    /// - the processes pause, which looks like waiting.
+    ///
+    /// How much these reads delayed the run is unknown: a drive that serves many requests at once
+    /// hardly notices what saturates a slow disk. Writes by others cannot be told from the file
+    /// system's own, which are more than requested and come later.
     pub fn read_by_others(&self) -> Option<f64> {
         let asked = self.read.filter(|read| read.bytes > 0)?.bytes as f64;
         let (own, others) = (self.storage_read_bytes? as f64, self.read_beside()?);
@@ -58,11 +68,12 @@ impl Measurement {
         let explained = BESIDE * own + in_flight + to_write + USUAL_PER_S * self.elapsed_s;
         let pauses = self.workload.think_time_ns > 0 || !self.workload.phases.is_empty();
         let is_from_storage = !pauses && self.waits() && own >= MISSED * asked;
-        // Clients may read from one device, each beside the others.
+        // Several clients may read from one device, so each sees the reads of the others.
         (self.clients.is_none() && is_from_storage && others > explained).then_some(others)
     }
 
-    /// Bytes in a second that the device read for others, whatever its own speed was; absent where either is not counted.
+    /// Returns the bytes per second that the device read for other processes, whatever its own
+    /// speed; `None` if either counter is missing.
     pub fn read_beside_per_s(&self) -> Option<f64> {
         let others = self.read_beside()?;
         (self.elapsed_s > 0.0).then(|| others / self.elapsed_s)
@@ -72,7 +83,8 @@ impl Measurement {
         Some(self.witness.device_read_bytes?.saturating_sub(self.storage_read_bytes?) as f64)
     }
 
-    /// Whether its processes were stopped or frozen for a while, or the machine was suspended; a quota, which stops them in every run, hides that.
+    /// Returns whether its processes were stopped or frozen for a while, or the machine was
+    /// suspended. A quota stops processes in every run and hides that.
     pub fn was_stopped(&self) -> bool {
         let by_quota_s = self.witness.throttled_s.unwrap_or(0.0);
         let is_told = self.warnings.iter().any(|one| one.kind == WarningKind::Stopped);
@@ -85,7 +97,8 @@ mod tests {
     use super::*;
     use crate::{Direction, Stop, Warning, Workload};
 
-    /// Ten seconds of random reads from a slow disk: what storage read for them, and what the device read, in MB.
+    /// Ten seconds of random reads from a slow disk: MB read by storage for the run, and MB read by
+    /// the device.
     fn reads(own_mb: u64, device_mb: u64) -> Measurement {
         let workload = Workload { size_mean: 32 << 10, read_frac: 1.0, ..Workload::default() };
         let bytes = own_mb * 1_000_000;
@@ -100,7 +113,7 @@ mod tests {
         m
     }
 
-    /// A backup at night took more than half of what a disk gives, and no witness saw it.
+    /// Once, a nightly backup took more than half of a disk's throughput, and no witness saw it.
     #[test]
     fn what_others_read_is_told_where_processes_wait_for_the_same_device() {
         assert_eq!(reads(15, 815).read_by_others(), Some(8e8));
@@ -123,7 +136,7 @@ mod tests {
         assert!(untold(many), "in flight when counting began");
     }
 
-    /// One of random writes brings several blocks of metadata in when it is written back.
+    /// A copy-on-write file system reads several metadata blocks per random write at write-back.
     #[test]
     fn what_a_file_system_reads_to_write_is_not_by_others() {
         let mut m = reads(15, 115);

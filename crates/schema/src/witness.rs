@@ -1,59 +1,72 @@
-//! What the kernel says of a run in addition to its throughput: where the bytes came from, and what held the workers up.
+//! What the kernel reports about a run besides its throughput: where the bytes came from and what
+//! delayed the workers.
 
 use serde::{Deserialize, Serialize};
 
-/// The second witness of a measurement: counters of the kernel over the measured part of a run.
+/// Kernel counters over the measured part of a run: a second witness beside its throughput.
 ///
-/// A field is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-group
-/// figures outside a group, device counters where no block device lies under the target or one that the kernel does not count, residency and dirty bytes on ZFS
-/// and GPFS, which have caches of their own. Absent never means zero. Pairs are values at the beginning and at the end of the measured part.
+/// A field is absent where the kernel cannot report it; absent never means zero:
+/// - residency and storage bytes on most network and FUSE mounts;
+/// - control-group figures outside a group;
+/// - device counters where the target has no block device or the kernel does not count for it;
+/// - residency and dirty bytes on ZFS and GPFS, which have their own caches;
+/// - storage bytes on ZFS, which counts bytes served by its cache.
+///
+/// Pairs are the values at the beginning and at the end of the measured part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Witness {
-    /// Share of the set's pages in the file cache before and after, each 0 to 1 (`cachestat` or `mincore`).
+    /// Fraction of the set's pages in the file cache before and after, each 0 to 1 (`cachestat` or
+    /// `mincore`).
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "crate::range::fraction")]
     pub resident_frac: Option<[f64; 2]>,
     /// Bytes the storage layer read for the workers (`read_bytes` of `/proc/PID/io`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage_read_bytes: Option<u64>,
-    /// Bytes the target's device read, for everybody (`/proc/diskstats`).
+    /// Bytes read by the target's device for all processes (`/proc/diskstats`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_read_bytes: Option<u64>,
-    /// Bytes the target's device wrote, for everybody (`/proc/diskstats`).
+    /// Bytes written by the target's device for all processes (`/proc/diskstats`); replicas made by
+    /// the file system count once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_written_bytes: Option<u64>,
-    /// Dirty and write-back bytes before and after: of the memory group where there is one, of the machine elsewhere.
+    /// Dirty and write-back bytes before and after, of the memory control group if there is one,
+    /// otherwise of the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dirty_bytes: Option<[u64; 2]>,
-    /// Seconds the workers were ready to run and waited for a processor, all together (`/proc/PID/schedstat`).
+    /// Total seconds that the workers were runnable but waited for a processor
+    /// (`/proc/PID/schedstat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delay_s: Option<f64>,
-    /// Processor seconds the hypervisor took from the machine (`steal` of `/proc/stat`).
+    /// Processor seconds that the hypervisor took from the machine (`steal` in `/proc/stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_s: Option<f64>,
-    /// Seconds a quota of the control group kept the workers off the processors (`cpu.stat`).
+    /// Seconds that a control-group quota kept the workers off the processors (`cpu.stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
     /// Page faults that needed I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub major_faults: Option<u64>,
-    /// Share of the time some task of the group or machine stalled for memory (`memory.pressure`, "some"), 0 to 1.
+    /// Fraction of the time that some task of the group or machine stalled for memory
+    /// (`memory.pressure`, "some"), 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pressure_frac: Option<f64>,
-    /// Share of the time some task of the group or machine stalled for I/O (`io.pressure`, "some"), 0 to 1.
+    /// Fraction of the time that some task of the group or machine stalled for I/O (`io.pressure`,
+    /// "some"), 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_frac: Option<f64>,
-    /// Throughput over the time less what the workers waited for processors, in bytes per second.
+    /// Throughput in bytes per second, not counting the time that the workers waited for
+    /// processors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undisturbed_bytes_per_s: Option<f64>,
-    /// Bytes written less the growth of dirty bytes, per second: what the system can keep up. Absent without writes, and of
-    /// buffered ones where dirty bytes are.
+    /// Sustainable write throughput in bytes per second: bytes written less the growth of dirty
+    /// bytes. Absent without writes, and for buffered writes where dirty bytes are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sustained_write_bytes_per_s: Option<f64>,
 }
 
 impl Witness {
-    /// Whether nothing could be asked.
+    /// Returns whether the kernel reported nothing.
     pub fn is_silent(&self) -> bool {
         *self == Self::default()
     }

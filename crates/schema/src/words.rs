@@ -1,4 +1,4 @@
-//! Enums as the words of result files and of the command line.
+//! Words for enums, in result files and on the command line.
 
 /// Gives an enum its words: `words!(Type, "what it is", Type::One => "one", ...)`.
 macro_rules! words {

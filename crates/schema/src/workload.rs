@@ -1,4 +1,4 @@
-//! The five-parameter workload of Chen and Patterson (1994, section 5), with how it is issued.
+//! The five-parameter workload of Chen and Patterson (1994, section 5) and how it is issued.
 
 use crate::advice::Advice;
 use crate::by_operation::ByOperation;
@@ -8,21 +8,23 @@ use crate::range::fraction;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// How request sizes are drawn; all but `Fixed` aim at a coefficient of variation of 1.
+/// How request sizes are drawn; all except `Fixed` aim at a coefficient of variation of 1.
 ///
-/// The self-scaling paper says normal, the Unix I/O paper Bernoulli; both are offered and the normal is the
-/// default. Whatever truncation and alignment do, the mean that is generated is `size_mean`.
+/// The self-scaling paper specifies a normal distribution, the Unix I/O paper Bernoulli. The
+/// default is normal. Whatever truncation and alignment do, the generated mean is `size_mean`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeDistribution {
     /// Normal with standard deviation equal to its mean, redrawn until positive (self-scaling paper, section 5).
     #[default]
     Normal,
-    /// Two sizes with equal probability, the least possible and about twice the mean (Unix I/O paper, section 5).
+    /// Two equally probable sizes, the smallest possible and about twice the mean (Unix I/O paper,
+    /// section 5).
     Bernoulli,
     /// Exponential: coefficient of variation exactly 1 before truncation.
     Exponential,
-    /// Every request has `size_mean` bytes; where that is no multiple of the alignment, the multiples next to it with this mean.
+    /// Every request has `size_mean` bytes. If that is not a multiple of the alignment, the two
+    /// nearest multiples are mixed so that their mean is `size_mean`.
     Fixed,
 }
 
@@ -37,37 +39,37 @@ pub enum Engine {
     IoUring,
     /// Loads and stores on a shared mapping.
     Mmap,
-    /// `preadv2` and `pwritev2` with `RWF_DONTCACHE`, one request at a time: through the file cache, whose pages are dropped when
-    /// the request is done (Linux 6.14).
+    /// `preadv2` and `pwritev2` with `RWF_DONTCACHE`, one request at a time: through the file
+    /// cache, which drops the pages when the request is done (Linux 6.14).
     Dontcache,
-    /// Generates every request and does nothing: the harness's own cost.
+    /// Generates every request but issues none: measures the harness's own cost.
     Null,
     /// A simulated system.
     Sim,
 }
 
-/// Which promise the file is opened with.
+/// The access mode with which the file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Through the file cache.
     #[default]
     Buffered,
-    /// `O_DIRECT`: bypassing the file cache.
+    /// `O_DIRECT`: bypasses the file cache.
     Direct,
     /// `O_DSYNC`: every write reaches stable storage before it returns.
     Dsync,
 }
 
 impl Access {
-    /// Whether reads are answered from the file cache where it holds what they ask for. `O_DSYNC` binds writes alone, and the
-    /// pages that they wrote stay in the cache (`open(2)`).
+    /// Returns whether reads are served from the file cache on a hit. `O_DSYNC` affects writes
+    /// only, and the pages they write stay in the cache (`open(2)`).
     pub fn reads_cached(self) -> bool {
         self != Self::Direct
     }
 }
 
-/// What carries each stream of requests.
+/// What executes each stream of requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Workers {
@@ -78,7 +80,7 @@ pub enum Workers {
     Threads,
 }
 
-/// A workload: a point of the papers' five-parameter space, and how it is carried out.
+/// A workload: a point in the papers' five-parameter space, and how it is executed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
     /// Number of distinct bytes read or written by all processes together: the size of the set.
@@ -99,10 +101,11 @@ pub struct Workload {
     /// Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     #[serde(default = "one")]
     pub queue_depth: u32,
-    /// Time a process pauses, asleep, between two requests.
+    /// Time for which a process sleeps between two requests.
     #[serde(default)]
     pub think_time_ns: u64,
-    /// Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller `size_mean`.
+    /// Offsets and sizes are rounded to a multiple of this, a power of two. Absent: 4096, or less
+    /// for a smaller `size_mean`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align_bytes: Option<u64>,
     /// How requests reach the kernel.
@@ -111,24 +114,24 @@ pub struct Workload {
     /// Buffered, direct or synchronous.
     #[serde(default)]
     pub access: Access,
-    /// Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19). Only `psync` has
-    /// it, and only with buffered access, which is that of all smaller requests.
+    /// Requests larger than this many bytes bypass the file cache: discovered direct I/O (VERITAS
+    /// 1996, p. 19). It requires `psync` and buffered access, which all smaller requests use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_above_bytes: Option<u64>,
     /// Processes or threads.
     #[serde(default)]
     pub workers: Workers,
-    /// What the kernel is told about the accesses to come.
+    /// Advice to the kernel about the coming accesses.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub advice: Advice,
-    /// Where reads and writes differ; absent where the five parameters hold for both.
+    /// How reads and writes differ; absent if the five parameters hold for both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_operation: Option<ByOperation>,
-    /// What an application does one after the other: a run carries its phases out once, in order, from an empty file cache. Empty where
-    /// the parameters hold all the time.
+    /// Phases of an application. A run executes them once, in order, starting with an empty file
+    /// cache. Empty if the parameters hold all the time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
-    /// Memory that the processes hold together besides the file cache, in bytes; absent where they hold none.
+    /// Memory that the processes hold together besides the file cache, in bytes; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }
@@ -137,7 +140,8 @@ fn one() -> u32 {
     1
 }
 
-/// The largest mean request size, in bytes: buffers stay small compared with any cache that is measured.
+/// The largest mean request size, in bytes: buffers must stay small compared with any cache being
+/// measured.
 pub const SIZE_MEAN_MAX: u64 = 64 << 20;
 
 impl Default for Workload {
@@ -165,7 +169,7 @@ impl Default for Workload {
     }
 }
 
-/// Why a workload cannot be.
+/// Why a workload is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
     /// A fraction is not between 0 and 1.
@@ -173,7 +177,7 @@ pub enum WorkloadError {
     Fraction {
         /// Which parameter.
         name: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
     },
     /// A count or size is zero.
@@ -189,56 +193,56 @@ pub enum WorkloadError {
         "size_mean ({size_mean} bytes) is larger than unique_bytes ({unique_bytes} bytes): make the set larger or the requests smaller"
     )]
     SizeAboveSet {
-        /// Asked mean.
+        /// The requested mean.
         size_mean: u64,
-        /// Asked set.
+        /// The requested set.
         unique_bytes: u64,
     },
     /// The mean size is above the limit.
     #[error("size_mean ({0} bytes) is above {SIZE_MEAN_MAX} bytes, the largest supported")]
     SizeTooLarge(u64),
-    /// The alignment cannot be used.
+    /// The alignment is unusable.
     #[error(
         "align_bytes ({align}) must be a power of two and not above size_mean ({size_mean}) or unique_bytes"
     )]
     Align {
-        /// Asked alignment.
+        /// The requested alignment.
         align: u64,
-        /// Asked mean.
+        /// The requested mean.
         size_mean: u64,
     },
-    /// More in flight than the engine can hold.
+    /// More requests in flight than the engine can hold.
     #[error(
         "queue_depth {0} needs the io_uring engine; all others issue one request at a time per process"
     )]
     Depth(u32),
-    /// A count is beyond what can be run.
+    /// A count is above the supported limit.
     #[error("{name} is {value}, but at most {most} is supported")]
     TooMany {
         /// Which parameter.
         name: &'static str,
-        /// What was given.
+        /// The value given.
         value: u32,
         /// The largest allowed value.
         most: u32,
     },
-    /// Direct or synchronous access makes no sense for a mapping.
+    /// Direct or synchronous access is meaningless for a mapping.
     #[error(
         "the mmap engine goes through the file cache and cannot be combined with direct or dsync access"
     )]
     MappedAccess,
-    /// Pages are to leave the file cache, which direct I/O does not use.
+    /// Pages should be dropped from the file cache, but direct I/O does not use it.
     #[error(
         "the dontcache engine goes through the file cache and cannot be combined with direct access: use the psync engine"
     )]
     UncachedDirect,
-    /// Reads and writes of their own are no such thing.
+    /// The separate description of reads and writes is invalid.
     #[error("by_operation: {0}")]
     ByOperation(&'static str),
-    /// A phase is no such thing.
+    /// A phase is invalid.
     #[error("phases: {0}")]
     Phases(&'static str),
-    /// Some requests are to bypass the cache, but the engine or the access cannot choose.
+    /// Some requests should bypass the cache, but the engine or the access mode does not allow it.
     #[error(
         "direct_above_bytes chooses buffered or direct I/O for each request, which needs the psync engine and buffered access"
     )]
@@ -246,7 +250,7 @@ pub enum WorkloadError {
 }
 
 impl Workload {
-    /// The five parameters in one short line.
+    /// Returns the five parameters in one short line.
     pub fn summary(&self) -> String {
         format!(
             "set {}, size {}, reads {:.0} %, sequential {:.0} %, processes {}",
@@ -258,8 +262,8 @@ impl Workload {
         )
     }
 
-    /// The alignment in force, in bytes: as asked, or 4096 lowered to the largest power of two within `size_mean`, and
-    /// within every size of `by_operation` that is not rare.
+    /// Returns the effective alignment, in bytes: as given, or 4096 lowered to the largest power of
+    /// two within `size_mean` and within every size of `by_operation` that is not rare.
     pub fn align(&self) -> u64 {
         self.align_bytes.unwrap_or_else(|| {
             let least = self.by_operation.as_ref().and_then(ByOperation::least_size);
@@ -268,28 +272,29 @@ impl Workload {
         })
     }
 
-    /// Bytes that all phases move together; `None` where there are none.
+    /// Returns the bytes that all phases move together; `None` if there are no phases.
     pub fn pass_bytes(&self) -> Option<u64> {
         let sum = self.phases.iter().fold(0, |sum: u64, phase| sum.saturating_add(phase.bytes));
         (!self.phases.is_empty()).then_some(sum)
     }
 
-    /// The same workload without what only `run` on a real system keeps of an application: its phases and what goes with them.
+    /// Returns the workload without its phases and what goes with them, which only `run` on a real
+    /// system supports.
     #[must_use]
     pub fn without_phases(self) -> Self {
         let advice = if self.phases.is_empty() { self.advice } else { Advice::Normal };
         Self { phases: Vec::new(), memory_bytes: None, advice, ..self }
     }
 
-    /// Whether some request may bypass the file cache.
+    /// Returns whether some request may bypass the file cache.
     pub fn may_be_direct(&self) -> bool {
         self.access == Access::Direct || self.direct_above_bytes.is_some()
     }
 
-    /// Checks every range given at the fields.
+    /// Checks the ranges of all fields.
     ///
     /// # Errors
-    /// The first parameter that is out of range, in words a user can act on.
+    /// The first parameter that is out of range, in words that the user can act on.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         for (name, value) in [("read_frac", self.read_frac), ("seq_frac", self.seq_frac)] {
             if !(0.0..=1.0).contains(&value) {
@@ -351,7 +356,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The value of a parameter, in its own unit.
+    /// Returns the value of a parameter, in its own unit.
     pub fn get(&self, parameter: Parameter) -> f64 {
         match parameter {
             Parameter::UniqueBytes => self.unique_bytes as f64,
@@ -363,13 +368,14 @@ impl Workload {
         }
     }
 
-    /// The same workload with the five parameters of another one; all else, such as the access and the depth of the queue, stays.
+    /// Returns this workload with the five parameters of another one. Everything else, such as the
+    /// access mode and the queue depth, stays.
     #[must_use]
     pub fn with_parameters_of(self, other: &Self) -> Self {
         Parameter::ALL.into_iter().fold(self, |one, p| one.with(p, other.get(p)))
     }
 
-    /// The same workload with a parameter set; whole-number parameters are rounded.
+    /// Returns the workload with one parameter set; whole-number parameters are rounded.
     #[must_use]
     pub fn with(mut self, parameter: Parameter, value: f64) -> Self {
         match parameter {

@@ -1,10 +1,14 @@
-//! Which recorded times are times at the disk in a trace that does not tell when requests were issued: those of requests that met no other.
+//! Which recorded times exclude queueing, in a trace that does not record when requests were
+//! issued: those of requests that overlapped no other.
 
 use crate::job::Job;
 
-/// Forgets the recorded times of one disk's jobs, in the order they came, that include a queue for all that is known: of jobs that met others, unless
-/// it is told when they were issued. Where formats do not say whether they tell it, one that was issued later than it came does. Gives how
-/// many times were forgotten.
+/// Discards the recorded times of one disk's jobs that may include queueing, and returns how many
+/// it discarded.
+///
+/// `jobs` are in order of arrival. A job's time may include queueing if the job overlapped another
+/// and the trace does not record when requests were issued. If that is unknown (`tells_issue` is
+/// `None`), a single job that was issued later than it arrived shows that the trace records it.
 pub fn forget_queued(jobs: &mut [Job], tells_issue: Option<bool>) -> u64 {
     let is_later = |job: &Job| job.io.issued_ns > job.io.queued_ns;
     if tells_issue.unwrap_or_else(|| jobs.iter().any(is_later)) {
@@ -32,7 +36,7 @@ mod tests {
     use crate::testing::{io, simple};
     use ioscape_schema::{Io, Op};
 
-    /// Jobs that came, were issued and were complete at these times.
+    /// Jobs that arrived, were issued and completed at these times.
     fn recorded(times: &[[u64; 3]]) -> Vec<Job> {
         let row = |&[queued_ns, issued_ns, completed_ns]: &[u64; 3]| Io {
             issued_ns,
@@ -43,7 +47,7 @@ mod tests {
         jobs(&rows, &[0], &simple()).unwrap()
     }
 
-    /// Which of them keep their times, and how many were forgotten.
+    /// Returns which jobs keep their times, and how many times were discarded.
     fn kept(times: &[[u64; 3]], tells_issue: Option<bool>) -> (Vec<bool>, u64) {
         let mut jobs = recorded(times);
         let forgotten = forget_queued(&mut jobs, tells_issue);
@@ -52,7 +56,8 @@ mod tests {
 
     #[test]
     fn times_of_requests_that_met_others_are_forgotten_where_no_issue_is_told() {
-        // The first two meet; the third comes as the second ends, and the end of the fourth is not recorded.
+        // The first two overlap; the third arrives as the second ends; the completion of the fourth
+        // is not recorded.
         let times = [[0, 0, 10], [5, 5, 20], [20, 20, 30], [40, 40, 40], [50, 50, 60]];
         let alone = (vec![false, false, true, false, true], 2);
         assert_eq!(kept(&times, Some(false)), alone);

@@ -1,23 +1,26 @@
-//! The write buffer of a drive: which blocks are dirty, in which order they go to the medium, when their room is free.
+//! A drive's write buffer: which blocks are dirty, the order in which they are destaged, and when
+//! their space is freed.
 
 use crate::layout::Layout;
 use crate::places::Places;
 use std::collections::BTreeMap;
 
-/// In which order the buffer is written to the medium.
+/// The order in which the buffer is written to the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Destage {
     /// In the order of arrival.
     #[default]
     Fcfs,
-    /// Least access time per block first: shortest access time, modified to favour large writes, which free more room.
+    /// Least access time per block first: shortest access time, modified to favour large writes,
+    /// which free more space.
     Satf,
 }
 
-/// When the room of a write that goes to the medium is free again.
+/// When the space of a write that is being destaged is freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Freeing {
-    /// When the whole write is done: what the paper's drives did, and why small caches made bursts slower.
+    /// When the whole write is done, as in the paper's drives; this is why small caches made bursts
+    /// slower.
     #[default]
     WholeWrite,
     /// Block by block as they are written.
@@ -29,7 +32,7 @@ pub enum Freeing {
 pub struct Dirty {
     /// First block.
     pub block: u64,
-    /// Blocks.
+    /// Number of blocks.
     pub count: u64,
     /// When its data had arrived.
     pub arrived_ns: u64,
@@ -37,12 +40,12 @@ pub struct Dirty {
     sequence: u64,
 }
 
-/// Dirty blocks: stretches that never overlap.
+/// The dirty blocks, as stretches that never overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer<'a> {
     by_block: BTreeMap<u64, Dirty>,
     by_sequence: BTreeMap<u64, u64>,
-    /// Where they lie, while somebody asks.
+    /// Where the stretches lie on the medium; kept only after [`Self::placed`] was called.
     places: Option<Places<'a>>,
     sequence: u64,
     blocks: u64,
@@ -59,7 +62,7 @@ impl<'a> Buffer<'a> {
         self.by_block.is_empty()
     }
 
-    /// All stretches in the order of their blocks.
+    /// All stretches by block number.
     pub fn iter(&self) -> impl Iterator<Item = &Dirty> {
         self.by_block.values()
     }
@@ -69,7 +72,7 @@ impl<'a> Buffer<'a> {
         self.by_block.len()
     }
 
-    /// The stretches by where they lie on a disk; from here on that is kept up to date.
+    /// Returns the stretches by their position on the disk, which is kept up to date from then on.
     pub fn placed(&mut self, layout: &'a Layout) -> &Places<'a> {
         self.places.get_or_insert_with(|| {
             let mut places = Places::new(layout);
@@ -78,7 +81,7 @@ impl<'a> Buffer<'a> {
         })
     }
 
-    /// Forgets where they lie.
+    /// Stops tracking positions.
     pub fn misplace(&mut self) {
         self.places = None;
     }
@@ -94,7 +97,7 @@ impl<'a> Buffer<'a> {
         self.by_block.get(block).copied()
     }
 
-    /// Takes a stretch out.
+    /// Removes a stretch.
     pub fn remove(&mut self, block: u64) -> Option<Dirty> {
         let dirty = self.by_block.remove(&block)?;
         self.by_sequence.remove(&dirty.sequence);
@@ -114,7 +117,7 @@ impl<'a> Buffer<'a> {
         self.by_block.insert(dirty.block, dirty);
     }
 
-    /// Makes blocks dirty; what they overwrite takes no room any more. Gives the number of blocks overwritten.
+    /// Makes blocks dirty, replacing what they overwrite. Returns the number of blocks overwritten.
     pub fn insert(&mut self, block: u64, count: u64, arrived_ns: u64) -> u64 {
         // A stretch of no blocks would never be overwritten, and costs are per block.
         if count == 0 {
@@ -126,7 +129,7 @@ impl<'a> Buffer<'a> {
         overwritten
     }
 
-    /// Forgets blocks; gives the number of those that were dirty.
+    /// Removes blocks; returns how many of them were dirty.
     pub fn discard(&mut self, block: u64, count: u64) -> u64 {
         let (end, mut gone) = (block + count, 0);
         while let Some(old) = self.overlapping(block, count) {
@@ -138,7 +141,8 @@ impl<'a> Buffer<'a> {
                 self.put(Dirty { count: block - old.block, ..old });
             }
             if old_end > end {
-                // Two stretches of one write keep its place in the order, the later part just behind the first.
+                // Two stretches of one write keep its place in the order, the later part right
+                // behind the first.
                 let sequence = if old.block < block { old.sequence | 1 } else { old.sequence };
                 self.put_behind(Dirty { block: end, count: old_end - end, sequence, ..old });
             }
@@ -146,7 +150,7 @@ impl<'a> Buffer<'a> {
         gone
     }
 
-    /// Puts a stretch at its place in the order, or, if that is taken, at the end of it.
+    /// Inserts a stretch at its place in the order or, if that is taken, at the end.
     fn put_behind(&mut self, mut dirty: Dirty) {
         if self.by_sequence.contains_key(&dirty.sequence) {
             self.sequence += 2;
@@ -155,13 +159,13 @@ impl<'a> Buffer<'a> {
         self.put(dirty);
     }
 
-    /// The last stretch that shares a block with these.
+    /// The last stretch that overlaps these blocks.
     fn overlapping(&self, block: u64, count: u64) -> Option<Dirty> {
         let (_, last) = self.by_block.range(..block + count).next_back()?;
         (last.block + last.count > block).then_some(*last)
     }
 
-    /// Whether all of these blocks are dirty, so that reading them needs no medium.
+    /// Whether all of these blocks are dirty, so that a read of them needs no access to the medium.
     pub fn holds(&self, block: u64, count: u64) -> bool {
         let mut end = block + count;
         while let Some(part) = self.overlapping(block, end - block) {

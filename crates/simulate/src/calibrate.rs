@@ -1,9 +1,11 @@
-//! Fits a drive's parameters to measured times: the rotation and the skews by the platter's phase, the seek curve by the
-//! rotations that requests waited for, and then every time by itself.
+//! Fits a drive's parameters to measured times: the rotation and the skews from the platter's
+//! phase, the seek curve from the rotations that requests waited for, and then each time parameter
+//! by itself.
 //!
-//! What is made small is the error of each request when the angle of the platter is known from the request before
-//! ([`one_step`]), bounded so that retries and recalibrations do not count, plus the distance of the distributions in a
-//! free run. The first alone would leave the mean wrong, the second alone cannot see rotation.
+//! The cost to minimize has two terms. The first is the error of each request when the platter's
+//! angle is known from the request before ([`one_step`]), bounded so that retries and
+//! recalibrations do not count. The second is the distance between the distributions in a free run.
+//! The first alone would leave the mean wrong; the second alone cannot see rotation.
 
 use crate::Error;
 use crate::command::DiskOptions;
@@ -19,16 +21,17 @@ use std::fmt;
 
 pub use crate::halves::halves;
 
-/// An error counts up to here: beyond it the drive did something else.
+/// Bound on the error of one request: beyond it, the drive did something that the model does not
+/// cover.
 const BOUND_NS: u64 = 4_000_000;
 
-/// A parameter is moved for no less than this.
+/// A change of a parameter must reduce the cost to this share of it or less.
 const LESS: f64 = 0.999;
 
-/// Times the seek curve is fitted, each from the one before.
+/// How many times at most the seek curve is fitted, each time starting from the last fit.
 const FITS: u32 = 4;
 
-/// How the distance of the distributions is weighed against the bounded error of pairs.
+/// Weight of the distance between the distributions, relative to the bounded error of pairs.
 const WEIGHT: f64 = 1.0;
 
 /// How well a drive explains a measured trace.
@@ -38,12 +41,13 @@ pub struct Fit {
     pub free: Agreement,
     /// Requests soon after another, predicted one by one with the angle known.
     pub paired: Agreement,
-    /// What the search makes small, in nanoseconds.
+    /// The cost that the search minimizes, in nanoseconds.
     pub cost_ns: f64,
 }
 
 impl Fit {
-    /// Why a drive that explains held-out requests like this is not calibrated; `None` when it is.
+    /// Says why a drive that explains held-out requests this well is not calibrated; `None` if it
+    /// is.
     pub fn doubt(&self) -> Option<String> {
         if self.paired.count == 0 {
             return Some("no held-out request comes soon after another".to_owned());
@@ -59,7 +63,7 @@ impl Fit {
     }
 }
 
-/// Compares a drive with the recorded times of one disk's jobs in the order they were issued.
+/// Compares a drive with the recorded times of one disk's jobs, in order of issue.
 pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     let disk = drive.buffer.usual();
     let options = Configuration { disk, arrivals: Arrivals::Issued, ..Configuration::default() };
@@ -72,7 +76,8 @@ pub fn judge(drive: &Drive, jobs: &[Job]) -> Fit {
     Fit { free, paired, cost_ns: bounded_ns + WEIGHT * free.rms_ns }
 }
 
-/// How well requests soon after another are predicted one by one, and the mean of their errors, each counted up to a bound.
+/// Returns how well requests soon after another are predicted one by one, and the mean of their
+/// bounded errors.
 pub fn paired(drive: &Drive, disk: DiskOptions, jobs: &[Job]) -> (Agreement, f64) {
     let predicted = one_step(drive, disk, jobs);
     let rows: Vec<usize> =
@@ -98,17 +103,18 @@ impl fmt::Display for Fit {
     }
 }
 
-/// What a calibration found.
+/// The result of a calibration.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     /// The fitted drive.
     pub parameters: Parameters,
-    /// What is said of skews that were to be found but could not, since too few requests tell them or the search was ended before, and of runs of
-    /// tracks, which have none.
+    /// A remark on skews that were searched for but not found, because too few requests show them
+    /// or the search was ended early, and on runs of tracks, which have none.
     pub skews_left: Option<String>,
 }
 
-/// A sentence for the start and for the fit on each half of the jobs: the one that was fitted, and the one held out.
+/// One sentence for the start and one for the fit, on each half of the jobs: the fitted half and
+/// the held-out half.
 fn sentences(fits: &[[Fit; 2]; 2]) -> Vec<String> {
     let halves = ["first half (fitted)", "second half (held out)"];
     let of = |(what, fits): (&'static str, &[Fit; 2])| {
@@ -117,10 +123,11 @@ fn sentences(fits: &[[Fit; 2]; 2]) -> Vec<String> {
     ["start", "fit"].into_iter().zip(fits).flat_map(of).collect()
 }
 
-/// The better of start and fit on the held-out half, with the status that it deserves, and all that is to be said of it.
+/// Returns the better of start and fit on the held-out half, with the status it deserves, and
+/// remarks on it.
 ///
 /// # Errors
-/// One of them is no drive.
+/// One of the two does not describe a drive.
 pub fn verdict(
     start: &Parameters,
     fitted: Fitted,
@@ -147,14 +154,14 @@ pub fn verdict(
     Ok((kept, lines))
 }
 
-/// One parameter that can be moved.
+/// A parameter that the search can change.
 #[derive(Clone, Copy)]
 struct Knob {
     name: &'static str,
     /// First step: a share of the value for rates, a time in milliseconds otherwise.
     step: f64,
     relative: bool,
-    /// What a time is at least, in milliseconds.
+    /// Least value of a time, in milliseconds.
     least: f64,
     at: fn(&mut Parameters) -> Option<&mut f64>,
 }
@@ -177,7 +184,7 @@ const ROTATION: &str = "rotation_ms";
 const TO_HOST: &str = "bus.to_host_bytes_per_s";
 const TO_DRIVE: &str = "bus.to_drive_bytes_per_s";
 
-/// The times and rates that are fitted, in the order they are tried.
+/// The times and rates that are fitted, in the order in which they are tried.
 const KNOBS: [Knob; 16] = [
     rate(ROTATION, 0.002, |p| Some(&mut p.rotation_ms)),
     time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
@@ -215,11 +222,12 @@ const KNOBS: [Knob; 16] = [
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// Rounds through all times; steps are halved after each.
+    /// Rounds through all times; the steps are halved after each round.
     pub rounds: u32,
-    /// Whether skews are searched first, by trying all of them.
+    /// Whether skews are searched for first.
     pub skews: bool,
-    /// Jobs on which skews are tried one by one, unless these do not tell them.
+    /// How many jobs are used at first to try skews one by one; more if these do not determine the
+    /// skews.
     pub sample: usize,
 }
 
@@ -229,11 +237,13 @@ impl Default for Search {
     }
 }
 
-/// Fits `start` to the jobs of one disk in the order they were issued; `step` hears, time and again, the name of what is fitted and the cost so far,
-/// and ends the search early by answering `false`.
+/// Fits `start` to the jobs of one disk, in order of issue.
+///
+/// `step` is called repeatedly with the name of what is being fitted and the cost so far; if it
+/// returns `false`, the search ends early.
 ///
 /// # Errors
-/// The start is no drive.
+/// `start` does not describe a drive.
 pub fn calibrate(
     start: &Parameters,
     jobs: &[Job],
@@ -253,9 +263,9 @@ pub fn calibrate(
     Ok(Fitted { parameters, skews_left })
 }
 
-/// What the phase of the platter tells of a drive.
+/// What the phase of the platter shows about a drive.
 enum Phase {
-    /// The time of a rotation and the skews, but not those of these zones.
+    /// The rotation time and the skews, except those of these zones.
     Told(Vec<usize>),
     /// Skews that explain the jobs no better than those of the start.
     Others,
@@ -263,8 +273,8 @@ enum Phase {
     Silent,
 }
 
-/// Finds the time of rotation and the skews. Gives whether the phase of the platter told them, and what is said of skews that stay; `None` where
-/// `step` ended the search.
+/// Finds the rotation time and the skews. Returns whether the phase of the platter showed them, and
+/// a remark on skews that keep their start values; `None` if `step` ended the search.
 fn skews_fitted(
     best: &mut Parameters,
     jobs: &[Job],
@@ -295,7 +305,8 @@ fn skews_fitted(
     }
 }
 
-/// Fits the seek curve and the times; `told` says that the phase of the platter told the time of rotation.
+/// Fits the seek curve and the times; `told` means that the phase of the platter showed the
+/// rotation time.
 fn costs_fitted(
     mut best: Parameters,
     jobs: &[Job],
@@ -307,7 +318,7 @@ fn costs_fitted(
     let mut lowest = judge(&begun, jobs).cost_ns;
     let [to_host, to_drive] = Seen::of(&begun, jobs).tells_rates(&begun);
     let is_fitted = |name: &str| match name {
-        // A rotation that the phase tells is not traded for other errors.
+        // A rotation time known from the phase must not be traded for other errors.
         ROTATION => !told,
         TO_HOST => to_host,
         TO_DRIVE => to_drive,
@@ -335,8 +346,9 @@ fn costs_fitted(
     Ok(best)
 }
 
-/// Takes the time of rotation and the skews that the platter's phase tells, if they explain the jobs better. Where it tells the skews of the start,
-/// that is right as it is: what is found of its rotation is rounded, and costs as much or a little more.
+/// Adopts the rotation time and the skews that the platter's phase shows, if they explain the jobs
+/// better. If the phase shows the skews of the start, the start is kept: the rotation time found is
+/// rounded, so it costs as much or a little more.
 fn by_phase(
     best: &mut Parameters,
     jobs: &[Job],
@@ -359,7 +371,7 @@ fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {
     Ok(judge(&parameters.build()?, jobs).cost_ns)
 }
 
-/// Moves one parameter downhill: in the better direction as long as it gets better, at most eight steps.
+/// Moves one parameter downhill: in the better direction while the cost falls, at most eight steps.
 fn turn(
     best: &mut Parameters,
     knob: &Knob,
@@ -430,7 +442,8 @@ mod tests {
         assert_eq!([doubt(20, 1.0), doubt(17_000, 0.82)], [None, None]);
     }
 
-    /// Requests of one block anywhere on a drive of a hundred cylinders, far enough apart to be served one after the other.
+    /// Requests of one block, scattered over a drive of a hundred cylinders, far enough apart in
+    /// time never to queue.
     fn scattered(truth: &Parameters, blocks: u64) -> Vec<Job> {
         let mut dice = Pcg64Mcg::new(5);
         let row = |n: u64| {

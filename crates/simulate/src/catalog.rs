@@ -1,4 +1,5 @@
-//! Drives by name: those that are shipped, and those that parameter files describe.
+//! Drives and systems by name: those shipped with the program, and those described by parameter
+//! files.
 
 use crate::drive::{Drive, Parameters, Power, Status};
 use crate::error::Error;
@@ -7,24 +8,24 @@ use crate::system::{self, Storage, SystemParameters};
 use crate::{disksim, drives, ssd};
 use std::path::Path;
 
-/// The files in which drives are described, as the caller reads them.
+/// Access to the files that describe drives; the caller implements it.
 pub trait Files {
-    /// Whether there is something at this path.
+    /// Whether this path exists.
     fn exists(&self, path: &Path) -> bool;
 
-    /// A file as a text.
+    /// Returns the text of a file.
     ///
     /// # Errors
     /// Why it cannot be read.
     fn text(&self, path: &Path) -> Result<String, String>;
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     ///
     /// # Errors
     /// Why it cannot be listed.
     fn names(&self, folder: &Path) -> Result<Vec<String>, String>;
 
-    /// Is told what a description states and the simulation leaves out.
+    /// Receives what a description states but the simulation leaves out.
     fn left_out(&self, what: &[String]);
 }
 
@@ -37,10 +38,11 @@ pub enum Target {
 }
 
 impl Target {
-    /// The disk or solid-state drive of a name or file; a solid-state drive holds `filled` at first, if that is given.
+    /// Returns the disk or solid-state drive of this name or file; `filled` overrides what a
+    /// solid-state drive holds at first.
     ///
     /// # Errors
-    /// As of [`parameters`] and [`build`]; a disk that should be filled.
+    /// Those of [`parameters`] and [`build`]; `filled` given for a disk.
     pub fn named(
         name: &str,
         filled: Option<ssd::Filled>,
@@ -69,12 +71,12 @@ impl Target {
         Ok(Self::Disk(Box::new(build(name, &parameters)?)))
     }
 
-    /// The blocks that a trace must fit.
+    /// The size and features that a trace must fit.
     pub fn extent(&self) -> Extent<'_> {
         self.storage().extent()
     }
 
-    /// How far to trust it.
+    /// How far to trust the model.
     pub fn status(&self) -> Status {
         match self {
             Self::Disk(drive) => drive.status,
@@ -82,7 +84,7 @@ impl Target {
         }
     }
 
-    /// What it takes from the power supply, if that is known.
+    /// The power that the drive draws, if known.
     pub fn power(&self) -> Option<Power> {
         match self {
             Self::Disk(drive) => drive.power,
@@ -90,7 +92,7 @@ impl Target {
         }
     }
 
-    /// As what a system stores its data on.
+    /// The drive as the storage of a system.
     pub fn storage(&self) -> Storage<'_> {
         match self {
             Self::Disk(drive) => (&**drive).into(),
@@ -99,7 +101,8 @@ impl Target {
     }
 }
 
-/// The simulated system of a name or file; that of a drive is the drive alone, without a file cache
+/// Returns the simulated system of this name or file; a drive's name gives the drive alone, without
+/// a file cache
 /// ([`SystemParameters::bare`]).
 ///
 /// # Errors
@@ -137,7 +140,8 @@ fn unknown_system(name: &str, why: &str) -> Error {
     ))
 }
 
-/// The parameters of a shipped disk, of a parameter file, or of one of DiskSim's files with the others in its folder.
+/// Returns the parameters of a shipped disk, of a parameter file, or of a DiskSim file and the
+/// others in its folder.
 ///
 /// # Errors
 /// No drive has that name, it is a solid-state drive, or its file cannot be read or is wrong.
@@ -169,15 +173,16 @@ pub fn parameters(name: &str, files: &dyn Files) -> Result<Parameters, Error> {
     Parameters::parse(&text, name)
 }
 
-/// The disk of parameters that were found under a name or in a file.
+/// Builds the disk from parameters that were found under a name or in a file.
 ///
 /// # Errors
-/// Parameters that contradict one another, by the name or file.
+/// The parameters contradict one another; the error names the drive or file.
 pub fn build(name: &str, parameters: &Parameters) -> Result<Drive, Error> {
     parameters.build().map_err(|e| at(name, e))
 }
 
-/// The text of one of our parameter files; `None` where the name is of a shipped drive, of DiskSim's files, or of nothing.
+/// The text of an ioscape parameter file; `None` if `name` is a shipped drive, a DiskSim file or no
+/// file at all.
 fn own(name: &str, files: &dyn Files) -> Result<Option<String>, Error> {
     let is_known = drives::find(name).is_some() || disksim::is_description(name);
     if is_known || !files.exists(Path::new(name)) {
@@ -191,7 +196,7 @@ fn read(name: &str, files: &dyn Files) -> Result<String, Error> {
     files.text(Path::new(name)).map_err(unreadable)
 }
 
-/// The drive that one of DiskSim's parameter files describes together with the others in its folder.
+/// The drive that a DiskSim parameter file describes together with the others in its folder.
 fn described(path: &Path, files: &dyn Files) -> Result<Parameters, Error> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -214,7 +219,7 @@ fn described(path: &Path, files: &dyn Files) -> Result<Parameters, Error> {
     Ok(specs.parameters)
 }
 
-/// What is wrong with a drive, and in which file.
+/// Replaces the name in a parameter error by the name or file that the user gave.
 fn at(name: &str, error: Error) -> Error {
     match error {
         Error::Parameter { message, .. } => Error::parameter(name, message),

@@ -1,4 +1,5 @@
-//! One combination at work on a trace that comes in batches: rows in, what is kept of the simulation out.
+//! One combination of options, simulated on a trace that comes in batches: rows in, results of the
+//! simulation out.
 
 use crate::array::{Array, Level};
 use crate::catalog::Target;
@@ -15,13 +16,14 @@ use crate::summary::{self, Compared, Times};
 use ioscape_schema::{Device, Io, SimulatedCell};
 use std::sync::Arc;
 
-/// Requests from the beginning of a trace that are compared with their recorded times.
+/// How many requests from the beginning of a trace are compared with their recorded times, at most.
 pub const JUDGED_MOST: usize = 1 << 18;
 
-/// Rows that become jobs and are simulated before the next ones: they stay in a processor's nearest caches on their way.
+/// Rows that are converted to jobs and simulated at a time, few enough to stay in the processor's
+/// nearest caches.
 const NEAR: usize = 128;
 
-/// Some rows of a trace in the order of arrival.
+/// Some rows of a trace, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The rows.
@@ -30,7 +32,7 @@ pub struct Batch {
     pub devices: Arc<[Device]>,
 }
 
-/// A combination at work.
+/// The simulation of one combination.
 pub struct Cell<'a> {
     setup: &'a Setup,
     choices: &'a Choices,
@@ -48,7 +50,8 @@ pub struct Cell<'a> {
     done: Vec<SimulatedRequest>,
 }
 
-/// The time in which requests came and were served: a trace need not begin at 0, nor what was asked for of it.
+/// The time from the first arrival to the last completion: neither a trace nor the part chosen of
+/// it need begin at 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     from_ns: Option<u64>,
@@ -72,19 +75,20 @@ impl Span {
 struct Volumes<'a> {
     /// The volume of every device.
     of: Vec<Option<u16>>,
-    /// What stands for each, and what must fit it.
+    /// The drive that stands for each volume, and its extent.
     all: Vec<(&'a Target, Extent<'a>)>,
 }
 
 impl<'a> Cell<'a> {
-    /// Drives as `setup` says, one or an array for every device of the trace, with the options of a combination of `choices`.
+    /// Simulates the drives of `setup`, one or an array for every device of the trace, with one
+    /// combination of `choices`.
     pub fn new(
         setup: &'a Setup,
         choices: &'a Choices,
         options: Configuration,
         fitting: Fitting,
     ) -> Self {
-        // The way of simulating follows from the deepest queue of all drives.
+        // The method of simulation depends on the deepest queue of all drives.
         let depth =
             setup.targets().map(|target| disk_options(choices, &options, target).queue_depth);
         let queue_depth = depth.max().unwrap_or(1);
@@ -107,14 +111,15 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Compares the first requests of the trace with their recorded times, if all devices are one kind of disk.
+    /// Compares the first requests of the trace with their recorded times, if all devices are the
+    /// same model of disk.
     pub fn judge(&mut self) {
         let alone = self.setup.named.is_empty() && self.options.array.level == Level::Single;
         let is_disk = matches!(self.setup.others, Some(Target::Disk(_)));
         self.judged = (alone && is_disk).then(Vec::new);
     }
 
-    /// Keeps simulated rows, to be taken by [`Self::take_rows`].
+    /// Keeps simulated rows for [`Self::take_rows`].
     pub fn keep_rows(&mut self) {
         self.rows = Some(InOrder::new(self.options.arrivals == Arrivals::Closed));
     }
@@ -122,7 +127,7 @@ impl<'a> Cell<'a> {
     /// Simulates more of the trace.
     ///
     /// # Errors
-    /// A row or device that does not fit; the cell is of no use after that.
+    /// A row or device does not fit; the cell cannot be used after that.
     pub fn take(&mut self, batch: &Batch) -> Result<(), Error> {
         let mut jobs = std::mem::take(&mut self.batch);
         for rows in batch.rows.chunks(NEAR) {
@@ -137,7 +142,7 @@ impl<'a> Cell<'a> {
         Ok(())
     }
 
-    /// Rows as jobs; a device that is met for the first time gets its drive.
+    /// Converts rows to jobs; a device gets its drive when it first occurs.
     fn convert(
         &mut self,
         rows: &[Io],
@@ -184,18 +189,18 @@ impl<'a> Cell<'a> {
         done
     }
 
-    /// The devices of the trace that have come so far.
+    /// The devices of the trace that occurred so far.
     pub fn devices(&self) -> Vec<u16> {
         let seen = self.volumes.of.iter().enumerate().filter(|(_, volume)| volume.is_some());
         seen.map(|(device, _)| device as u16).collect()
     }
 
-    /// Requests of the trace that were simulated so far.
+    /// How many requests of the trace were simulated so far.
     pub fn requests(&self) -> u64 {
         self.times.requests()
     }
 
-    /// What stands for the devices.
+    /// The name of what stands for the devices.
     pub fn name(&self) -> String {
         match self.options.array {
             Array { level: Level::Single, .. } => self.setup.name(),
@@ -203,12 +208,13 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Requests that were wrapped so far.
+    /// How many requests were wrapped so far.
     pub fn wrapped(&self) -> u64 {
         self.jobs.wrapped()
     }
 
-    /// Reads, of a finished cell, of which solid-state drives that began empty held nothing. Those of an array's old data and parity count, too.
+    /// Reads, in a finished cell, of data that solid-state drives that began empty did not hold. An
+    /// array's reads of old data and parity count too.
     pub fn unwritten_reads(&self) -> u64 {
         self.traffic.unwritten_reads
     }
@@ -218,7 +224,7 @@ impl<'a> Cell<'a> {
         self.jobs.left_out(&self.name()).into_iter().chain(self.powerless())
     }
 
-    /// Completes what was taken.
+    /// Completes all requests taken.
     pub fn finish(&mut self) {
         let (times, rows, span) = (&mut self.times, &mut self.rows, &mut self.span);
         self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, span));
@@ -227,9 +233,9 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// What is kept of a finished cell.
+    /// The results of a finished cell.
     pub fn kept(&self) -> SimulatedCell {
-        // What is chosen is chosen of disks, and the combinations are those of the first.
+        // The options are those of disks, and the combinations those of the first disk.
         let is_disk = |target: &&Target| matches!(target, Target::Disk(_));
         let first = self.setup.targets().find(is_disk).or(self.setup.targets().next());
         let (options, times, traffic) = (&self.options, &self.times, &self.traffic);
@@ -245,7 +251,8 @@ impl<'a> Cell<'a> {
         SimulatedCell { utilization, energy_j: self.stream.energy_j(of_ns), ..kept }
     }
 
-    /// The drives whose files do not tell what they take from the power supply, if others' do: then no energy of all can be told.
+    /// Names the drives whose files do not state their power, if the files of others do: the total
+    /// energy is then unknown.
     fn powerless(&self) -> Option<String> {
         let of = |knows: bool| {
             let drives = self.volumes.all.iter().map(|(target, _)| target);
@@ -258,8 +265,9 @@ impl<'a> Cell<'a> {
         untold.then(|| format!("energy: no power is stated of {}", names.join(", ")))
     }
 
-    /// The judged requests beside their recorded times, of a trace that tells when requests were issued, or not, or perhaps (`None`). Where
-    /// requests were wrapped nothing is compared: what was recorded is of other places.
+    /// Compares the judged requests with their recorded times. `tells_issue` says whether the trace
+    /// records when requests were issued; `None` if unknown. If requests were wrapped, nothing is
+    /// compared: their recorded times belong to other places.
     pub fn compared(&self, tells_issue: Option<bool>) -> Compared {
         match (&self.setup.others, &self.judged) {
             (Some(Target::Disk(drive)), Some(judged)) if self.jobs.wrapped() == 0 => {
@@ -297,8 +305,9 @@ fn disk_options(choices: &Choices, options: &Configuration, target: &Target) -> 
     }
 }
 
-/// What must fit a volume: an array of solid-state drives is not told of discards, which would make its parity wrong. A flush is a request
-/// of every drive, whether it has anything to do for it or not: so combinations with different caches serve the same requests.
+/// The extent of a volume. An array of solid-state drives does not receive discards, which would
+/// make its parity wrong. A flush is a request to every drive, even one that has nothing to flush:
+/// combinations with different caches then serve the same requests.
 fn extent(target: &Target, array: Array) -> Extent<'_> {
     let one = target.extent();
     Extent {

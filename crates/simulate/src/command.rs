@@ -1,77 +1,79 @@
-//! What a disk is told to do, and how it says that it went.
+//! Commands to a disk, and their outcomes.
 
 use crate::cache::{Destage, Freeing};
 
 /// What the disk does with writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteCache {
-    /// Nothing: complete when on the medium.
+    /// No write cache: a write completes when it is on the medium.
     #[default]
     None,
-    /// Writes that nobody waits for complete when in the volatile buffer, a FIFO (Ruemmler & Wilkes 1993, "Immediate reporting"). In a
-    /// drive that flushes first, all writes.
+    /// Writes that nobody waits for complete once they are in the volatile buffer, a FIFO (Ruemmler
+    /// & Wilkes 1993, "Immediate reporting"). In a drive that flushes first, all writes do.
     Immediate,
-    /// All writes that fit complete when in a volatile buffer of this many bytes, which is written in the order of shortest access;
-    /// flushes and writes through it (FUA) wait for the medium.
+    /// All writes that fit complete once they are in a volatile buffer of this many bytes, which is
+    /// destaged in order of shortest access time. Flushes and writes through the cache (FUA) wait
+    /// for the medium.
     Volatile {
         /// Its size.
         bytes: u64,
     },
-    /// All writes complete when in a non-volatile buffer of this many bytes.
+    /// All writes complete once they are in a non-volatile buffer of this many bytes.
     Nvram {
         /// Its size.
         bytes: u64,
         /// Order of writing.
         destage: Destage,
-        /// When its room is free again.
+        /// When its space is freed.
         freeing: Freeing,
     },
 }
 
 impl WriteCache {
-    /// Whether any write is reported that would be lost without power.
+    /// Whether a write may be reported complete that a power failure would lose.
     pub fn reports_early(self) -> bool {
         matches!(self, Self::Immediate | Self::Volatile { .. })
     }
 }
 
-/// Switches of a disk.
+/// Options of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskOptions {
     /// Whether it reads ahead.
     pub read_ahead: bool,
     /// Its write cache.
     pub cache: WriteCache,
-    /// Commands that it takes at once, to choose the order itself; 0 is 1.
+    /// How many commands it accepts at once, choosing their order itself; 0 counts as 1.
     pub queue_depth: u32,
 }
 
-/// Writes longer than this go past the write buffer (Ruemmler & Wilkes 1993, "Non-volatile write caching at the disk").
+/// Writes longer than this bypass the write buffer (Ruemmler & Wilkes 1993, "Non-volatile write
+/// caching at the disk").
 pub const STREAMED_OVER_BYTES: u64 = 32 << 10;
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// First block.
+    /// Number of blocks.
     pub block: u64,
     /// Blocks.
     pub count: u64,
     /// Whether it writes.
     pub write: bool,
-    /// Whether somebody waits for it: immediate reporting leaves such a write alone.
+    /// Whether somebody waits for it: immediate reporting does not apply to such a write.
     pub synchronous: bool,
 }
 
-/// When a command needs the bus.
+/// When, and for how long, a command needs the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BusNeed {
-    /// From when on.
+    /// When the need begins.
     pub at_ns: u64,
-    /// For how long.
+    /// How long it lasts.
     pub for_ns: u64,
 }
 
-/// How a command went.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Completion.
@@ -80,27 +82,28 @@ pub struct Done {
     pub parts: Parts,
 }
 
-/// Where the time of a command went; the parts add up to the time from issue to completion, but for what overlaps.
+/// Where the time of a command went; overlaps aside, the parts add up to the time from issue to
+/// completion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Waiting for the mechanism or for room in the buffer.
     pub waited_ns: u64,
     /// Controller time.
     pub overhead_ns: u64,
-    /// On the bus and waiting for it.
+    /// Transferring on the bus, and waiting for it.
     pub bus_ns: u64,
     /// Seek and settling.
     pub seek_ns: u64,
-    /// Rotation, and waiting for data to write.
+    /// Rotational latency, and waiting for data to write.
     pub rotation_ns: u64,
-    /// Medium.
+    /// Transfer to or from the medium.
     pub transfer_ns: u64,
-    /// Whether it ended with the buffer, not with the medium.
+    /// Whether it completed in the buffer rather than on the medium.
     pub cached: bool,
 }
 
 impl Parts {
-    /// All of them.
+    /// The sum of all parts.
     pub fn total_ns(&self) -> u64 {
         self.waited_ns
             + self.overhead_ns
@@ -111,7 +114,7 @@ impl Parts {
     }
 }
 
-/// What a disk wrote and absorbed, in its blocks; of several, in bytes ([`Self::in_bytes`]).
+/// What a disk wrote and absorbed, in blocks; for several disks, in bytes ([`Self::in_bytes`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Blocks that were written to it.
@@ -122,27 +125,28 @@ pub struct Traffic {
     pub absorbed: u64,
     /// Reads that the buffer answered.
     pub read_hits: u64,
-    /// Reads of which a solid-state drive that began empty held nothing: it was never written, or was discarded.
+    /// Reads of data that a solid-state drive that began empty does not hold: never written, or
+    /// discarded.
     pub unwritten_reads: u64,
     /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
     pub held: u64,
-    /// Of the blocks that were written to it, those of an array's parity.
+    /// Of the blocks written to it, those that are an array's parity.
     pub parity_written: u64,
-    /// Of the blocks overwritten in the buffer, those of an array's parity.
+    /// Of the blocks overwritten in the buffer, those that are an array's parity.
     pub parity_absorbed: u64,
 }
 
-/// How long drives had something to do.
+/// How long drives were busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Sum of the times with at least one command, in nanoseconds.
     pub busy_ns: u64,
-    /// Drives.
+    /// Number of drives.
     pub drives: u64,
 }
 
 impl Traffic {
-    /// The same in bytes, where a block has so many.
+    /// Converts blocks of this size to bytes.
     pub fn in_bytes(&self, block_bytes: u32) -> Self {
         let bytes = |blocks: u64| blocks * u64::from(block_bytes);
         Self {
@@ -156,7 +160,7 @@ impl Traffic {
         }
     }
 
-    /// The sum of two.
+    /// The sum of `self` and `other`.
     pub fn plus(&self, other: &Self) -> Self {
         Self {
             written: self.written + other.written,

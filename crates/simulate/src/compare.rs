@@ -15,16 +15,16 @@ pub struct Agreement {
     pub simulated_mean_ns: f64,
     /// Root mean square of the horizontal distance between the two distributions.
     pub rms_ns: f64,
-    /// `rms_ns` as a share of the measured mean (Ruemmler & Wilkes, IEEE Computer 1994): blind to which request took how
-    /// long, so read it together with the paired errors.
+    /// `rms_ns` as a share of the measured mean (Ruemmler & Wilkes, IEEE Computer 1994). It does
+    /// not see which request took how long, so read it together with the paired errors.
     pub demerit: f64,
-    /// Median of the absolute error of a request.
+    /// Median of the absolute error per request.
     pub paired_median_ns: f64,
     /// Share of the requests with an absolute error of at most a millisecond.
     pub within_1ms: f64,
 }
 
-/// Compares times pair by pair; zeroes without pairs.
+/// Compares times pair by pair; all fields are zero if there are no pairs.
 pub fn agreement(measured: &[u64], simulated: &[u64]) -> Agreement {
     let count = measured.len().min(simulated.len());
     if count == 0 {
@@ -55,7 +55,9 @@ pub fn agreement(measured: &[u64], simulated: &[u64]) -> Agreement {
     }
 }
 
-/// Why so many held-out requests of a `kind` leave open whether a drive explains such: not surely enough of them are within a millisecond.
+/// Says why `count` held-out requests of a `kind` leave open whether the drive explains them: the
+/// share within a millisecond is too low, or not surely high enough. `None` if it is surely high
+/// enough.
 pub fn within_doubt(count: usize, within_1ms: f64, kind: &str) -> Option<String> {
     let [within, least] =
         [within_1ms, SimulationAgreement::WITHIN_1MS_LEAST].map(|share| 100.0 * share);
@@ -70,7 +72,8 @@ pub fn within_doubt(count: usize, within_1ms: f64, kind: &str) -> Option<String>
     })
 }
 
-/// The low end of the 95 % interval of a share of so many (E. B. Wilson, "Probable inference", 1927), 0 to 1.
+/// The low end of the 95 % interval of a share of `count` (E. B. Wilson, "Probable inference",
+/// 1927), from 0 to 1.
 fn share_at_least(share: f64, count: usize) -> f64 {
     const NORMAL95: f64 = 1.96;
     let count = count as f64;

@@ -1,8 +1,8 @@
-//! The drives that come with the program: parameter files of the repository's folder `drives`.
+//! The disks shipped with the program: parameter files in the repository's folder `drives`.
 
 use crate::drive::Parameters;
 
-/// Names and files.
+/// Names of the disks, and the texts of their files.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("hp-c2200a", include_str!("../drives/hp-c2200a.toml")),
     ("hp-c2204a", include_str!("../drives/hp-c2204a.toml")),

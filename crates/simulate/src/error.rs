@@ -1,9 +1,9 @@
-//! What can be wrong with a drive, a request or a trace, in one sentence that says where.
+//! Errors in drives, requests and traces: each is one sentence that says where the problem is.
 
 /// Why something was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A parameter file is not what it should be.
+    /// A parameter file is invalid.
     #[error("{name}: {message}")]
     Parameter {
         /// The file or drive.
@@ -28,9 +28,9 @@ pub enum Error {
         index: u64,
         /// First byte of the request.
         offset: u64,
-        /// Bytes of it.
+        /// Length in bytes.
         len: u64,
-        /// Bytes of the drive.
+        /// Capacity of the drive, in bytes.
         capacity: u64,
         /// The drive.
         name: String,
@@ -38,18 +38,18 @@ pub enum Error {
     /// A combination of options that has no meaning.
     #[error("{0}")]
     Configuration(String),
-    /// The user wanted to stop.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Error {
-    /// An error in parameter file `name`.
+    /// Creates an error in parameter file `name`.
     pub fn parameter(name: &str, message: impl Into<String>) -> Self {
         Self::Parameter { name: name.to_owned(), message: message.into() }
     }
 
-    /// What the text of parameter file `name` says.
+    /// Parses the text of parameter file `name`; an error names the line and quotes it.
     pub(crate) fn or_parsed<T: serde::de::DeserializeOwned>(
         name: &str,
         text: &str,
@@ -67,7 +67,7 @@ impl Error {
         })
     }
 
-    /// An error of the row `index`.
+    /// Creates an error for row `index`.
     pub fn request(index: u64, message: impl Into<String>) -> Self {
         Self::Request { index, message: message.into() }
     }

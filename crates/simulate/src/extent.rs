@@ -1,8 +1,8 @@
-//! What a trace must fit: a drive's blocks.
+//! What a trace must fit: the size and features of a drive.
 
 use crate::drive::Drive;
 
-/// What a trace must fit: a drive's blocks.
+/// The size and features of a drive that a trace must fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent<'a> {
     /// What the drive is called.
@@ -13,7 +13,7 @@ pub struct Extent<'a> {
     pub blocks: u64,
     /// Whether it acts on discards.
     pub discards: bool,
-    /// Whether flushes are requests of it; otherwise they are left out.
+    /// Whether flushes are requests to it; otherwise they are left out.
     pub flushes: bool,
 }
 

@@ -1,19 +1,19 @@
-//! Whether a trace fits a drive, and how it is made to.
+//! Whether a trace fits a drive, and how a trace is made to fit.
 
 use crate::error::Error;
 use crate::extent::Extent;
 use ioscape_schema::{Device, Io};
 
-/// The name of a device of a trace, or else its number.
+/// The name of a trace's device, or its number if it has none.
 pub fn device_name(devices: &[Device], device: u16) -> String {
     let named = devices.get(usize::from(device)).map(|d| d.name.clone());
     named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
 }
 
-/// Refuses a device whose sectors are not made of the drive's.
+/// Refuses a device whose sectors are not multiples of the drive's.
 ///
 /// # Errors
-/// The device and both sectors.
+/// Names the device and both sector sizes.
 pub fn check_sector(devices: &[Device], device: u16, drive: Extent<'_>) -> Result<(), Error> {
     let sector_bytes = devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
     if !sector_bytes.is_multiple_of(drive.sector_bytes) {
@@ -27,21 +27,21 @@ pub fn check_sector(devices: &[Device], device: u16, drive: Extent<'_>) -> Resul
     Ok(())
 }
 
-/// How rows are made such as the drive can take.
+/// How rows are changed to fit the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fitting {
-    /// Whether offsets beyond the drive go on from its beginning.
+    /// Whether offsets beyond the drive wrap around to its beginning.
     pub wrap: bool,
-    /// How many times as far apart arrivals are.
+    /// Factor by which the times between arrivals are multiplied.
     pub scale_time: Option<f64>,
 }
 
 impl Fitting {
-    /// Moves a row to the time at which it arrives.
+    /// Moves a row to its scaled arrival time.
     #[inline]
     pub fn scale(&self, io: &mut Io) {
         if let Some(factor) = self.scale_time {
-            // What cannot be counted stays at the end of time, and is refused.
+            // Times that are too large saturate, and are refused later.
             let moved = (io.queued_ns as f64 * factor) as u64;
             io.issued_ns = moved.saturating_add(io.issued_ns.saturating_sub(io.queued_ns));
             io.completed_ns = moved.saturating_add(io.completed_ns.saturating_sub(io.queued_ns));
@@ -49,8 +49,9 @@ impl Fitting {
         }
     }
 
-    /// Has a row that was moved take as many times as long, too: in a closed system only the time from a completion to the next arrival
-    /// counts, which then is the recorded one so many times.
+    /// Multiplies the duration of a row that was moved by the same factor. In a closed system only
+    /// the time from a completion to the next arrival counts, and this makes it the recorded time
+    /// multiplied by the factor.
     #[inline]
     pub fn stretch(&self, io: &mut Io) {
         if let Some(factor) = self.scale_time {
@@ -61,11 +62,11 @@ impl Fitting {
         }
     }
 
-    /// Makes a row such as the drive can take; whether it was wrapped.
+    /// Makes a row fit the drive; returns whether it was wrapped.
     #[inline]
     pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {
         self.scale(io);
-        // A flush lies nowhere, whatever stands for its place in the trace.
+        // A flush has no place, whatever offset the trace gives it.
         if !self.wrap || io.request.len == 0 {
             return false;
         }
@@ -79,11 +80,12 @@ impl Fitting {
     }
 }
 
-/// What offsets are wrapped to multiples of, in bytes, where the drive is as large: of requests of any length, so that those to one place go to
-/// one place still, and what was aligned to pages is so still.
+/// Offsets wrap at a multiple of this many bytes, if the drive is that large. It does not depend on
+/// the request's length, so requests to the same offset still go to the same place, and
+/// page-aligned requests stay aligned.
 const TURN: u64 = 4096;
 
-/// The place on the drive of a request beyond it.
+/// The offset on the drive of a request that lies beyond it.
 fn wrapped(offset: u64, len: u64, drive: Extent<'_>) -> u64 {
     let (sector, capacity) = (u64::from(drive.sector_bytes), drive.bytes());
     let whole = |bytes: u64| match bytes / TURN * TURN {
@@ -124,7 +126,7 @@ mod tests {
         assert_eq!(times, (200, 210, 250));
     }
 
-    /// A drive whose capacity is no multiple of what its requests are of.
+    /// On a drive whose capacity is no multiple of the page size.
     #[test]
     fn wrapped_requests_stay_aligned_and_those_to_one_place_go_to_one_place() {
         let drive = Extent { blocks: 8 * 1000 + 3, ..DRIVE };

@@ -1,4 +1,4 @@
-//! The requests of a trace that a drive is fitted to, and those it is judged on.
+//! Splits a trace into the requests that a drive is fitted to and those that it is judged on.
 
 use crate::Error;
 use crate::alone::forget_queued;
@@ -7,11 +7,12 @@ use crate::fit::check_sector;
 use crate::job::{Job, busiest, jobs};
 use ioscape_schema::{Io, TraceInfo};
 
-/// Fewest requests with measured times that a fit is based on.
+/// Least number of requests with measured times that a fit needs.
 const JOBS_LEAST: usize = 200;
 
-/// The requests to one device in the order they were issued, cut into halves: to the one that is `asked` for, or else the busiest. Recorded times that
-/// include a queue, for all that is known, count as not measured.
+/// Returns the requests to one device, in order of issue, cut into halves. The device is the one
+/// `asked` for, or else the busiest. Recorded times that may include queueing count as not
+/// measured.
 ///
 /// # Errors
 /// Several devices are asked for, requests do not fit `drive`, or too few have measured times.
@@ -34,21 +35,22 @@ pub fn halves(
         check_sector(&info.devices, device, drive.into())?;
     }
     let mut first = jobs(rows, &device, drive)?;
-    // Of a queue in the disk or before it a fit knows nothing.
+    // A fit cannot model queueing, neither in the disk nor before it.
     let queued = forget_queued(&mut first, None);
     let measured = first.iter().filter(|job| job.io.is_timed()).count();
     if measured < JOBS_LEAST {
         return Err(too_few([measured, first.len()], queued));
     }
     first.sort_by_key(|job| job.io.issued_ns);
-    // Each half has as many that are measured.
+    // Both halves have the same number of measured requests.
     let mut timed = (0..first.len()).filter(|&at| first[at].io.is_timed());
     let middle = timed.nth(measured / 2).unwrap_or(first.len() / 2);
     let second = first.split_off(middle);
     Ok([first, second])
 }
 
-/// That only so many of all requests have measured times, and that others were left out since they include a queue.
+/// Says how few of all requests have measured times, and how many were left out because they
+/// include queueing.
 fn too_few([measured, all]: [usize; 2], queued: u64) -> Error {
     let why = match queued {
         0 => "give a trace that has completions".to_owned(),

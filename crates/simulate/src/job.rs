@@ -1,4 +1,4 @@
-//! The requests of a trace as jobs for simulated disks, and what became of them.
+//! The requests of a trace as jobs for simulated disks, and their results.
 
 use crate::Error;
 use crate::array::Array;
@@ -11,15 +11,17 @@ use ioscape_schema::{Io, IoFlags, Op};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// When requests come.
+/// When requests arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// At their recorded arrivals, whatever the disk does: an open system.
+    /// At their recorded arrival times, whatever the disk does: an open system.
     #[default]
     Queued,
-    /// When they were recorded to go to the disk, in that order: the disk alone, without the host's queue.
+    /// At their recorded times of issue to the disk, in that order: the disk alone, without the
+    /// host's queue.
     Issued,
-    /// Each one its recorded think time after the completion of the one before: a closed system with one user a disk.
+    /// Each after its recorded think time following the completion before: a closed system with one
+    /// user per disk.
     Closed,
 }
 
@@ -33,7 +35,7 @@ impl Arrivals {
         }
     }
 
-    /// When a job is said to have come: as recorded, but in a closed system when it came there.
+    /// The reported arrival of a job: as recorded, or in a closed system the simulated one.
     #[inline]
     fn queued_ns(self, job: &Job, arrival_ns: u64) -> u64 {
         match self {
@@ -48,9 +50,9 @@ impl Arrivals {
 pub struct Configuration {
     /// The disks.
     pub disk: DiskOptions,
-    /// The host's order.
+    /// The host's scheduler.
     pub scheduler: Scheduler,
-    /// The host's times.
+    /// When requests arrive.
     pub arrivals: Arrivals,
     /// Whether all disks share one bus; otherwise each has its own.
     pub shared_bus: bool,
@@ -67,7 +69,7 @@ pub struct Job {
     pub disk: u16,
     /// The row itself, with the recorded times.
     pub io: Io,
-    /// What it asks.
+    /// The command to the disk.
     pub command: Command,
 }
 
@@ -78,15 +80,16 @@ pub struct SimulatedRequest {
     pub row: u64,
     /// That row with the times of the simulation.
     pub io: Io,
-    /// When it came to what is simulated: its arrival in `io`, or its recorded issue where requests come as they were issued.
+    /// When it came to the simulated system: its arrival in `io`, or its recorded issue with
+    /// [`Arrivals::Issued`].
     pub came_ns: u64,
     /// Where its time at the disk went.
     pub parts: Parts,
 }
 
 impl SimulatedRequest {
-    /// The job, which came and was issued at these times, with those of the simulation; what the trace tells of queue and completion holds no
-    /// longer.
+    /// Returns the job with its simulated times. The queue length and error that the trace recorded
+    /// no longer apply, so they are cleared.
     #[inline]
     pub(crate) fn new(
         job: &Job,
@@ -104,7 +107,7 @@ impl SimulatedRequest {
         self.io.physical_ns()
     }
 
-    /// Time in queue and at the disk.
+    /// Time in the queue and at the disk.
     pub fn elapsed_ns(&self) -> u64 {
         self.io.completed_ns.saturating_sub(self.came_ns)
     }
@@ -113,16 +116,16 @@ impl SimulatedRequest {
 /// A simulated trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedTrace {
-    /// A row per request, in the order of the jobs.
+    /// One row per request, in the order of the jobs.
     pub rows: Vec<SimulatedRequest>,
     /// What the disks wrote, in bytes.
     pub traffic: Traffic,
 }
 
-/// The latest arrival: files hold times up to twice that, which leaves room for completions.
+/// The latest arrival: files hold times up to twice this, which leaves room for completions.
 const LATEST_NS: u64 = 1 << 62;
 
-/// The device that comes most often among those of some requests; of equals the lowest.
+/// Returns the device with the most requests; of several, the lowest.
 pub fn busiest(devices: impl Iterator<Item = u16>) -> Option<u16> {
     let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
     devices.for_each(|device| *counts.entry(device).or_default() += 1);
@@ -130,7 +133,7 @@ pub fn busiest(devices: impl Iterator<Item = u16>) -> Option<u16> {
     most.map(|(device, _)| device)
 }
 
-/// Rows of a trace as jobs, batch by batch.
+/// Converts rows of a trace to jobs, batch by batch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Jobs {
     /// The next row.
@@ -138,25 +141,26 @@ pub struct Jobs {
     last_ns: u64,
     fitting: Fitting,
     arrivals: Arrivals,
-    /// Rows that became jobs: those whose completion is not recorded, and the others.
+    /// Rows that became jobs: those without a recorded completion, and those with one.
     timed: [u64; 2],
-    /// Discards that drives do nothing with.
+    /// Discards left out because the drive does nothing with them.
     discards: u64,
     wrapped: u64,
 }
 
 impl Jobs {
-    /// No rows yet; those to come are made to fit like this, and arrive so.
+    /// Starts with no rows; those to come are made to fit as `fitting` says, and arrive as
+    /// `arrivals` says.
     pub fn new(fitting: Fitting, arrivals: Arrivals) -> Self {
         Self { fitting, arrivals, ..Self::default() }
     }
 
-    /// Appends to `into` what `rows` ask of their disks; flushes and discards are left out where they do nothing.
-    /// `disk` tells a device's disk and what must fit it; `None` leaves the row out.
+    /// Appends the commands of `rows` to `into`; leaves out flushes and discards that have no
+    /// effect. `disk` maps a device to its disk and that disk's extent; `None` leaves the row out.
     ///
     /// # Errors
-    /// Names the first row that does not fit: times running backwards, offsets or lengths that are no whole blocks, and
-    /// blocks beyond the drive's capacity; and what `disk` says.
+    /// Names the first row that does not fit: times that run backwards, offsets or lengths that are
+    /// no whole blocks, or blocks beyond the drive's capacity. Errors of `disk` are passed on.
     pub fn convert<'a>(
         &mut self,
         rows: &[Io],
@@ -182,7 +186,8 @@ impl Jobs {
             self.check_times(&io, row)?;
             let mut job = Job { row, disk, io, command: command(&io, row, extent)? };
             if !extent.discards {
-                // Zeros are written like other data, also to an array of drives that could do without.
+                // Zeros are written like other data, even to an array of drives that could skip
+                // them.
                 job.io.flags.remove(IoFlags::ZEROES);
             }
             into.push(job);
@@ -207,12 +212,12 @@ impl Jobs {
         Ok(())
     }
 
-    /// Rows that were wrapped so far.
+    /// How many rows were wrapped so far.
     pub fn wrapped(&self) -> u64 {
         self.wrapped
     }
 
-    /// What was left out so far, in words: `name` is the disk's.
+    /// What was left out so far, in words; `name` is the disk's.
     pub fn left_out(&self, name: &str) -> Vec<String> {
         self.left_discards(name).into_iter().chain(self.without_think_times()).collect()
     }
@@ -222,7 +227,8 @@ impl Jobs {
         (self.discards > 0).then(|| format!("{discards} ({name} does nothing with such requests)"))
     }
 
-    /// Think times of a closed system that cannot be told: they begin with the completion of the request before.
+    /// Think times of a closed system that are unknown, because the completion before was not
+    /// recorded.
     fn without_think_times(&self) -> Option<String> {
         let [untimed, timed] = self.timed;
         let all = counted(untimed + timed, "request");
@@ -234,10 +240,11 @@ impl Jobs {
     }
 }
 
-/// The rows of a trace as jobs for a drive. `devices` are the trace's devices that are simulated, in the order of their disks.
+/// Converts the rows of a trace to jobs for a drive. `devices` are the devices that are simulated,
+/// in the order of their disks.
 ///
 /// # Errors
-/// As of [`Jobs::convert`].
+/// Those of [`Jobs::convert`].
 pub fn jobs<'a>(
     rows: &[Io],
     devices: &[u16],
@@ -252,11 +259,12 @@ pub fn jobs<'a>(
 fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
     let (offset, len) = (io.request.offset, u64::from(io.request.len));
     let write = io.request.op == Op::Write;
-    // Asynchronous explicitly or implicitly: a write that nobody is known to wait for.
+    // Explicitly or implicitly asynchronous: a write is taken to be one unless it is marked as
+    // synchronous.
     let synchronous =
         io.flags.contains(IoFlags::SYNC) || (!write && !io.flags.contains(IoFlags::ASYNC));
     if len == 0 {
-        // A flush has no place, whatever stands for one in the trace.
+        // A flush has no place, whatever offset the trace gives it.
         return Ok(Command { block: 0, count: 0, write, synchronous });
     }
     let ([block, count], whole) = in_sectors([offset, len], drive.sector_bytes);
@@ -277,7 +285,8 @@ fn command(io: &Io, index: u64, drive: Extent<'_>) -> Result<Command, Error> {
     Ok(Command { block, count, write, synchronous })
 }
 
-/// Bytes as sectors, and whether these are whole ones. Almost all sectors have a power of two of bytes, which needs no division.
+/// Converts bytes to sectors, and returns whether they are whole. Most sector sizes are a power of
+/// two, which needs no division.
 #[inline]
 fn in_sectors(bytes: [u64; 2], sector_bytes: u32) -> ([u64; 2], bool) {
     let sector = u64::from(sector_bytes);

@@ -1,8 +1,8 @@
 //! Trace-driven simulation of disks, their caches and schedulers, and of whole systems, in integer nanoseconds.
 //!
-//! Floating point is used while parameters become tables, and in statistics of finished runs; between them every time is
-//! a whole number of nanoseconds. There is no clock, no file, no thread, no global and no unordered map here: the same
-//! inputs give the same bytes everywhere.
+//! Floating point is used only to turn parameters into tables and in statistics of finished runs;
+//! during a run, every time is a whole number of nanoseconds. This crate uses no clock, file,
+//! thread, global or unordered map, so the same inputs give the same bytes everywhere.
 
 mod alone;
 pub mod array;

@@ -28,40 +28,41 @@ pub struct Access {
     pub first_end_ns: u64,
 }
 
-/// Data that come over a bus to be written.
+/// Data that arrive over a bus to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feed {
-    /// When the first begins to come.
+    /// When the first block begins to arrive.
     pub from_ns: u64,
-    /// Time of a block, in 2^-20 ns.
+    /// Time per block, in 2^-20 ns.
     pub each: u64,
-    /// Whether all data of a track must be there before it is written.
+    /// Whether all data of a track must have arrived before it is written.
     pub whole: bool,
-    /// Otherwise the first of its blocks must, and as many as this before anything is written.
+    /// Blocks that must have arrived before anything is written, unless `whole`; at least the first
+    /// block of a track must.
     pub lead: u64,
 }
 
 impl Feed {
-    /// When a run of `count` blocks can be written that `before` blocks come before.
+    /// When a run of `count` blocks can be written that `before` blocks precede.
     #[inline]
     fn ready_ns(&self, before: u64, count: u64) -> u64 {
         self.all_ns(if self.whole { before + count } else { self.lead.max(before + 1) })
     }
 
-    /// When the first `count` blocks are there.
+    /// When the first `count` blocks have arrived.
     #[inline]
     fn all_ns(&self, count: u64) -> u64 {
         self.from_ns + ((count * self.each) >> 20)
     }
 
-    /// What comes behind the first `done` blocks.
+    /// The feed of the data behind the first `done` blocks.
     fn after(self, done: u64) -> Self {
         let lead = self.lead.saturating_sub(done);
         Self { from_ns: self.all_ns(done), lead, ..self }
     }
 
-    /// By how much the last block of a run comes after the head, whose last sector begins at `last_ns`. A controller that
-    /// waits for a lead waits long enough.
+    /// By how much the last block of a run arrives too late for the head, which reaches the last
+    /// sector at `last_ns`.
     #[inline]
     fn late_ns(&self, before: u64, count: u64, last_ns: u64) -> u64 {
         if self.whole {
@@ -82,7 +83,7 @@ pub struct Run {
     pub begin_ns: u64,
     /// When its last sector has passed.
     pub end_ns: u64,
-    /// When the head was on the track: before it nothing can be interrupted.
+    /// When the head was on the track; it cannot be interrupted before.
     pub ready_ns: u64,
     /// Index of its track.
     pub track: usize,
@@ -95,17 +96,17 @@ pub struct Mechanism {
     pub layout: Layout,
     /// Seek time by distance in cylinders.
     pub seek_ns: Vec<u32>,
-    /// Least seek time of a distance and all longer ones.
+    /// The least seek time over a distance and all longer ones.
     pub seek_from_ns: Vec<u32>,
     /// Switching to another head of the same cylinder.
     pub head_switch_ns: u64,
-    /// What a write needs at least to get to its track.
+    /// The least time that a write needs to get to its track.
     pub write_seek_least_ns: u64,
-    /// Settling that a write needs on top of a seek or switch.
+    /// Settling time of a write, in addition to a seek or head switch.
     pub write_settle_ns: i64,
-    /// Whether reading begins with whatever sector of a track comes first.
+    /// Whether reading begins with whichever sector of a track comes first.
     pub read_on_arrival: bool,
-    /// Whether writing does.
+    /// Whether writing does so, too.
     pub write_on_arrival: bool,
 }
 
@@ -117,7 +118,7 @@ impl Mechanism {
         self.seek_to_head(arm, to.cylinder, to.head, write)
     }
 
-    /// Time to get the arm to a cylinder and to use this head there.
+    /// Time to move the arm to a cylinder and switch to this head there.
     #[inline]
     pub fn seek_to_head(&self, arm: &Arm, cylinder: u32, head: u16, write: bool) -> u64 {
         let distance = cylinder.abs_diff(arm.cylinder);
@@ -137,7 +138,7 @@ impl Mechanism {
         self.turn_ns(self.angle_at(arm, now_ns), angle_ns)
     }
 
-    /// The platter's angle at a time, as a time of rotation.
+    /// The platter's angle at `now_ns`, as a time of rotation.
     #[inline]
     pub fn angle_at(&self, arm: &Arm, now_ns: u64) -> u64 {
         self.layout.turned_ns(now_ns + arm.phase_ns)
@@ -149,8 +150,9 @@ impl Mechanism {
         if to_ns >= from_ns { to_ns - from_ns } else { to_ns + self.layout.rotation_ns() - from_ns }
     }
 
-    /// The end of a run of `count` blocks, `before` of the data's blocks behind its beginning, whose sectors would end to pass
-    /// at `end_ns`: a sector that passes before its data have come is written a rotation later, and so is the rest.
+    /// When a run of `count` blocks ends, `before` blocks into the data, if its data arrive as
+    /// `feed` says. Its sectors would have passed by `end_ns`; a sector that passes before its data
+    /// have arrived is written a rotation later, as are all after it.
     #[inline]
     fn fed_ns(&self, feed: &Feed, [before, count]: [u64; 2], end_ns: u64, sector_ns: u64) -> u64 {
         match feed.late_ns(before, count, end_ns.saturating_sub(sector_ns)) {
@@ -159,8 +161,8 @@ impl Mechanism {
         }
     }
 
-    /// Accesses `count` blocks from `block`; the arm moves off at `start_ns`, and data to be written come as `feed` says.
-    /// Leaves the arm at the end.
+    /// Accesses `count` blocks from `block`. The arm starts at `start_ns`, and data to be written
+    /// arrive as `feed` says. Leaves the arm at the end of the access.
     #[inline]
     pub fn access(
         &self,
@@ -177,7 +179,8 @@ impl Mechanism {
         self.pass_on(arm, (access, done), feed, [block, count], write)
     }
 
-    /// An access, or as much of it as one track holds that is taken from the head's arrival on, and how many blocks that are.
+    /// Performs the access, or only the part of it on one track if that track is accessed from the
+    /// head's arrival on; also returns the number of blocks done.
     #[inline]
     fn pass(
         &self,
@@ -219,7 +222,8 @@ impl Mechanism {
         (access, count)
     }
 
-    /// Goes on with an access of which so many blocks are done, track by track where each is taken from the head's arrival on.
+    /// Continues an access after its first `done` blocks, track by track, where each is accessed
+    /// from the head's arrival on.
     fn pass_on(
         &self,
         arm: &mut Arm,
@@ -239,7 +243,7 @@ impl Mechanism {
         access
     }
 
-    /// An access that one run holds, from when the head is on its track at `there`.
+    /// An access within a single run, from when the head is on its track at `there`.
     #[inline]
     fn within_track(
         &self,
@@ -264,7 +268,8 @@ impl Mechanism {
         }
     }
 
-    /// The head came down in the middle of a run, all of whose data are there at `begin_ns`: one rotation from then on takes it all.
+    /// An access whose head came down in the middle of a run. At `begin_ns` all of its data have
+    /// arrived, so one rotation from then on accesses the whole run.
     fn on_arrival(&self, seek_ns: u64, [there, begin_ns]: [u64; 2]) -> Access {
         let transfer_ns = self.layout.rotation_ns();
         let end_ns = begin_ns + transfer_ns;
@@ -272,8 +277,9 @@ impl Mechanism {
         Access { seek_ns, rotation_ns, transfer_ns, end_ns, first_end_ns: end_ns }
     }
 
-    /// When the data of a read are all over a bus that it takes as soon as the first track is read: `setup_ns` later the
-    /// data follow, `each` (2^-20 ns) a block, as they come from the medium. Never before the last sector has passed.
+    /// When all data of a read have crossed the bus. The read takes the bus as soon as its first
+    /// track is read; the data follow `setup_ns` later, as they come from the medium, at `each`
+    /// (2^-20 ns) per block. Never before the last sector has passed.
     pub fn drained_ns(
         &self,
         arm: &Arm,
@@ -300,8 +306,9 @@ impl Mechanism {
         drained.max(access.end_ns)
     }
 
-    /// When the `mark`-th block of a read has passed the head, and when all are over a bus that takes them in their order, `each` (2^-20 ns)
-    /// a block, from `setup_ns` after that on.
+    /// When the `mark`-th block of a read has passed the head, and when all of its blocks have
+    /// crossed the bus. The bus takes them in order, at `each` (2^-20 ns) per block, beginning
+    /// `setup_ns` after the mark.
     pub fn delivered_ns(
         &self,
         arm: &Arm,
@@ -329,7 +336,7 @@ impl Mechanism {
         };
         let mut runs = self.runs(&arm, there, Feed::default(), asked, false);
         if let Some(first) = runs.next() {
-            // A head that came down in the middle of it has read its end already.
+            // A head that came down in the middle of the run has read the run's end already.
             take(&first, access.first_end_ns);
             let done = u64::from(first.count);
             let rest = [block + done, all - done];
@@ -379,7 +386,7 @@ impl Mechanism {
         })
     }
 
-    /// Seek and rotation to the first sector, for schedulers that ask.
+    /// Seek and rotation to the first sector, for schedulers.
     #[inline]
     pub fn positioning_ns(&self, arm: &Arm, now_ns: u64, block: u64, write: bool) -> u64 {
         let address = self.layout.locate(block);
@@ -388,14 +395,15 @@ impl Mechanism {
         seek + self.wait(arm, now_ns + seek, angle)
     }
 
-    /// No more than the seek takes to a cylinder, or to any that lies farther in the same direction, for a read or a write.
+    /// A lower bound on the seek time, of a read or a write, to this cylinder or any farther in the
+    /// same direction.
     #[inline]
     pub fn seek_at_least_ns(&self, arm: &Arm, cylinder: u32) -> u64 {
         let least = u64::from(self.seek_from_ns[cylinder.abs_diff(arm.cylinder) as usize]);
         least.saturating_add_signed(self.write_settle_ns.min(0))
     }
 
-    /// The phase with which the sector before `block + count` ends under the head at `end_ns`.
+    /// The phase at which the last of these blocks ends under the head at `end_ns`.
     pub fn phase_after(&self, [block, count]: [u64; 2], end_ns: u64) -> u64 {
         let address = self.layout.locate(block + count.max(1) - 1);
         let rotation = self.layout.rotation_ns();

@@ -1,4 +1,5 @@
-//! Tests of accesses that can be worked out by hand on the simple drive: a sector is 0.1 ms, a rotation 10 ms.
+//! Tests of accesses that can be worked out by hand, on the simple drive: a sector takes 0.1 ms, a
+//! rotation 10 ms.
 
 use super::*;
 use crate::testing::{simple, simple_parameters};
@@ -20,7 +21,8 @@ fn the_platter_turns_to_the_sector() {
 
 #[test]
 fn a_switch_hides_in_the_skew() {
-    // Block 100 is sector 0 of head 1, ten sectors later than that of head 0; a switch takes half of that.
+    // Block 100 is sector 0 of head 1, ten sectors later than that of head 0; a head switch takes
+    // half that time.
     let both = access(0, 90, 20, false);
     assert_eq!((both.rotation_ns, both.transfer_ns), (9 * MS, MS + MS + MS));
     let mut arm = Arm::default();
@@ -46,10 +48,12 @@ fn a_head_that_overtakes_the_data_comes_back_for_the_rest() {
         };
         [end_ns(3), end_ns(60)]
     };
-    // Two blocks come by 0.4 ms, in time for sector 4; the fourth by 0.8 ms, when sector 6 has begun.
+    // Two blocks arrive by 0.4 ms, in time for sector 4; the fourth by 0.8 ms, when sector 6 has
+    // begun.
     assert_eq!(write(2, 1), [MS / 2, 62 * MS / 10]);
     assert_eq!(write(4, 1), [107 * MS / 10, 64 * MS / 10]);
-    // From sector 60 on, the last of 60 blocks comes by 12 ms and has till 12.9; of 90, by 18 ms, and had till 15.9.
+    // From sector 60 on, the last of 60 blocks arrives by 12 ms, before it is due at 12.9 ms; the
+    // last of 90 arrives by 18 ms, after it was due at 15.9 ms.
     assert_eq!([write(60, 1)[1], write(90, 1)[1]], [13 * MS, 26 * MS]);
     assert_eq!(write(90, 2)[1], 26 * MS, "a lead of two blocks is too short for ninety");
 }
@@ -82,10 +86,10 @@ fn on_arrival_a_whole_disk_of_many_tracks_is_read_in_one_access() {
     parameters.zones[0].last_cylinder = CYLINDERS - 1;
     let mechanism = parameters.build().unwrap().mechanism;
     let (all, cylinders) = ([0, mechanism.layout.blocks()], u64::from(CYLINDERS));
-    // A quarter of a millisecond off, so that no track begins as the head comes down on it.
+    // A quarter of a millisecond later, so that no track begins just as the head comes down on it.
     let start_ns = 5 * MS + MS / 4;
     let whole = mechanism.access(&mut Arm::default(), start_ns, Feed::default(), all, false);
-    // A rotation for each track, and from each to the next a switch or a seek.
+    // A rotation for each track, and a head switch or a seek from each to the next.
     let truth = 2 * cylinders * 10 * MS + cylinders * MS / 2 + (cylinders - 1) * MS;
     assert_eq!((whole.rotation_ns, whole.transfer_ns), (0, truth));
     assert_eq!(whole.end_ns, start_ns + truth);

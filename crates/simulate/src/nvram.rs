@@ -1,28 +1,31 @@
-//! Non-volatile memory at the host: how many writes it absorbs, for all sizes in one pass (Ruemmler & Wilkes 1993,
-//! "Non-volatile write caching at the host", figures 17 and 18).
+//! Non-volatile memory at the host: how many writes it absorbs, for caches of all sizes in one pass
+//! (Ruemmler & Wilkes 1993, "Non-volatile write caching at the host", figures 17 and 18).
 
 use ioscape_schema::{HostCacheAbsorption, HostCachePoint, Io, IoType, Op};
 use std::collections::BTreeMap;
 
-/// Length of an interval in the paper.
+/// Length of an interval, as in the paper.
 pub const INTERVAL_NS: u64 = 30_000_000_000;
 
-/// Sizes of caches at the host (figures 17 and 18): powers of two, and one and a half times each.
+/// Powers of two of the cache sizes at the host (figures 17 and 18); one and a half times each is a
+/// size, too.
 const HOST_CACHES: std::ops::RangeInclusive<u32> = 12..=24;
 
-/// Unit in which written bytes are counted: sectors, at whose borders the writes of block traces begin and end.
+/// Unit in which written bytes are counted: sectors, since the writes of block traces begin and end
+/// at their borders.
 const GRAIN: u64 = 512;
 
-/// What one interval wrote: the order in which grains were first touched, as far as the largest cache takes them.
+/// What one interval wrote: the order in which grains were first written, up to the size of the
+/// largest cache.
 #[derive(Debug, Default)]
 struct Interval {
-    /// Device and grain to its place in the order, from 1.
+    /// Maps device and grain to the grain's place in the order, from 1.
     first: BTreeMap<(u16, u64), u64>,
-    /// Whether it wrote others, too.
+    /// Whether the interval wrote more grains than the largest cache holds.
     is_over: bool,
 }
 
-/// Histograms by the cache size from which on a grain, or a whole interval, is taken; sizes in grains.
+/// Histograms over the least cache size that absorbs a grain, or a whole interval; sizes in grains.
 #[derive(Debug, Default)]
 struct Histogram {
     total: BTreeMap<u64, u64>,
@@ -32,20 +35,21 @@ struct Histogram {
     intervals_with_writes: u64,
 }
 
-/// Which writes a cache is for.
+/// Selects the writes that a cache takes.
 pub type Keep = fn(&Io) -> bool;
 
-/// Which share of some writes a cache of each size absorbs when it is emptied after every interval.
+/// The share of some writes that a cache of each size absorbs if it is emptied after every
+/// interval.
 ///
-/// A cache takes the grains that are written first; when it is full, only what overwrites them is absorbed. So a grain
-/// that is the n-th new one of its interval is absorbed by every cache of n grains or more, and one pass tells all sizes. What no cache
-/// absorbs takes no memory.
+/// A cache takes the first grains written; once it is full, it absorbs only overwrites of those. So
+/// every cache of at least n grains absorbs the n-th new grain of an interval, and one pass covers
+/// all sizes. Grains that no cache absorbs take no memory.
 #[derive(Debug)]
 pub struct Absorbed {
     name: &'static str,
     keep: Keep,
     sizes: Vec<u64>,
-    /// Grains of the largest cache.
+    /// Grains that the largest cache holds.
     most: u64,
     all: Histogram,
     interval: Interval,
@@ -53,14 +57,15 @@ pub struct Absorbed {
 }
 
 impl Absorbed {
-    /// By caches of `sizes` in bytes, of the writes that pass `keep`, which are called `name`.
+    /// Starts with caches of `sizes` in bytes and the writes that pass `keep`, which are called
+    /// `name`.
     pub fn new(name: &'static str, keep: Keep, sizes: &[u64]) -> Self {
         let (all, interval) = (Histogram::default(), Interval::default());
         let most = sizes.iter().max().map_or(0, |bytes| bytes / GRAIN);
         Self { name, keep, sizes: sizes.to_vec(), most, all, interval, number: 0 }
     }
 
-    /// More rows in the order of arrival.
+    /// Takes more rows, in order of arrival.
     pub fn take(&mut self, rows: &[Io]) {
         for io in rows {
             if io.request.op == Op::Write && io.moves_data() && (self.keep)(io) {
@@ -91,7 +96,7 @@ impl Absorbed {
         }
     }
 
-    /// What the caches absorb.
+    /// Returns what the caches absorb.
     pub fn finish(mut self) -> HostCacheAbsorption {
         close(&mut self.interval, &mut self.all);
         HostCacheAbsorption {
@@ -125,7 +130,8 @@ fn points(all: &Histogram, sizes: &[u64]) -> Vec<HostCachePoint> {
     sizes.iter().map(point).collect()
 }
 
-/// What caches of 4 KiB to 24 MiB at the host absorb: of all writes, of metadata and of users' data, where there are any.
+/// What caches of 4 KiB to 24 MiB at the host absorb: of all writes, of metadata and of user data,
+/// if there are any.
 #[derive(Debug)]
 pub struct AbsorbedAtHost([Absorbed; 3]);
 
@@ -142,12 +148,12 @@ impl Default for AbsorbedAtHost {
 }
 
 impl AbsorbedAtHost {
-    /// More rows in the order of arrival.
+    /// Takes more rows, in order of arrival.
     pub fn take(&mut self, rows: &[Io]) {
         self.0.iter_mut().for_each(|some| some.take(rows));
     }
 
-    /// What was found.
+    /// Returns the absorption of each kind of write that occurred.
     pub fn finish(self) -> Vec<HostCacheAbsorption> {
         let found = self.0.into_iter().map(Absorbed::finish);
         found.filter(|found| found.intervals > 0).collect()
@@ -179,10 +185,12 @@ mod tests {
         assert_eq!(of(|p| p.overwrites), [0.0, 1.0 / 7.0, 2.0 / 7.0]);
     }
 
-    /// Memory grew with all that an interval wrote: gigabytes, for caches that end at 24 MiB.
+    /// Guards against memory that grows with all that an interval writes: gigabytes, for caches
+    /// that end at 24 MiB.
     #[test]
     fn what_no_cache_takes_needs_no_memory_and_changes_no_point() {
-        // The first interval writes more than two of the caches hold, and some of it again; the second as much as the larger of the two.
+        // The first interval writes more than either of two caches holds, and some of it again; the
+        // second fills the larger of the two.
         let rows = [write(1, 0, 1000), write(2, 0, 8), write(2, 990, 8), write(31, 0, 16)];
         let points = |sizes: &[u64]| {
             let mut absorbed = Absorbed::new("all", |_| true, sizes);

@@ -1,6 +1,8 @@
-//! A search from the arm outwards, for the least of many accesses without trying all of them.
+//! A search outwards from the arm, which finds the least of many accesses without trying all of
+//! them.
 
-/// Two ways from one place, taken in turns, each until what comes next on it is too far.
+/// Two sequences that lead away from one place, taken in turns; each ends when its next item is too
+/// far.
 #[derive(Debug)]
 pub struct Outward<A, B> {
     above: Option<A>,
@@ -9,12 +11,12 @@ pub struct Outward<A, B> {
 }
 
 impl<T, A: Iterator<Item = T>, B: Iterator<Item = T>> Outward<A, B> {
-    /// What lies above and below the place, the nearest first.
+    /// Starts with the items above and below the place, each nearest first.
     pub fn new(above: A, below: B) -> Self {
         Self { above: Some(above), below: Some(below), is_below_next: false }
     }
 
-    /// The next one; none when what is left on both ways is too far.
+    /// Returns the next item; `None` when both sequences have ended.
     #[inline]
     pub fn step(&mut self, is_too_far: impl Fn(&T) -> bool) -> Option<T> {
         while self.above.is_some() || self.below.is_some() {
@@ -33,7 +35,7 @@ impl<T, A: Iterator<Item = T>, B: Iterator<Item = T>> Outward<A, B> {
     }
 }
 
-/// The next of a way, which ends here if that is too far or there is none.
+/// The next item of a sequence, which ends here if there is none or it is too far.
 #[inline]
 fn near<T>(
     way: &mut Option<impl Iterator<Item = T>>,

@@ -1,9 +1,10 @@
 //! The time of a rotation and the skews, from the phase of the platter at the completion of requests.
 //!
-//! A request from the medium completes a fixed time after its last sector has passed the head. So with the right time of
-//! rotation and the right skews, completions less the angles of the last sectors all fall on one phase; with wrong ones
-//! they spread over the circle. How close they are is measured by the length of their mean as unit vectors (Rayleigh's test of
-//! uniformity). Requests that a buffer answered only add noise.
+//! A request served from the medium completes a fixed time after its last sector has passed the
+//! head. So with the right rotation time and skews, the completions less the angles of the last
+//! sectors all fall on one phase; with wrong ones they spread over the circle. The length of their
+//! mean as unit vectors measures how close they are (Rayleigh's test of uniformity). Requests
+//! answered by a buffer only add noise.
 
 use crate::drive::{BusTransfer, Drive, Parameters};
 use crate::job::Job;
@@ -12,27 +13,30 @@ use ioscape_schema::statistics::sort_by_number;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// How far from the start's time of rotation is searched, as a share.
+/// How far from the start's rotation time the search extends, as a share.
 const RANGE: f64 = 0.01;
 
-/// Requests with which the first search is made, and with which skews are settled.
+/// Number of requests used in the first search, and number used to settle the skews.
 const FIRST: usize = 240;
 const MANY: usize = 3000;
 
-/// Requests of the short parts with which the time of a rotation is settled, and how many parts.
+/// Requests in each of the short parts that settle the rotation time, and the number of parts.
 const PART: usize = 40;
 const PARTS: usize = 60;
 
-/// Least length of the mean vector for a phase to be believed: chance gives a third in the first search.
+/// Least length of the mean vector for a phase to be believed: chance alone gives a third in the
+/// first search.
 const COHERENT: f64 = 0.45;
 
-/// Fewest requests of a zone that tell its skews, or a time of rotation.
+/// Least number of requests of a zone that determine its skews, or a rotation time.
 const LEAST: usize = 40;
 
-/// Track skews are tried so far from one another at first that the last track of a cylinder turns by one of so many parts of a rotation from one to
-/// the next: near the right one, the mean vector keeps nearly all of its length.
+/// Determines the step of the coarse search for track skews: one step turns the last track of a
+/// cylinder by this fraction of a rotation. Near the right skew, the mean vector then keeps nearly
+/// all of its length.
 const PARTS_OF_TURN: u32 = 16;
-/// Track skews are tried one by one with the cylinder skews that come to this share of the best so.
+/// Cylinder skews that reach this share of the best are searched again, with every track skew near
+/// the best one.
 const NEAR_BEST: f64 = 0.9;
 
 /// One completed request.
@@ -40,7 +44,7 @@ const NEAR_BEST: f64 = 0.9;
 struct Mark {
     at_ns: f64,
     zone: usize,
-    /// End of its last sector on its track, in turns.
+    /// End of its last sector on the track, in turns.
     sector: f64,
     /// Position of the track on its cylinder, and of the cylinder in its zone.
     track: i64,
@@ -48,23 +52,25 @@ struct Mark {
     write: bool,
 }
 
-/// Skews of a zone: of a track against the one before, and of a cylinder against the one before, in sectors.
+/// The skews of a zone, in sectors: of each track against the one before, and of each cylinder
+/// against the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Skews {
     track: u32,
     cylinder: u32,
 }
 
-/// What the phases of completions tell.
+/// What the phases of completions show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The start with the time of rotation, skews and offsets of zones that follow from them.
+    /// The start, with the rotation time found, and the skews and offsets of zones that follow.
     pub parameters: Parameters,
-    /// The zones, from 0, whose skews and offsets they do not tell.
+    /// The zones, from 0, whose skews and offsets could not be determined.
     pub untold: Vec<usize>,
 }
 
-/// What follows from the phases of completions; `None` when they tell nothing, or `go_on`, which is asked all the time, ended the search.
+/// Returns what the phases of completions show; `None` if they show nothing, or if `go_on`, which
+/// is called repeatedly, ended the search.
 pub fn found(
     start: &Parameters,
     drive: &Drive,
@@ -75,7 +81,8 @@ pub fn found(
         return None;
     }
     let (marks, missing) = marks(start, drive, jobs);
-    // What a read still has to cross on the bus can differ from zone to zone; a write completes a fixed time after the medium.
+    // The time that a read spends on the bus can differ between zones; a write completes a fixed
+    // time after the medium.
     let writes = 5 * marks.iter().filter(|mark| mark.write).count() > marks.len();
     let mut zones: Vec<Vec<Mark>> = vec![Vec::new(); start.zones.len()];
     for mark in marks {
@@ -118,7 +125,7 @@ pub fn found(
     Some(Found { parameters: fitted, untold })
 }
 
-/// The time of rotation that the marks of a zone tell.
+/// The rotation time that the marks of a zone show.
 fn rotation(
     marks: &[Mark],
     sectors: u32,
@@ -131,8 +138,9 @@ fn rotation(
     Some(refined(marks, &circle, skews, settled, go_on))
 }
 
-/// Sets the angles between zones that follow from their phases. That of all together cannot be known, so the first one keeps its own: drives
-/// count their angles from there, and from any other zone these would be no whole sectors.
+/// Sets the angles between zones from their phases. Only differences can be known, so the first
+/// known zone keeps its angle: drives count angles from there, and counted from another zone they
+/// would not be whole sectors.
 fn offsets(fitted: &mut Parameters, phases: &[Option<f64>]) {
     let known = phases.iter().enumerate().find_map(|(zone, phase)| phase.map(|p| (zone, p)));
     let Some((fixed, origin)) = known else { return };
@@ -147,8 +155,9 @@ fn offsets(fitted: &mut Parameters, phases: &[Option<f64>]) {
     }
 }
 
-/// The requests with measured times, with where the last block of each lies when skews and offsets are left out; and how
-/// many tracks the first cylinder of each zone lacks: it is counted as if it were whole.
+/// Returns the requests with measured times, each with the place of its last block without skews
+/// and offsets; and how many tracks the first cylinder of each zone lacks, since it is counted as
+/// if it were whole.
 fn marks(start: &Parameters, drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32>) {
     let layout = &drive.mechanism.layout;
     let tracks = layout.tracks();
@@ -168,12 +177,12 @@ fn marks(start: &Parameters, drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32
         let track = &tracks[address.track];
         let (nth, cylinder) = places[address.track];
         let span = layout.span_ns(address.track, address.slot + 1) as f64;
-        // Slips turn a track as well, and no skew of its zone says by how much.
+        // Slips turn a track as well, and no skew of its zone includes them.
         let zone = &start.zones[usize::from(track.zone)];
         let before = tracks.partition_point(|other| other.zone < track.zone);
         let sectors = f64::from(zone.sectors_per_track);
         let pushed = zone.pushed((address.track - before) as u64) as f64 / sectors;
-        // What a read still has to cross on the bus after the medium.
+        // What a read still has to transfer over the bus after the medium.
         let crossing = match drive.bus.transfer {
             BusTransfer::Overlapped => drive.bus.time_ns(1, false),
             _ => drive.bus.time_ns(job.command.count, false),
@@ -195,7 +204,7 @@ fn marks(start: &Parameters, drive: &Drive, jobs: &[Job]) -> (Vec<Mark>, Vec<u32
     (marks, missing)
 }
 
-/// How many tracks the first cylinder of each zone has fewer than the fullest.
+/// How many tracks fewer than the fullest cylinder the first cylinder of each zone has.
 fn lacking(drive: &Drive) -> Vec<u32> {
     let mut counts: BTreeMap<(u16, u32), u32> = BTreeMap::new();
     for track in drive.mechanism.layout.tracks() {
@@ -211,7 +220,7 @@ fn lacking(drive: &Drive) -> Vec<u32> {
     found.into_iter().map(|[first, most]| most - first).collect()
 }
 
-/// The `count` marks in a row that take the least time.
+/// The `count` consecutive marks that take the least time.
 fn densest(marks: &[Mark], count: usize) -> Option<&[Mark]> {
     if marks.len() < count {
         return (marks.len() >= LEAST).then_some(marks);
@@ -230,7 +239,7 @@ fn circle(sectors: u32) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// The vector that turns back by so many sectors.
+/// The vector that turns back by `by` sectors.
 fn back(circle: &[[f64; 2]], by: i64) -> [f64; 2] {
     circle[(-by).rem_euclid(circle.len() as i64) as usize]
 }
@@ -250,10 +259,11 @@ fn vector(mark: &Mark, origin_ns: f64, rotation_ns: f64) -> [f64; 2] {
     [cos, sin]
 }
 
-/// The marks of each track, at one time of rotation.
+/// The marks of each track, at one rotation time.
 struct Tracks<'a> {
     circle: &'a [[f64; 2]],
-    /// The vector of each mark, its cylinder, and the place of its track among the numbers.
+    /// For each mark its vector, its cylinder, the index of its track in `numbers`, and whether it
+    /// is a write.
     marks: Vec<([f64; 2], i64, usize, bool)>,
     /// Numbers of the tracks.
     numbers: Vec<i64>,
@@ -272,14 +282,15 @@ impl<'a> Tracks<'a> {
         Some(Self { circle, marks: marks.iter().map(of).collect(), numbers })
     }
 
-    /// Track skews that are tried at first: so far from one another.
+    /// The step between the track skews that are tried first.
     fn step(&self) -> u32 {
         let apart = self.numbers.last().zip(self.numbers.first()).map_or(1, |(b, a)| b - a);
         let tracks = u32::try_from(apart.max(1)).unwrap_or(u32::MAX);
         (self.circle.len() as u32 / tracks.saturating_mul(PARTS_OF_TURN)).max(1)
     }
 
-    /// Mean vectors of the tracks, reads and writes apart, which complete different times after the medium.
+    /// Sum vectors of each track, with reads and writes apart, since they complete different times
+    /// after the medium.
     fn sums(&self, cylinder: u32) -> Vec<[[f64; 2]; 2]> {
         let mut sums = vec![[[0.0; 2]; 2]; self.numbers.len()];
         for &(vector, at, rank, write) in &self.marks {
@@ -290,7 +301,7 @@ impl<'a> Tracks<'a> {
         sums
     }
 
-    /// Of these track skews the one with which the marks are closest, and how close they are.
+    /// Of these track skews, the one with which the marks are closest, and how close they are.
     fn best(&self, sums: &[[[f64; 2]; 2]], skews: impl Iterator<Item = u32>) -> Option<(f64, u32)> {
         let mut best: Option<(f64, u32)> = None;
         for track in skews {
@@ -322,7 +333,7 @@ fn best_skews(marks: &[Mark], circle: &[[f64; 2]], rotation_ns: f64) -> Option<(
         if coarsely < NEAR_BEST * most {
             continue;
         }
-        // A track skew is one of a circle, too: what is before the first is behind the last.
+        // Track skews are circular: what is before the first is behind the last.
         let around = (sectors + near + 1 - step..sectors + near + step).map(|skew| skew % sectors);
         let Some((length, track)) = tracks.best(&tracks.sums(cylinder), around) else { continue };
         if best.is_none_or(|(most, _)| length > most) {
@@ -332,10 +343,11 @@ fn best_skews(marks: &[Mark], circle: &[[f64; 2]], rotation_ns: f64) -> Option<(
     best
 }
 
-/// Whether marks of a zone tell those skews that it has, of tracks and of cylinders: half a turn more of one, or of both, has to turn enough marks
-/// against the others. Marks on one track are as close with any skews.
+/// Whether the marks of a zone determine the skews that it has, of tracks and of cylinders: half a
+/// turn more of either, or of both, must turn enough marks against the others. Marks on one track
+/// are equally close with any skews.
 fn tells_skews(marks: &[Mark], [tracks, cylinders]: [bool; 2]) -> bool {
-    // How many tracks and cylinders count of each mark.
+    // How many times each mark's track and cylinder count.
     let asked = [(tracks, [1, 0]), (cylinders, [0, 1]), (tracks && cylinders, [1, 1])];
     asked.into_iter().filter(|(has, _)| *has).all(|(_, [track, cylinder])| {
         let is_odd = |mark: &&Mark| (track * mark.track + cylinder * mark.cylinder) % 2 != 0;
@@ -344,7 +356,7 @@ fn tells_skews(marks: &[Mark], [tracks, cylinders]: [bool; 2]) -> bool {
     })
 }
 
-/// Mean vectors of reads and writes, and how close the marks are.
+/// Sum vectors of reads and writes, and how close the marks are.
 fn mean(
     marks: &[Mark],
     circle: &[[f64; 2]],
@@ -363,7 +375,8 @@ fn mean(
     (sums, length / marks.len().max(1) as f64)
 }
 
-/// The angle, in turns, at which a zone would begin if its first cylinder were whole, by its reads or its writes.
+/// The angle, in turns, at which a zone would begin if its first cylinder were whole, from its
+/// reads or its writes.
 fn phase(
     marks: &[Mark],
     circle: &[[f64; 2]],
@@ -376,7 +389,7 @@ fn phase(
     (sum != [0.0; 2]).then(|| libm::atan2(sum[1], sum[0]) / TAU)
 }
 
-/// The first search: time of rotation and skews together.
+/// The first search, for rotation time and skews together.
 fn search(
     marks: &[Mark],
     circle: &[[f64; 2]],
@@ -400,8 +413,9 @@ fn search(
     best.filter(|(length, _, _)| *length >= COHERENT).map(|(_, rotation, skews)| (rotation, skews))
 }
 
-/// The time of rotation with which many short parts of the marks are close, each at its own phase: one part alone can be
-/// close by chance with another time, and a real spindle does not keep its phase for long.
+/// The rotation time with which many short parts of the marks are close, each at its own phase. One
+/// part alone can be close by chance with another rotation time, and a real spindle does not keep
+/// its phase for long.
 fn settled(
     marks: &[Mark],
     circle: &[[f64; 2]],
@@ -424,7 +438,7 @@ fn settled(
     Some(peak(&closeness, best.1, step))
 }
 
-/// The time of rotation from longer and longer parts of the marks, as long as they stay together.
+/// Refines the rotation time with longer and longer parts of the marks, as long as they stay close.
 fn refined(
     marks: &[Mark],
     circle: &[[f64; 2]],
@@ -461,7 +475,7 @@ fn refined(
     }
 }
 
-/// The top between two steps, by halving.
+/// The maximum between two steps, by halving.
 fn peak(height: &dyn Fn(f64) -> f64, near: f64, step: f64) -> f64 {
     let (mut best, mut step) = (near, step);
     let mut top = height(best);

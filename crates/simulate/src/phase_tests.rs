@@ -1,4 +1,5 @@
-//! Skews are found where the marks tell them, and it is known where they do not.
+//! Tests that skews are found where the marks determine them, and reported as unknown where they do
+//! not.
 
 use super::*;
 use rand_pcg::Pcg64Mcg;

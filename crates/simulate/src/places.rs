@@ -1,4 +1,5 @@
-//! Stretches of blocks by where they lie on the medium: the one that costs least per block is found without looking at all.
+//! Stretches of blocks by their position on the medium: finds the cheapest per block without
+//! examining all of them.
 
 use crate::layout::Layout;
 use crate::mechanism::{Arm, Mechanism};
@@ -6,13 +7,15 @@ use crate::outward::Outward;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Range;
 
-/// Stretches of a track that are tried one by one; the others are looked at in the order in which they pass the head.
+/// Stretches on a track that are tried one by one; if there are more, they are tried in the order
+/// in which they pass the head.
 const FEW_ON_TRACK: usize = 4;
 
-/// Where a stretch begins: of one length, to the next power of two, in the order in which arm and head come to them.
+/// Where a stretch begins. Orders by length, rounded up to a power of two, and then as arm and head
+/// reach the stretches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    /// The length is at most two to this power, and more than half of it.
+    /// Logarithm of the length to base 2, rounded up.
     length: u32,
     cylinder: u32,
     head: u16,
@@ -20,10 +23,10 @@ struct Place {
     block: u64,
 }
 
-/// What is next to be written, as far as it is known: nanoseconds of positioning per block, and the block.
+/// The best stretch found so far: nanoseconds of positioning per block, and its first block.
 type Cost = (u64, u64);
 
-/// Stretches of blocks, with how many blocks each has.
+/// Stretches of blocks, and the number of blocks of each.
 #[derive(Clone, Debug)]
 pub struct Places<'a> {
     layout: &'a Layout,
@@ -31,7 +34,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// No stretches on this disk.
+    /// Starts without stretches on this disk.
     pub fn new(layout: &'a Layout) -> Self {
         Self { layout, blocks: BTreeMap::new() }
     }
@@ -41,7 +44,7 @@ impl<'a> Places<'a> {
         self.blocks.insert(self.place(block, count), count);
     }
 
-    /// Takes a stretch out.
+    /// Removes a stretch.
     pub fn remove(&mut self, block: u64, count: u64) {
         self.blocks.remove(&self.place(block, count));
     }
@@ -58,8 +61,9 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// First block of the stretch that an arm which moves off at `start_ns` can write with the least seek and rotation per block; of
-    /// equals the first. `looks` hears of every step of the search.
+    /// Returns the first block of the stretch with the least seek and rotation per block, for an
+    /// arm that starts at `start_ns`; of several, the lowest block. `looks` is called at every step
+    /// of the search.
     pub fn cheapest(
         &self,
         mechanism: &Mechanism,
@@ -69,7 +73,7 @@ impl<'a> Places<'a> {
     ) -> Option<u64> {
         let mut best = (u64::MAX, u64::MAX);
         let mut above = Place { length: u32::MAX, ..Place::default() };
-        // The longest first: theirs are the lowest costs.
+        // The longest first: these have the lowest costs.
         while let Some((&Place { length, .. }, _)) = self.blocks.range(..above).next_back() {
             above = Place { length, ..Place::default() };
             let longest = 1u64 << length;
@@ -92,7 +96,8 @@ impl<'a> Places<'a> {
         (best.0 < u64::MAX).then_some(best.1)
     }
 
-    /// The cheapest of the best so far and those on one track, which pass the head one after the other.
+    /// The cheaper of the best so far and the stretches on one track, in the order in which they
+    /// pass the head.
     fn cheapest_on(
         &self,
         on: Place,
@@ -117,27 +122,28 @@ impl<'a> Places<'a> {
         best
     }
 
-    /// Stretches of one length, from the arm's cylinder on.
+    /// Stretches of one length at or above the arm's cylinder, the nearest first.
     fn above(&self, length: u32, arm: &Arm) -> Way<'_> {
         let from = Place { length, cylinder: arm.cylinder, ..Place::default() };
         Way::new(&self.blocks, self.blocks.range(from..), false, length)
     }
 
-    /// Stretches of one length before the arm's cylinder, the nearest first.
+    /// Stretches of one length below the arm's cylinder, the nearest first.
     fn below(&self, length: u32, arm: &Arm) -> Way<'_> {
         let until = Place { length, cylinder: arm.cylinder, ..Place::default() };
         Way::new(&self.blocks, self.blocks.range(..until), true, length)
     }
 }
 
-/// Stretches of one length on the way from the arm in one direction. Each comes with its blocks, as far as a track has few of them; for
-/// the others of a track one comes without, and the way goes on behind that track.
+/// Stretches of one length in one direction from the arm. The first few of each track come with
+/// their number of blocks. If a track has more, the next comes without, to stand for the whole
+/// track, and the search continues behind it.
 struct Way<'p> {
     blocks: &'p BTreeMap<Place, u64>,
     places: Range<'p, Place, u64>,
     is_down: bool,
     length: u32,
-    /// The last one, and how many of its track came before it.
+    /// The last stretch, and how many of its track came before it.
     last: Option<(Place, usize)>,
 }
 

@@ -1,4 +1,5 @@
-//! Reading on after a read, into the drive's buffer, until a command needs the arm or the buffer is full.
+//! Read-ahead: reading on after a read, into the drive's buffer, until a command needs the arm or
+//! the buffer is full.
 
 use crate::drive::{Drive, ReadAheadTo};
 use crate::mechanism::{Arm, Feed, Mechanism, Run};
@@ -8,13 +9,13 @@ use crate::mechanism::{Arm, Feed, Mechanism, Run};
 pub struct Reach {
     /// Where it stops at the latest.
     to: ReadAheadTo,
-    /// Blocks behind the last request at most; absent where it goes on past a full buffer.
+    /// Most blocks behind the last request; `None` if it continues past a full buffer.
     most: Option<u64>,
-    /// Blocks of the buffer.
+    /// Capacity of the buffer in blocks.
     room: u64,
     /// Blocks of the disk.
     last: u64,
-    /// Whether what was asked for takes up room of what comes behind it.
+    /// Whether the requested blocks take space from those read ahead.
     keeps_requested: bool,
     /// Whether blocks leave the buffer once they are delivered.
     forgets: bool,
@@ -27,11 +28,11 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// That of a drive whose buffer, or the segment of it, has `room` blocks.
+    /// Returns the reach of a drive whose buffer, or a segment of it, has `room` blocks.
     pub fn new(drive: &Drive, room: u64) -> Self {
         let to = drive.buffer.read_ahead_to;
         let most = match to {
-            // What comes overwrites what came first.
+            // New blocks overwrite the oldest.
             ReadAheadTo::Track => None,
             _ => Some(drive.buffer.read_ahead_blocks.unwrap_or(room)),
         };
@@ -49,7 +50,8 @@ impl Reach {
         }
     }
 
-    /// The block where reading ahead stops when the buffer holds blocks from `first` on and the request is for those from `block` up to `end`.
+    /// The block at which read-ahead stops, if the buffer holds blocks from `first` on and the
+    /// request covers blocks from `block` up to `end`.
     fn limit(&self, mechanism: &Mechanism, first: u64, [block, end]: [u64; 2]) -> u64 {
         let layout = &mechanism.layout;
         let stop = match self.to {
@@ -74,11 +76,12 @@ impl Reach {
 pub struct ReadAhead {
     /// First block that the buffer holds.
     first: u64,
-    /// First block that was read ahead, or of a track that came later: where the stream is known to begin.
+    /// Where the stream is known to begin: the first block read ahead, or of a track that was
+    /// reached later.
     from: u64,
     /// When the stream began there.
     since_ns: u64,
-    /// The track that the head came from then; absent: the one that the arm is on.
+    /// The track that the head came from at that time; `None` for the track that the arm is on.
     came_from: Option<usize>,
     /// The block where the buffer is full or the disk ends.
     limit: u64,
@@ -86,18 +89,20 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Reading ahead from `since_ns` on behind the blocks that the buffer holds, after a request that ended before block `end`.
+    /// Reads ahead from `since_ns` on, behind the blocks that the buffer holds, after a request
+    /// that ended before block `end`.
     pub fn new([first, from]: [u64; 2], end: u64, since_ns: u64, reach: Reach) -> Self {
         let first = if reach.forgets { end } else { first.max(from.saturating_sub(reach.room)) };
         Self { first, from, since_ns, came_from: None, limit: from, reach }
     }
 
-    /// Extends the stream as far as a request for the blocks from the first of these up to the second allows.
+    /// Extends the stream as far as a request for blocks from `request[0]` up to `request[1]`
+    /// allows.
     pub fn extend(&mut self, mechanism: &Mechanism, request: [u64; 2]) {
         self.limit = self.reach.limit(mechanism, self.first, request).max(self.limit);
     }
 
-    /// The blocks that are held when the stream is stopped.
+    /// The blocks that the buffer holds if the stream stops at `now_ns`.
     pub fn held(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> [u64; 2] {
         let reached = self.reached(mechanism, arm, now_ns);
         [self.first.max(reached.saturating_sub(self.reach.room)), reached]
@@ -109,14 +114,15 @@ impl ReadAhead {
         on.map_or(*arm, |on| Arm { cylinder: on.cylinder, head: on.head, ..*arm })
     }
 
-    /// Lets the stream begin with the last track that the head had turned to before `now_ns`: from there it goes on as it did from the
-    /// first, and a long stream is not gone through again for every read.
+    /// Moves the beginning of the stream to the last track that the head had turned to before
+    /// `now_ns`. The stream continues from there exactly as it did from the first track, and reads
+    /// need not simulate a long stream again.
     fn begin_later(&mut self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) {
         let (mut since_ns, mut came_from) = (self.since_ns, self.came_from);
         let stream = [self.from, self.limit - self.from];
         let start = self.start(mechanism, arm);
         for run in mechanism.runs(&start, since_ns, Feed::default(), stream, false) {
-            // A head that turns to a track only now can still be stopped before.
+            // A head that only now turns to a track can still be stopped first.
             if since_ns >= now_ns {
                 break;
             }
@@ -125,7 +131,7 @@ impl ReadAhead {
         }
     }
 
-    /// How far the stream came by `now_ns`: the first block not yet read.
+    /// How far the stream has come by `now_ns`: the first block not yet read.
     fn reached(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> u64 {
         let stream = [self.from, self.limit - self.from];
         let start = self.start(mechanism, arm);
@@ -139,8 +145,9 @@ impl ReadAhead {
         self.limit
     }
 
-    /// When the last of the asked blocks is in the buffer; `None` when the stream does not have them: they begin before
-    /// it or beyond where it is now; or when it has stopped and is to begin anew. It goes on behind them.
+    /// Returns when the last of the requested blocks is in the buffer, and extends the stream
+    /// behind them. `None` if the stream does not have them: they begin before the stream or beyond
+    /// its present position, or it has stopped and must begin anew.
     pub fn deliver(
         &mut self,
         mechanism: &Mechanism,
@@ -165,19 +172,21 @@ impl ReadAhead {
         if self.reach.forgets {
             self.first = end;
         } else if !self.reach.in_segments {
-            // One piece of memory holds nothing but what is ahead.
+            // A buffer without segments holds only what lies ahead.
             self.first = block.max(self.first);
         }
         let at_ns = self.time_of(mechanism, arm, end);
         if stopped {
-            // The buffer was full: the platter turned on, so the stream starts again only with another read.
+            // The buffer was full and the platter has turned on, so only another read can restart
+            // the stream.
             return Some(at_ns.min(now_ns));
         }
         self.extend(mechanism, [block, end]);
         Some(at_ns)
     }
 
-    /// When the stream has read all blocks before `end`; for those before its beginning, when it began.
+    /// When the stream has read all blocks before `end`; if `end` is at or before its beginning,
+    /// when it began.
     fn time_of(&self, mechanism: &Mechanism, arm: &Arm, end: u64) -> u64 {
         let stream = [self.from, end.saturating_sub(self.from)];
         mechanism
@@ -186,13 +195,15 @@ impl ReadAhead {
             .map_or(self.since_ns, |run| run.end_ns)
     }
 
-    /// Stops for a command. Moves the arm to where the stream came, and gives the time when it is free and that when the drive turns to the
-    /// command.
+    /// Stops for a command. Moves the arm to the stream's position, and returns when the arm is
+    /// free and when the drive turns to the command.
     ///
-    /// A drive with segments that does not stop in a sector finishes what its head does before it turns to the command: the sector, the
-    /// switch to a track, or the wait there for the first sector (as DiskSim's "Stop prefetch in sector" has it). One that does turns to
-    /// it at once, and only the switch is finished meanwhile (so do the HP C2490A and the Seagate ST41601N; in DiskSim they wait for the
-    /// switch first). A drive without segments ends its sector or switch meanwhile.
+    /// A drive with segments that does not stop in a sector finishes what its head is doing before
+    /// it turns to the command: the sector, the switch to a track, or the wait there for the first
+    /// sector (like DiskSim's "Stop prefetch in sector"). One that does stop in a sector turns to
+    /// the command at once, and finishes only a switch meanwhile (as the HP C2490A and the Seagate
+    /// ST41601N do; in DiskSim they wait for the switch first). A drive without segments finishes
+    /// its sector or switch meanwhile.
     pub fn stop(&self, mechanism: &Mechanism, arm: &mut Arm, now_ns: u64) -> [u64; 2] {
         let (mut free_ns, mut begun_ns) = (self.since_ns, now_ns);
         let mut track = None;
@@ -213,7 +224,7 @@ impl ReadAhead {
                     }
                     (false, false) if now_ns >= run.begin_ns => step_end_ns,
                     _ if switches => step_end_ns,
-                    // Waiting for the track's first sector can be given up.
+                    // The wait for the track's first sector can be abandoned.
                     _ => now_ns,
                 };
                 break;
@@ -228,7 +239,8 @@ impl ReadAhead {
     }
 }
 
-/// When a head that reads a run ends what it does at `now_ns`: switching to the track, waiting for the first sector, or a sector.
+/// When a head that reads a run finishes its step at `now_ns`: the switch to the track, the wait
+/// for the first sector, or a sector.
 fn step_end_ns(mechanism: &Mechanism, run: &Run, now_ns: u64) -> u64 {
     if now_ns < run.ready_ns {
         run.ready_ns

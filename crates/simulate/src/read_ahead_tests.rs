@@ -1,4 +1,4 @@
-//! Tests of reading ahead: streams at the medium's rate, and what giving it up costs.
+//! Tests of read-ahead: streams at the medium's rate, and the cost of stopping.
 
 use super::{Reach, ReadAhead};
 use crate::command::{Command, DiskOptions, Done};
@@ -65,7 +65,8 @@ fn giving_up_costs_at_most_a_sector_or_a_switch() {
     assert_eq!(start(10 * MS + 7 * MS / 10), 0, "waiting for the first sector is given up at once");
 }
 
-/// What a write, and a read, that come at `at_ns` wait before their overhead of 1 ms, on a drive with segments that is reading ahead.
+/// How long a write and a read that arrive at `at_ns` wait before their overhead of 1 ms, on a
+/// drive with segments that is reading ahead.
 fn waited(stops_in_sector: bool, at_ns: u64) -> [u64; 2] {
     let mut parameters = simple_parameters();
     (parameters.controller.read_before_ms, parameters.controller.write_before_ms) = (1.0, 1.0);
@@ -81,12 +82,13 @@ fn waited(stops_in_sector: bool, at_ns: u64) -> [u64; 2] {
 
 #[test]
 fn a_drive_with_segments_ends_a_sector_a_switch_and_a_wait_or_turns_to_the_command_at_once() {
-    // The overhead lets sector 0 pass once: sector 99 ends at 20 ms, the switch takes until 20.5 ms, the next track begins at 21 ms.
+    // During the overhead, sector 0 passes once: sector 99 ends at 20 ms, the switch takes until
+    // 20.5 ms, and the next track begins at 21 ms.
     let at = |tenths: u64| 20 * MS + tenths * MS / 10;
     assert_eq!(waited(false, at(2)), [3 * MS / 10; 2], "what is left of the switch");
     assert_eq!(waited(false, at(7)), [3 * MS / 10; 2], "the wait for the first sector");
     assert_eq!(waited(false, 19 * MS + 25_000), [75_000; 2], "the sector");
-    // One that stops in a sector spends the overhead meanwhile, which is longer than a switch.
+    // A drive that stops in a sector stops during the overhead, which is longer than a switch.
     for tenths in [2, 7] {
         assert_eq!(waited(true, at(tenths)), [0; 2]);
     }
@@ -97,7 +99,7 @@ fn a_full_buffer_stops_the_stream() {
     let drive = simple();
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
-    // 100 blocks of room: blocks up to 108 are there after two tracks, later ones are not.
+    // The buffer holds 100 blocks: blocks up to 108 are there after two tracks, later ones are not.
     assert!(read(&mut disk, 500 * MS, 100, 8).parts.cached);
     let mut disk = Disk::new(&drive, options(true));
     read(&mut disk, 0, 0, 8);
@@ -143,7 +145,8 @@ fn a_long_stream_goes_on_from_its_last_track_as_if_it_were_gone_through_from_the
             };
             assert_eq!(stopped(ahead), stopped(whole), "read {nth}, {later_ns} ns later");
         }
-        // Now and then just when a track ends, and when there is more than is asked for.
+        // Varies the gap: some reads arrive just as a track ends, some when more has been read than
+        // they ask for.
         now_ns = at_ns.max(now_ns) + [0, 1, MS / 10, 2 * MS][nth as usize % 4];
     }
 }

@@ -1,10 +1,12 @@
-//! Simulated requests as rows of a trace, with further columns that say where their time at the disk went.
+//! Simulated requests as rows of a trace, with extra columns that say where their time at the disk
+//! went.
 
 use crate::job::SimulatedRequest;
 use ioscape_schema::TraceInfo;
 use std::collections::BTreeMap;
 
-/// Names of the columns that a simulation adds to those of a trace, as [`SimulatedRequest::columns`] gives them.
+/// Names of the columns that a simulation adds to those of a trace, in the order of
+/// [`SimulatedRequest::columns`].
 pub const COLUMNS: [&str; 8] =
     ["row", "wait_ns", "overhead_ns", "bus_ns", "seek_ns", "rotation_ns", "transfer_ns", "cached"];
 
@@ -25,31 +27,33 @@ impl SimulatedRequest {
     }
 }
 
-/// Rows in the order of arrival, as those of a trace are, though they are complete in another: a row waits for those before it.
+/// Puts rows into order of arrival, like those of a trace, though they complete in another order: a
+/// row waits for those before it.
 #[derive(Clone, Debug, Default)]
 pub struct InOrder {
     waiting: BTreeMap<u64, Option<SimulatedRequest>>,
-    /// Whether rows arrive in another order than recorded, as those of several disks in a closed system do: then all wait for the end.
+    /// Whether rows arrive in another order than recorded, like those of several disks in a closed
+    /// system: all then wait for the end.
     whole: bool,
 }
 
 impl InOrder {
-    /// Nothing yet; with `whole` the order of arrival is known only at the end.
+    /// Starts without rows; with `whole`, the order of arrival is known only at the end.
     pub fn new(whole: bool) -> Self {
         Self { waiting: BTreeMap::new(), whole }
     }
 
-    /// A row of the trace that will be complete.
+    /// Announces a row of the trace that will complete.
     pub fn expect(&mut self, row: u64) {
         self.waiting.insert(row, None);
     }
 
-    /// A row that is complete.
+    /// Takes a completed row.
     pub fn done(&mut self, row: SimulatedRequest) {
         self.waiting.insert(row.row, Some(row));
     }
 
-    /// Moves the rows that have none before them to `into`; `at_end` all.
+    /// Moves to `into` the rows that no incomplete row precedes; with `at_end`, all of them.
     pub fn release(&mut self, into: &mut Vec<SimulatedRequest>, at_end: bool) {
         if self.whole {
             if at_end {
@@ -68,10 +72,11 @@ impl InOrder {
     }
 }
 
-/// What holds for the simulated rows as a whole: the tables of the trace, and the drive.
+/// The description of the simulated rows as a trace: the tables of the original trace, and the
+/// drive.
 pub fn info(trace: &TraceInfo, drive: &str) -> TraceInfo {
     let mut info = TraceInfo { format: "simulation".to_owned(), ..trace.clone() };
-    // A simulation of simulated rows keeps what they were recorded as.
+    // A simulation of simulated rows keeps the format of the original recording.
     if trace.format != info.format || !trace.notes.contains_key("recorded as") {
         info.notes.insert("recorded as".to_owned(), trace.format.clone());
     }

@@ -1,6 +1,7 @@
-//! Seek curves: the published forms, each turned into a table of nanoseconds by distance before a run.
+//! Seek curves: the published forms, and how each becomes a table of nanoseconds by distance before
+//! a run.
 //!
-//! Floating point ends here: what the run looks up is a table of integers.
+//! Floating point ends here: a run only looks up integers in that table.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +22,13 @@ pub enum SeekCurve {
         c: f64,
         /// Factor of the distance.
         e: f64,
-        /// Times of distances 1, 2, …: they take the place of the curve.
+        /// Times of distances 1, 2, …, which override the curve.
         #[serde(default)]
         short: Vec<f64>,
     },
-    /// Measured points `[distance, milliseconds]`, straight lines between them; the last line continues, and not below 0: where the last
-    /// two points fall, it may have measured noise for a slope, which is no reason to refuse what was measured.
+    /// Measured points `[distance, milliseconds]`, joined by straight lines. The last line
+    /// continues, but not below 0: if the last two points fall, their slope may be measurement
+    /// noise, which is no reason to refuse the table.
     Table {
         /// At least one point, distances rising.
         points: Vec<(u32, f64)>,
@@ -57,10 +59,11 @@ pub fn nanoseconds(milliseconds: f64) -> u64 {
 }
 
 impl SeekCurve {
-    /// The times of all distances from 0 (no time) to `cylinders` - 1.
+    /// Returns the times of all distances from 0 (no time) to `cylinders` - 1.
     ///
     /// # Errors
-    /// A sentence when a number is negative, not finite or out of order, or a seek takes less than no time.
+    /// Says which number is negative, not finite or out of order, or that a seek takes less than no
+    /// time or over four seconds.
     pub fn table(&self, cylinders: u32) -> Result<Vec<u32>, String> {
         self.check()?;
         let lee = self.lee(cylinders);
@@ -97,7 +100,7 @@ impl SeekCurve {
         }
     }
 
-    /// Lee's two factors for a disk of this many cylinders.
+    /// Lee's two factors for a disk with `cylinders` cylinders.
     fn lee(&self, cylinders: u32) -> (f64, f64) {
         let Self::ThreePoints { single, average, full } = self else { return (0.0, 0.0) };
         let n = f64::from(cylinders.max(3));
@@ -130,7 +133,7 @@ impl SeekCurve {
     }
 }
 
-/// The least of the times of each distance and all longer ones.
+/// For each distance, the least time of that distance and all longer ones.
 pub fn least_from(table: &[u32]) -> Vec<u32> {
     let mut least = table.to_vec();
     for at in (1..least.len()).rev() {
@@ -139,7 +142,7 @@ pub fn least_from(table: &[u32]) -> Vec<u32> {
     least
 }
 
-/// The line through the points on both sides of `distance`, or the nearest two.
+/// Interpolates between the points on both sides of `distance`, or extends the last line.
 fn between(points: &[(u32, f64)], distance: f64) -> f64 {
     let after = points.partition_point(|p| f64::from(p.0) < distance);
     let (low, high) = match (points.len(), after) {

@@ -1,9 +1,10 @@
-//! The seek curve and the controller's times, from the rotation that requests waited for.
+//! The seek curve and the controller's times, from the rotational latency of requests.
 //!
-//! Once the phase of the platter is known, a request's time says exactly how long before its first sector the head would
-//! have been there if it took no time to get there. What is left after the true time is a wait between nothing and one
-//! rotation, evenly spread. So over requests with seeks of about the same length, the least and the longest wait tell how
-//! far the assumed time is off, without the error of a mean.
+//! Once the phase of the platter is known, a request's time shows exactly how long before its first
+//! sector the head would have arrived if it took no time to get there. What remains after the true
+//! time is a wait between zero and one rotation, evenly distributed. So over requests with seeks of
+//! similar length, the least and the longest wait show how far the assumed time is off, without the
+//! error of a mean.
 
 use crate::disk::Disk;
 use crate::drive::{Drive, Parameters};
@@ -14,39 +15,41 @@ use crate::stream::{on_disk, wants_flush};
 use ioscape_schema::statistics::mean;
 use std::collections::BTreeMap;
 
-/// Groups of seeks of about the same length.
+/// Most groups of seeks of similar length.
 const GROUPS: usize = 40;
-/// The fewest requests of one.
+/// Least number of requests in a group.
 pub const GROUP_LEAST: usize = 25;
 
-/// Requests further than this from the platter's phase were not served by the medium alone, in nanoseconds.
+/// Requests farther than this from the platter's phase, in nanoseconds, were not served by the
+/// medium alone.
 pub const OFF_PHASE_NS: f64 = 60_000.0;
 
-/// Rounds of fitting a line, and the error that counts as none, in milliseconds.
+/// Rounds of fitting a line, and the least error that counts, in milliseconds.
 const ROUNDS: usize = 30;
 const EXACT_MS: f64 = 0.002;
 
-/// One request that went to the medium after another.
+/// A request that was served from the medium right after another that was.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
-    /// Cylinders that the arm had to move over.
+    /// Distance in cylinders that the arm had to move.
     pub distance: u32,
     /// Whether it wrote.
     pub write: bool,
     after_write: bool,
-    /// Whether it came so soon that the angle of the platter was still known.
+    /// Whether it came so soon that the platter's angle was still known.
     pub soon: bool,
-    /// How much later it was complete than the assumed times have it, in nanoseconds.
+    /// How much later it completed than the assumed times predict, in nanoseconds.
     pub late_ns: f64,
     /// Whether the arm had neither to move nor to switch heads.
     stays: bool,
-    /// Rotation that it waited for, if the assumed times are right.
+    /// Rotational latency, if the assumed times are right.
     wait_ns: f64,
-    /// How far its completion is from the phase of the one before.
+    /// How far its completion is from the phase of the request before.
     off_phase_ns: f64,
 }
 
-/// `near` with times that explain the waits better; `None` when too few requests tell them.
+/// Returns `near` with times that explain the waits better; `None` if too few requests determine
+/// them.
 pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Parameters> {
     let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
     let mut all = waits(drive, jobs);
@@ -68,7 +71,8 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     let mut moved: Vec<Wait> = all.into_iter().filter(|wait| wait.distance > 0).collect();
     moved.sort_by_key(|wait| wait.distance);
     if still.len() < 2 * GROUP_LEAST {
-        // The controller's time cannot be separated from the arm's, only how much longer writes take than reads.
+        // The controller's time cannot be separated from the arm's; only how much longer writes
+        // take than reads is known.
         before_ns = [0.0, longer_writes(&moved, rotation_ns)];
     }
     fitted.controller.read_before_ms =
@@ -83,7 +87,8 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     Some(fitted)
 }
 
-/// Every request behind one that the medium served too, from the recorded state of the disk.
+/// Returns every request that follows one served from the medium and was served from it too,
+/// predicted from the recorded state of the disk.
 pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
     let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
     let layout = &drive.mechanism.layout;
@@ -101,7 +106,7 @@ pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
             continue;
         }
         let late_ns = job.io.completed_ns as f64 - done.completed_ns as f64;
-        // How long what was flushed before took is not recorded.
+        // How long a flush before the request took is not recorded.
         let is_known = |last: &&Job| !flushes && last.io.completed_ns <= job.io.issued_ns;
         if let Some(last) = before.filter(is_known) {
             let end = last.command.block + last.command.count.max(1) - 1;
@@ -126,7 +131,8 @@ pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
     waits
 }
 
-/// By how much more after the medium writes complete than reads do, beyond what is assumed; 0 where there is but one kind.
+/// How much later after the medium writes complete than reads, beyond the assumed times; 0 if all
+/// are of one kind.
 fn later_writes(waits: &[Wait]) -> Option<f64> {
     let changed = waits.iter().filter(|wait| wait.write != wait.after_write);
     let mut late: Vec<f64> = changed
@@ -136,7 +142,8 @@ fn later_writes(waits: &[Wait]) -> Option<f64> {
     if waits.is_empty() { None } else { Some(late.get(late.len() / 2).copied().unwrap_or(0.0)) }
 }
 
-/// Lets writes complete that much later, or reads earlier.
+/// Shifts the completion of writes by `later_ns` against that of reads. If this would make the
+/// time after writes negative, the remainder is added to the time after reads instead.
 fn shift_after(fitted: &mut Parameters, later_ns: f64) {
     let controller = &mut fitted.controller;
     let after = controller.write_after_ms + later_ns / 1e6;
@@ -144,8 +151,9 @@ fn shift_after(fitted: &mut Parameters, later_ns: f64) {
     controller.read_after_ms += (-after).max(0.0);
 }
 
-/// By how much the assumed time to the first sector is too short, from the waits that are left: they lie between this and
-/// a rotation more. The rotation that holds most of them counts, so a few that waited for something else do no harm.
+/// How much the assumed time to the first sector is too short. The remaining waits lie between this
+/// and one rotation more. The rotation that holds most of them counts, so a few requests that
+/// waited for something else do no harm.
 fn off(mut waits: Vec<f64>, rotation_ns: f64) -> Option<f64> {
     if waits.len() < GROUP_LEAST {
         return None;
@@ -166,13 +174,14 @@ fn off(mut waits: Vec<f64>, rotation_ns: f64) -> Option<f64> {
     Some(mean(&found))
 }
 
-/// Groups of about the same distance, as large as one another.
+/// Groups of similar distance, all of about the same size.
 fn groups(waits: &[Wait]) -> impl Iterator<Item = &[Wait]> {
     let count = (waits.len() / (2 * GROUP_LEAST)).clamp(waits.len().min(1), GROUPS);
     (0..count).map(move |n| &waits[n * waits.len() / count..(n + 1) * waits.len() / count])
 }
 
-/// By how much longer than assumed writes take than reads to their first sector, over seeks of the same length.
+/// How much longer writes take to their first sector than reads, beyond the assumed times, over
+/// seeks of similar length.
 fn longer_writes(moved: &[Wait], rotation_ns: f64) -> f64 {
     let of_kind = |group: &[Wait], write: bool| {
         let waits = group.iter().filter(|wait| wait.write == write).map(|wait| wait.wait_ns);
@@ -184,7 +193,7 @@ fn longer_writes(moved: &[Wait], rotation_ns: f64) -> f64 {
     found.get(found.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Distances and their seek times in milliseconds, as the waits have them.
+/// Distances and their seek times in milliseconds, as the waits show them.
 fn points(moved: &[Wait], drive: &Drive, rotation_ns: f64) -> Vec<(u32, f64)> {
     let mut points: Vec<(u32, f64)> = Vec::new();
     for group in groups(moved) {
@@ -200,7 +209,8 @@ fn points(moved: &[Wait], drive: &Drive, rotation_ns: f64) -> Vec<(u32, f64)> {
     points
 }
 
-/// A curve through the points: of two parts where it had two, otherwise the one of the start moved there.
+/// A curve through the points: in two parts if `near` has two, otherwise `near` moved to the
+/// points.
 fn curve(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> Option<SeekCurve> {
     const PART: usize = 4;
     if points.len() < 3 {
@@ -216,7 +226,8 @@ fn curve(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> Option<SeekC
     };
     let cut = (PART..points.len().saturating_sub(PART)).map(parts);
     let (_, at, [a, b, c, e]) = cut.min_by(|x, y| x.0.total_cmp(&y.0))?;
-    // Where both parts are equal between two groups they meet; otherwise the divider stays if it can.
+    // The divider stays if it can; otherwise it is where the two parts come closest between the two
+    // groups.
     let between = points[at - 1].0 + 1..points[at].0 + 1;
     let gap = |d: u32| (a + b * libm::sqrt(f64::from(d)) - c - e * f64::from(d)).abs();
     let met = between.clone().min_by(|x, y| gap(*x).total_cmp(&gap(*y)))?;
@@ -227,15 +238,17 @@ fn curve(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> Option<SeekC
     Some(SeekCurve::TwoPart { divider, a, b, c, e, short: short.clone() })
 }
 
-/// The curve of the start, moved to the points: its shape between them stays, above all that of seeks shorter or longer than any group's. It falls
-/// from one distance to a longer one by no more than it did.
+/// Returns the curve of the start, moved to the points. It keeps its shape between them, and above
+/// all beyond them, for seeks shorter or longer than any group's. It never falls more steeply than
+/// it did.
 fn moved_to(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> SeekCurve {
     let assumed = |distance: u32| f64::from(drive.mechanism.seek_ns[distance as usize]) / 1e6;
     let mut start: BTreeMap<u32, f64> = match near {
         SeekCurve::Table { points } => points.iter().copied().collect(),
         _ => bends(drive.mechanism.layout.cylinders()).map(|d| (d, assumed(d))).collect(),
     };
-    // A table ends at the longest seek: the line through two groups near one another tells nothing of longer ones.
+    // A table ends at the longest seek: a line through two groups near one another reveals nothing
+    // about longer ones.
     let longest = drive.mechanism.layout.cylinders() - 1;
     for distance in points.iter().map(|point| point.0).chain([longest]) {
         start.entry(distance).or_insert_with(|| assumed(distance));
@@ -253,13 +266,14 @@ fn moved_to(near: &SeekCurve, drive: &Drive, points: &[(u32, f64)]) -> SeekCurve
     SeekCurve::Table { points: found }
 }
 
-/// Distances that straight lines can follow a smooth curve by: closer where they are short.
+/// Distances between which straight lines approximate a smooth curve; denser where distances are
+/// short.
 fn bends(cylinders: u32) -> impl Iterator<Item = u32> {
     let steps = std::iter::successors(Some(1u32), |last| Some(last + last.div_ceil(8)));
     steps.take_while(move |distance| *distance < cylinders).chain([cylinders - 1])
 }
 
-/// What lies between the two nearest of these points, or is the same as at the only one.
+/// Interpolates between the two nearest of these points, or returns the value of the only one.
 fn offset(points: &[(u32, f64)], distance: u32) -> f64 {
     let behind = points.partition_point(|point| point.0 < distance);
     match (points[..behind].last(), points.get(behind)) {
@@ -271,8 +285,8 @@ fn offset(points: &[(u32, f64)], distance: u32) -> f64 {
     }
 }
 
-/// The line of time against a function of the distance that has the least sum of errors, whichever their sign, so that a
-/// outlying group does not distort it: constant, factor, and that sum.
+/// Fits a line of time against a function of the distance, with the least sum of absolute errors,
+/// so that an outlying group does not distort it. Returns the constant, the factor and that sum.
 fn line(points: &[(u32, f64)], of: impl Fn(u32) -> f64) -> (f64, f64, f64) {
     let (mut constant, mut factor) = (0.0, 0.0);
     let mut weights = vec![1.0; points.len()];
@@ -325,7 +339,8 @@ mod tests {
         assert_eq!(fitted(&simple_parameters(), &drive, &[]), None);
     }
 
-    /// By how much longer the fitted seeks are than those of a start, where groups are off by so much; in milliseconds.
+    /// How much longer the fitted seeks are than those of `seek`, if `groups` are off by these
+    /// times; in milliseconds.
     fn longer(seek: SeekCurve, groups: &[(u32, f64)]) -> Vec<f64> {
         let near = Parameters { seek, ..simple_parameters() };
         let drive = near.build().unwrap();
@@ -345,7 +360,7 @@ mod tests {
         {
             assert!((found[distance] - by).abs() < 1e-5, "{distance}: {found:?}");
         }
-        // A group that is off the other way does not make longer seeks shorter.
+        // A group that is off in the other direction does not make longer seeks shorter.
         let found = longer(seek, &[(20, 0.9), (21, 0.0), (60, 0.0)]);
         assert!((0.8..0.9).contains(&found[21]) && found[60].abs() < 1e-5, "{found:?}");
     }

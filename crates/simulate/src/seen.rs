@@ -1,4 +1,4 @@
-//! What the requests of a trace tell of a drive, and what they leave open.
+//! What the requests of a trace reveal about a drive, and what they leave open.
 
 use crate::compare::within_doubt;
 use crate::drive::Drive;
@@ -6,46 +6,53 @@ use crate::job::Job;
 use crate::seeks::{GROUP_LEAST, OFF_PHASE_NS, Wait, waits};
 use ioscape_schema::units::Bytes;
 
-/// A seek over this share of the cylinders tests the seek curve; shorter ones say nothing of longer ones.
+/// A seek over this share of the cylinders tests the seek curve; shorter ones reveal nothing about
+/// longer ones.
 const FAR: f64 = 0.1;
 const FAR_IN_WORDS: &str = "seek over a tenth of the cylinders or more";
 
-/// A seek over at most this share of the cylinders tells short ones.
+/// A seek over at most this share of the cylinders determines short seeks.
 const NEAR: f64 = 0.01;
 const NEAR_IN_WORDS: &str = "seek over a hundredth of the cylinders or less";
 
-/// A seek over this share of the cylinders tells long ones.
+/// A seek over this share of the cylinders determines long seeks.
 const LONG: f64 = 0.5;
 const LONG_IN_WORDS: &str = "seek over half of the cylinders or more";
 
-/// A request was foretold if it was complete within this of what was predicted, in nanoseconds.
+/// A request counts as foretold if it completed within this of the prediction, in nanoseconds.
 const FORETOLD_NS: f64 = 1e6;
 
-/// The share by which a rate is changed first to fit it.
+/// The share by which a rate is changed in the first step of its fit.
 pub const RATE_STEP: f64 = 0.05;
 
-/// The rate of the bus and an overhead explain the same times unless such a step moves the longest requests against the shortest by more than
-/// the mean of a group (the root of its number is 5) can be off the phase: so much longer at least, in nanoseconds, must they take the bus.
+/// Least difference, in nanoseconds, between the bus times of the longest and the shortest requests
+/// for the bus rate to be told apart from an overhead. A step of [`RATE_STEP`] must move them
+/// against each other by more than the error of a group's mean: the deviation from the phase,
+/// divided by 5, the root of the group's size.
 const TELLING_NS: f64 = OFF_PHASE_NS / 5.0 / RATE_STEP;
 
-/// What requests tell of a drive: how many of them came from or went to the medium behind another one that did, and how long they are.
+/// What requests reveal about a drive: how many were served from the medium right after another
+/// that was, and how long they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Reads and writes.
     of_kind: [usize; 2],
     /// With a seek over a good part of the cylinders.
     far: usize,
-    /// Those of them while the angle of the platter was known, which test a drive, and of these the ones that were foretold.
+    /// Those of `far` that came while the platter's angle was known, which test a drive; and those
+    /// of them that were foretold.
     far_soon: usize,
     far_foretold: usize,
-    /// With a seek over a few of them, and over most of them.
+    /// With a seek over few cylinders, and over most of them.
     near: usize,
     long: usize,
-    /// Blocks of the shortest and of the longest reads and writes, wherever their data were.
+    /// Lengths in blocks of the shortest and of the longest reads and writes, wherever their data
+    /// came from.
     lengths: [Option<[u64; 2]>; 2],
 }
 
-/// Blocks that a group of the shortest reads or writes has at most, and one of the longest at least: a few odd ones tell no rate.
+/// The most blocks of a group of the shortest reads or writes, and the least of a group of the
+/// longest: a few outliers must not decide whether the rate is known.
 fn lengths(jobs: &[Job], write: bool) -> Option<[u64; 2]> {
     let of_kind = jobs.iter().filter(|job| job.io.is_timed() && job.command.write == write);
     let mut counts: Vec<u64> = of_kind.map(|job| job.command.count).collect();
@@ -54,7 +61,8 @@ fn lengths(jobs: &[Job], write: bool) -> Option<[u64; 2]> {
     Some([*counts.get(group.checked_sub(1)?)?, *counts.get(counts.len() - group)?])
 }
 
-/// By how much longer a seek over so many cylinders takes a drive than the one of the start, in milliseconds.
+/// How much longer a seek over `distance` cylinders takes the fitted drive than the start, in
+/// milliseconds.
 fn moved_ms(start: &Drive, fitted: &Drive, distance: usize) -> f64 {
     let ms = |drive: &Drive| {
         drive.mechanism.seek_ns.get(distance).map_or(0.0, |ns| f64::from(*ns) / 1e6)
@@ -63,7 +71,7 @@ fn moved_ms(start: &Drive, fitted: &Drive, distance: usize) -> f64 {
 }
 
 impl Seen {
-    /// What `jobs` tell of `drive`.
+    /// Returns what `jobs` reveal about `drive`.
     pub fn of(drive: &Drive, jobs: &[Job]) -> Self {
         let all = waits(drive, jobs);
         let writes = all.iter().filter(|wait| wait.write).count();
@@ -87,7 +95,8 @@ impl Seen {
         }
     }
 
-    /// By how much longer than the shortest the longest reads and writes take a drive's bus, in nanoseconds.
+    /// How much longer than the shortest the longest reads and writes occupy a drive's bus, in
+    /// nanoseconds.
     fn apart_ns(self, drive: &Drive) -> [Option<u64>; 2] {
         [false, true].map(|write| {
             let [short, long] = self.lengths[usize::from(write)]?;
@@ -95,12 +104,12 @@ impl Seen {
         })
     }
 
-    /// Whether reads, and writes, tell the rate of the bus, beginning with that of `start`.
+    /// Whether reads, and writes, determine the rate of the bus, starting from that of `start`.
     pub fn tells_rates(self, start: &Drive) -> [bool; 2] {
         self.apart_ns(start).map(|apart_ns| apart_ns.is_some_and(|ns| ns as f64 > TELLING_NS))
     }
 
-    /// What requests that a drive was fitted to from a start do not tell, a sentence each.
+    /// Returns one sentence for each property that the fitted requests do not determine.
     pub fn untold(self, start: &Drive, fitted: &Drive) -> Vec<String> {
         let mut untold = self.few();
         let is_curve_told = self.far >= GROUP_LEAST;
@@ -123,7 +132,7 @@ impl Seen {
         untold
     }
 
-    /// The rates of the bus that stay those of the start.
+    /// Says which bus rates remain those of the start.
     fn rates(self, start: &Drive) -> impl Iterator<Item = String> {
         let (told, apart_ns) = (self.tells_rates(start), self.apart_ns(start));
         let block_bytes = u64::from(start.sector_bytes);
@@ -139,7 +148,7 @@ impl Seen {
         })
     }
 
-    /// Which times too few requests tell.
+    /// Says which times too few requests determine.
     fn few(self) -> Vec<String> {
         let [reads, writes] = self.of_kind;
         let all = [
@@ -156,7 +165,7 @@ impl Seen {
         .collect()
     }
 
-    /// Why a drive that explains these requests may still be another; `None` where seeks test it.
+    /// Says why a drive that explains these requests may still be another; `None` if seeks test it.
     pub fn doubt(self) -> Option<String> {
         let kind = format!("{FAR_IN_WORDS} soon after another");
         if self.far_soon < GROUP_LEAST {

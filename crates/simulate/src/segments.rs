@@ -1,4 +1,5 @@
-//! Segments of a drive's buffer that still hold what was read or written: later reads need no medium for it.
+//! Segments of a drive's buffer that still hold data read or written, so that later reads of it
+//! need no medium.
 
 /// Stretches of blocks in memory, the least recently used first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// As many segments as `most`, of `room` blocks each.
+    /// Starts with `most` empty segments of `room` blocks each.
     pub fn new(most: u32, room: u64) -> Self {
         Self { held: Vec::new(), most: most as usize, room }
     }
@@ -21,7 +22,8 @@ impl Segments {
         self.held.is_empty()
     }
 
-    /// A segment that holds all of these blocks, or else one that holds the first; it counts as used now.
+    /// Returns a segment that holds all of these blocks, or else one that holds the first, and
+    /// marks it as used.
     pub fn find(&mut self, [block, count]: [u64; 2]) -> Option<[u64; 2]> {
         let holds = |s: &[u64; 2], end: u64| s[0] <= block && block < s[1] && end <= s[1];
         let all = self.held.iter().position(|s| holds(s, block + count));
@@ -31,13 +33,13 @@ impl Segments {
         Some(found)
     }
 
-    /// Gives up the segment that was found last, to read on behind its blocks.
+    /// Removes the segment found last, so that read-ahead can continue behind its blocks.
     pub fn take_found(&mut self) {
         self.held.pop();
     }
 
-    /// Keeps a stretch, its end when it is longer than a segment, in the place of the least recently used one. Blocks may be in
-    /// several segments.
+    /// Keeps a stretch, or its end if it is longer than a segment, in place of the least recently
+    /// used one. Blocks may be in several segments.
     pub fn keep(&mut self, [first, end]: [u64; 2]) {
         if self.most == 0 || first >= end {
             return;
@@ -46,7 +48,7 @@ impl Segments {
         self.held.push([first.max(end.saturating_sub(self.room)), end]);
     }
 
-    /// Frees the least recently used segment when all are in use: one is needed for what is read next.
+    /// Frees the least recently used segment if all are in use, for the next read.
     pub fn make_room(&mut self) {
         self.leave(self.most.saturating_sub(1));
     }
@@ -56,7 +58,7 @@ impl Segments {
         self.held.drain(..surplus);
     }
 
-    /// Drops every segment that shares a block with these: the medium will be newer.
+    /// Drops every segment that overlaps these blocks, since the medium will be newer.
     pub fn forget(&mut self, [block, count]: [u64; 2]) {
         self.held.retain(|s| s[1] <= block || block + count <= s[0]);
     }
@@ -83,7 +85,7 @@ mod tests {
         let mut segments = Segments::new(3, 8);
         segments.keep([0, 20]);
         assert_eq!((segments.find([11, 1]), segments.find([12, 1])), (None, Some([12, 20])));
-        // Of two that overlap, the one that holds all.
+        // Of two that overlap, the one that holds all requested blocks is found.
         segments.keep([16, 24]);
         assert_eq!(
             (segments.find([18, 4]), segments.find([18, 9])),

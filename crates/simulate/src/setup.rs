@@ -1,4 +1,5 @@
-//! What stands for the devices of a trace: the drives that a command names, each for one device or for all others.
+//! Which drive stands for each device of a trace: a command names drives for single devices or for
+//! all others.
 
 use crate::catalog::{Files, Target};
 use crate::combinations::{Choices, combinations, of_flash};
@@ -10,24 +11,27 @@ use ioscape_schema::Device;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// What stands for the devices of a trace.
+/// The drives that stand for the devices of a trace.
 #[derive(Default)]
 pub struct Setup {
-    /// Drives of devices by their names.
+    /// Drives of single devices, by device name.
     pub named: Vec<(String, Target)>,
     /// The drive of every other device.
     pub others: Option<Target>,
-    /// How the command names that drive, or the trace that the drive lies beside, where this tells it from another that is called the same.
+    /// The drive as given in the command, or the trace beside which it lies, if this distinguishes
+    /// it from another with the same name.
     pub given: Option<String>,
-    /// What their descriptions state and the simulation leaves out, each after the drive's name or file.
+    /// What the drives' descriptions state but the simulation leaves out, each with the drive's
+    /// name or file.
     pub left_out: Vec<String>,
 }
 
 impl Setup {
-    /// The setups of a command's drives: one for every drive that is for all devices, each with the drives of single devices, `DEVICE=DRIVE`.
+    /// Returns the setups of a command's drives: one for every drive for all devices, each with the
+    /// drives of single devices, `DEVICE=DRIVE`.
     ///
     /// # Errors
-    /// As of [`Target::named`]; a device with two drives.
+    /// Those of [`Target::named`]; a device with two drives.
     pub fn all(
         drives: &[String],
         filled: Option<Filled>,
@@ -61,11 +65,11 @@ impl Setup {
         Ok(all)
     }
 
-    /// The combinations of these drives: those of the first disk. Nothing of the host's order and of a disk's caches can be chosen where
-    /// all are solid-state drives.
+    /// Returns the combinations of options for these drives: those of the first disk. If all are
+    /// solid-state drives, neither the host's scheduler nor a disk cache can be chosen.
     ///
     /// # Errors
-    /// As of [`combinations`], for every disk; as of [`of_flash`].
+    /// Those of [`combinations`], for every disk, and of [`of_flash`].
     pub fn combinations(&self, choices: &Choices) -> Result<Vec<Configuration>, String> {
         let disks = self.targets().filter_map(|target| match target {
             Target::Disk(drive) => Some(drive),
@@ -81,14 +85,14 @@ impl Setup {
         self.targets().all(|target| matches!(target, Target::Flash(_)))
     }
 
-    /// How far to trust them.
+    /// How far to trust the drives.
     pub fn status(&self) -> String {
         let mut words: Vec<&str> = self.targets().map(|t| t.status().words()).collect();
         words.dedup();
         words.join(", ")
     }
 
-    /// What the drives are called.
+    /// The names of the drives.
     pub fn name(&self) -> String {
         let named = self.named.iter().map(|(device, t)| format!("{device}={}", t.extent().name));
         let given = self.given.as_ref().map_or(String::new(), |given| format!(" ({given})"));
@@ -101,7 +105,8 @@ impl Setup {
         self.named.iter().map(|(_, target)| target).chain(&self.others)
     }
 
-    /// The names of devices that have a drive of their own, and are none of these of the trace.
+    /// The names of devices that have a drive of their own but are not among the devices `seen` in
+    /// the trace.
     pub fn unmet(&self, devices: &[Device], seen: &[u16]) -> Vec<&str> {
         let met: Vec<&str> = seen
             .iter()
@@ -111,7 +116,8 @@ impl Setup {
         self.named.iter().map(|(of, _)| of.as_str()).filter(|of| !met.contains(of)).collect()
     }
 
-    /// The drive that was given to a device by its name, or by its number where no device is called by that number.
+    /// The drive given to a device by its name, or by its number if that is not the name of any
+    /// device.
     fn own(&self, devices: &[Device], device: u16) -> Option<&(String, Target)> {
         let name = devices.get(usize::from(device)).map_or("", |d| d.name.as_str());
         let number = device.to_string();
@@ -120,10 +126,10 @@ impl Setup {
         given(name).or_else(|| given(&number).filter(|_| !is_a_name))
     }
 
-    /// The drive of a device, which is known by its name or its number.
+    /// Returns the drive of a device.
     ///
     /// # Errors
-    /// It has none.
+    /// The device has no drive.
     pub fn target(&self, devices: &[Device], device: u16) -> Result<&Target, Error> {
         let own = self.own(devices, device).map(|(_, target)| target);
         own.or(self.others.as_ref()).ok_or_else(|| {
@@ -135,7 +141,8 @@ impl Setup {
     }
 }
 
-/// Has setups whose drives are called the same, as those of a file and of a copy of it are, tell how they were given.
+/// Makes setups whose drives have the same name, like those of a file and its copy, show how they
+/// were given.
 fn tell_apart(setups: &mut [Setup], given: &[&String]) {
     let names: Vec<String> = setups.iter().map(Setup::name).collect();
     for ((setup, name), given) in setups.iter_mut().zip(&names).zip(given) {
@@ -156,7 +163,7 @@ fn one_each(named: &[&String]) -> Result<(), Error> {
     })
 }
 
-/// Files of drives, and what was said to be left out of one.
+/// Forwards to the files of drives, and records what was left out of one.
 struct Heard<'a> {
     files: &'a dyn Files,
     left_out: RefCell<Vec<String>>,

@@ -1,4 +1,5 @@
-//! A trace that is in memory simulated as a whole, and request by request from the recorded state of the disk.
+//! Simulates a trace in memory, either as a whole or request by request from the recorded state of
+//! the disk.
 
 use crate::command::{Command, DiskOptions};
 use crate::disk::Disk;
@@ -7,16 +8,17 @@ use crate::job::{Configuration, Job, SimulatedRequest, SimulatedTrace};
 use crate::stream::{Kind, Stream, on_disk, wants_flush};
 use ioscape_schema::IoFlags;
 
-/// Simulates jobs, in the order of their arrivals or of their issues.
+/// Simulates jobs, which are in order of arrival or of issue.
 ///
-/// Everything happens in the order of time, then of disks: the same jobs give the same rows on every machine.
+/// Events are ordered by time, then by disk, so the same jobs give the same rows on every machine.
 pub fn simulate(drive: &Drive, jobs: &[Job], options: &Configuration) -> SimulatedTrace {
     let mut run = SimulatedTrace::default();
     simulate_into(drive, jobs, options, &mut run);
     run
 }
 
-/// The same as [`simulate()`] into the memory of an earlier simulation: getting new memory for the rows takes as long as simulating.
+/// Does the same as [`simulate()`], in the memory of an earlier simulation: allocating the rows
+/// takes as long as simulating.
 pub fn simulate_into(
     drive: &Drive,
     jobs: &[Job],
@@ -34,10 +36,13 @@ pub fn simulate_into(
     run.traffic = stream.finish(&mut into);
 }
 
-/// Predicts every request by itself: the disk is where the recorded request before it left it, and the platter is turned
-/// so that that request's recorded completion was right. Gives the predicted physical times in nanoseconds, job by job;
-/// the jobs are those of one disk in the order they went to it, and a prediction far (seconds) after the request before
-/// it has lost the platter's angle.
+/// Predicts every request by itself, from the recorded state: the disk is where the recorded
+/// request before it left it, and the platter is turned so that the recorded completion of that
+/// request was right.
+///
+/// Returns the predicted physical times in nanoseconds, job by job. The jobs are those of one disk,
+/// in the order in which they were issued to it. A prediction long (seconds) after the request
+/// before has lost the platter's angle.
 pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
     let mut disk = Disk::new(drive, options);
     let mut predicted = Vec::with_capacity(jobs.len());
@@ -49,7 +54,7 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
             continue;
         }
         if done.parts.cached || count == 0 {
-            // It says nothing of the platter.
+            // It reveals nothing about the platter.
             if wants_flush(job.command, job.io.flags) {
                 disk.was_flushed(job.io.completed_ns);
             }
@@ -61,11 +66,12 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
     predicted
 }
 
-/// Requests that come later than this after the one before say nothing of the angle.
+/// Requests that come later than this after the one before reveal nothing about the angle.
 const SHORT_GAP_NS: u64 = 30_000_000;
 
-/// Whether the measured time of a request can be predicted from that of the one before: the platter's angle is still known. A flush has no
-/// place on the platter, and what one that comes with data waits for is not recorded.
+/// Whether the time of a request can be predicted from that of the one before, because the
+/// platter's angle is still known. A flush has no place on the platter, and how long a flush delays
+/// the data that come with it is not recorded.
 pub fn tells_angle(before: &Job, job: &Job) -> bool {
     let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
     let tells = |job: &Job| job.io.is_timed() && job.command.count > 0;

@@ -64,7 +64,7 @@ fn random_reads_take_the_mean_seek_and_half_a_rotation() {
     let run = simulate(&drive, &jobs, &Configuration::default());
     let seek = mean(run.rows.iter().map(|o| o.parts.seek_ns));
     let rotation = mean(run.rows.iter().map(|o| o.parts.rotation_ns));
-    // Distance d with probability 2(N-d)/N²; none with 1/N, when half of the heads differ.
+    // Distance d has probability 2(N-d)/N²; distance 0 has 1/N, and half of those switch heads.
     let table = &drive.mechanism.seek_ns;
     let truth: f64 = (1..100u32)
         .map(|d| f64::from(2 * (100 - d)) / 1e4 * f64::from(table[d as usize]))
@@ -80,7 +80,8 @@ fn a_long_read_runs_at_the_rate_of_the_medium() {
     let whole = [io(Op::Read, 0, 20_000 * 512, 0)];
     let jobs = jobs(&whole, &[0], &drive).unwrap();
     let run = simulate(&drive, &jobs, &Configuration::default());
-    // 200 tracks of a rotation, 100 track skews of 10 and 99 cylinder skews of 20 sectors between them.
+    // 200 tracks take a rotation each, with 100 track skews of 10 and 99 cylinder skews of 20
+    // sectors between them.
     let truth = 200 * 10 * MS + 100 * MS + 99 * 2 * MS;
     assert!(run.rows[0].parts.transfer_ns.abs_diff(truth) < truth / 1000);
 }
@@ -230,7 +231,8 @@ fn what_comes_behind_a_flush_is_predicted_from_the_recorded_end_of_the_flush() {
         ..io(op, offset, 4096, at_us * 1000)
     };
     let written = (0..100).map(|n| row(Op::Write, n * 37 % 100 * APART, n * 200, 130));
-    // Simulated, the buffer takes hundreds of milliseconds to be written; the recorded drive was faster.
+    // In the simulation, destaging the buffer takes hundreds of milliseconds; the recorded drive
+    // was faster.
     let data = Io { flags: IoFlags::FLUSH, ..row(Op::Write, 50 * APART, 21_000, 40_000) };
     let alone = Io { request: Request { len: 0, ..data.request }, ..data };
     for flush in [alone, data] {

@@ -1,4 +1,5 @@
-//! The skews of a drive of one zone, by trying all of them, and what is said of skews that nothing tells.
+//! Finds the skews of a drive of one zone by trying all of them, and words the remarks on skews
+//! that stay unknown.
 
 use crate::Error;
 use crate::drive::Parameters;
@@ -7,13 +8,15 @@ use crate::seeks::GROUP_LEAST;
 use crate::simulate::{one_step, tells_angle};
 
 const ALL_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time and to more tracks and cylinders, would";
-/// What is said where the phase of the platter tells skews that explain the requests no better than those of the start.
+/// The remark for when the phase of the platter shows skews that explain the requests no better
+/// than those of the start.
 pub const OTHERS: &str = "the skews are those of the start: the phase of the platter tells others, which explain these requests no better";
 const ANGLES_LEFT: &str = "the angles of track runs are not fitted: they are those of the start";
 const TRACK: &str = "zones.track_skew";
 const CYLINDER: &str = "zones.cylinder_skew";
 
-/// What is said where the skews of these zones, from 0, were to be found and are those of the start; runs of tracks have angles instead.
+/// The remark on zones, from 0, whose skews were searched for but remain those of the start; runs
+/// of tracks have angles instead.
 pub fn left(start: &Parameters, zones: &[usize]) -> Option<String> {
     if start.zones.is_empty() {
         return Some(ANGLES_LEFT.to_owned());
@@ -30,7 +33,7 @@ pub fn left(start: &Parameters, zones: &[usize]) -> Option<String> {
     })
 }
 
-/// What is said where these skews of a drive of one zone are those of the start.
+/// The remark on those skews of a drive of one zone that remain those of the start.
 pub fn left_of_one(names: &[&str]) -> Option<String> {
     match names {
         [] => None,
@@ -41,11 +44,13 @@ pub fn left_of_one(names: &[&str]) -> Option<String> {
     }
 }
 
-/// Tries every skew of a drive of one zone on the first so many jobs, or on all where these do not tell it, an error counting up to `bound_ns`; `step`
-/// hears of each. Gives the names of the skews that too few of all tell, which stay; `None` where `step` ended the search.
+/// Tries every skew of a drive of one zone on the first jobs, or on all jobs if the first do not
+/// determine it; errors count up to `bound_ns`. `step` is called before each trial. Returns the
+/// names of the skews that too few jobs determine, which keep their values; `None` if `step` ended
+/// the search.
 ///
 /// # Errors
-/// These parameters are no drive.
+/// The parameters do not describe a drive.
 pub fn tried(
     best: &mut Parameters,
     jobs: &[Job],
@@ -55,7 +60,7 @@ pub fn tried(
 ) -> Result<Option<Vec<&'static str>>, Error> {
     let mut left = Vec::new();
     let has = best.zones[0].has_skews(best.heads);
-    // Within a cylinder the track skew alone decides, so it is found first.
+    // Within a cylinder only the track skew matters, so it is found first.
     for (name, _) in [TRACK, CYLINDER].into_iter().zip(has).filter(|(_, has)| *has) {
         let mut sample = &jobs[..jobs.len().min(first)];
         let (mut lowest, mut telling) = cost(best, sample, name, bound_ns)?;
@@ -63,7 +68,7 @@ pub fn tried(
             sample = jobs;
             (lowest, telling) = cost(best, sample, name, bound_ns)?;
         }
-        // From one cylinder to another the track skew counts, too: with a wrong one, no cylinder skew is right.
+        // Between cylinders the track skew matters, too: if it is wrong, no cylinder skew is right.
         if !left.is_empty() || telling < GROUP_LEAST {
             left.push(name);
             continue;
@@ -88,8 +93,9 @@ pub fn tried(
     Ok(Some(left))
 }
 
-/// Mean error of the requests by which this skew is chosen, for the track skew those on the cylinder of the one before; and how many of them tell
-/// it, since the arm went to another track or cylinder.
+/// Returns the mean error of the requests by which this skew is chosen, and how many of them
+/// determine it because the arm went to another track or cylinder. The track skew is chosen by
+/// requests on the same cylinder as the one before.
 fn cost(
     parameters: &Parameters,
     jobs: &[Job],
@@ -122,14 +128,15 @@ mod tests {
     use crate::testing::{io, simple_parameters, timed};
     use ioscape_schema::{Io, Op};
 
-    /// Two hundred writes to these blocks of a drive, with its times.
+    /// Two hundred writes to these blocks, with the times of this drive.
     fn served(truth: &Parameters, block: impl Fn(u64) -> u64) -> Vec<Job> {
         let row = |n: u64| io(Op::Write, block(n) * 512, 512, n * 25_000_000);
         let rows: Vec<Io> = (0..200).map(row).collect();
         timed(truth, &rows)
     }
 
-    /// The track skew that is found on the first hundred or on all, from a wrong one, and which skews are left.
+    /// The track skew found on the first hundred jobs or on all, starting from a wrong one, and
+    /// which skews remain unknown.
     fn found(jobs: &[Job]) -> (u32, Option<Vec<&'static str>>) {
         let mut best = simple_parameters();
         best.zones[0].track_skew = 70;
@@ -140,14 +147,14 @@ mod tests {
 
     #[test]
     fn requests_behind_the_first_ones_tell_a_skew_that_these_do_not_tell() {
-        // On one track at first, then on both of its cylinder.
+        // First on one track, then on both tracks of its cylinder.
         let jobs = served(&simple_parameters(), |n| n / 100 * (n % 2) * 100 + n * 37 % 100);
         assert_eq!(found(&jobs), (10, Some(vec![CYLINDER])));
     }
 
     #[test]
     fn no_cylinder_skew_is_tried_with_a_track_skew_that_nothing_tells() {
-        // On the first track of another cylinder each time.
+        // Each on the first track of another cylinder.
         let jobs = served(&simple_parameters(), |n| n * 7 % 100 * 200 + n * 37 % 100);
         assert_eq!(found(&jobs), (70, Some(vec![TRACK, CYLINDER])));
     }

@@ -1,4 +1,4 @@
-//! A simulation as what a result file keeps of it: means, quantiles and distributions.
+//! The summary of a simulation in a result file: means, quantiles and distributions.
 
 use crate::alone::forget_queued;
 use crate::array::Array;
@@ -16,10 +16,11 @@ use ioscape_schema::{
     SimulationAgreement, Warning, WarningKind, units,
 };
 
-/// Points of a distribution that is kept.
+/// Number of points kept of a distribution.
 const DISTRIBUTION: usize = 100;
 
-/// Counted times of simulated requests, and what these wrote: memory that does not grow with their number.
+/// The times of simulated requests, counted in memory that does not grow with their number, and
+/// what they wrote.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     /// Of reads and of writes.
@@ -32,7 +33,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// One more request.
+    /// Adds a request.
     #[inline]
     pub fn add(&mut self, row: &SimulatedRequest) {
         let (kind, parts) = (usize::from(row.io.request.op == Op::Write), &row.parts);
@@ -53,7 +54,7 @@ impl Times {
         }
     }
 
-    /// Requests counted.
+    /// Number of requests counted.
     pub fn requests(&self) -> u64 {
         self.physical.iter().map(|counters| counters.ios).sum()
     }
@@ -66,15 +67,16 @@ impl Times {
     }
 }
 
-/// Bytes that a request brings to be written: none where they are only released.
+/// Bytes of data that a request writes: none if it only releases or zeroes them.
 #[inline]
 fn written_bytes(io: &Io) -> u64 {
     let releases = io.flags.intersects(IoFlags::DISCARD | IoFlags::ZEROES);
     if io.request.op == Op::Write && !releases { u64::from(io.request.len) } else { 0 }
 }
 
-/// The share of the host's bytes that the drives overwrote in their buffers: an array overwrites copies, too, and its parity where the
-/// host overwrites nothing.
+/// Estimates how many of the host's bytes the drives overwrote in their buffers, from the share of
+/// bytes other than parity that they overwrote. An array also overwrites copies, and its parity
+/// even if the host overwrites nothing.
 fn absorbed_bytes(times: &Times, traffic: &Traffic) -> u64 {
     let absorbed = traffic.absorbed - traffic.parity_absorbed;
     let written = traffic.written - traffic.parity_written;
@@ -82,7 +84,8 @@ fn absorbed_bytes(times: &Times, traffic: &Traffic) -> u64 {
     u64::try_from(all / u128::from(written.max(1))).unwrap_or(u64::MAX)
 }
 
-/// Bytes that went to the flash for every byte the host wrote, without what the drives' buffers still hold.
+/// Bytes written to the flash for every byte the host wrote, without those that the drives' buffers
+/// still hold.
 fn amplification(times: &Times, traffic: &Traffic) -> Option<f64> {
     let left = traffic.written.checked_sub(traffic.held).filter(|bytes| *bytes > 0)?;
     // An array writes copies and parity, too.
@@ -97,7 +100,7 @@ fn operations([read, write]: &[Counters; 2]) -> SimulatedOperations {
     SimulatedOperations { all, read, write }
 }
 
-/// The distribution of counted times: points `[time, share]`, times to three digits.
+/// The distribution of counted times: points `[time, share]`, with times to three digits.
 fn counted([read, write]: &[Counters; 2]) -> Vec<[f64; 2]> {
     let mut all = read.clone();
     all.merge(write);
@@ -129,7 +132,7 @@ pub fn distribution(mut times: Vec<u64>) -> Vec<[f64; 2]> {
     points
 }
 
-/// What is kept of one simulation, whose drives wrote so many bytes.
+/// The summary of one simulation of disks, which wrote `traffic`.
 pub fn cell(
     drive: &Drive,
     options: &Configuration,
@@ -166,7 +169,8 @@ pub fn cell(
     }
 }
 
-/// What is kept of a simulation against a solid-state drive: it has a write buffer of its own, and takes requests as they come.
+/// The summary of a simulation of a solid-state drive, which has a write buffer of its own and
+/// takes requests as they come.
 pub fn flash_cell(
     model: &Model,
     options: &Configuration,
@@ -190,17 +194,18 @@ pub fn flash_cell(
     }
 }
 
-/// A simulation beside the times that a trace recorded.
+/// The comparison of a simulation with the times that a trace recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// How far the two are from each other; `None` where no recorded time can be compared.
+    /// How well the two agree; `None` if no recorded time can be compared.
     pub agreement: Option<SimulationAgreement>,
-    /// Requests whose recorded times include a queue that the trace does not tell, so that they are not compared.
+    /// Requests not compared, because their recorded times include queueing that the trace does not
+    /// record.
     pub queued: u64,
 }
 
 impl Compared {
-    /// What is to be known of recorded times that are not compared.
+    /// Warns of recorded times that are not compared.
     pub fn doubt(&self) -> Option<Warning> {
         let requests = units::counted(self.queued, "request");
         let text = format!(
@@ -210,8 +215,9 @@ impl Compared {
     }
 }
 
-/// A simulation with these options beside the recorded times of the device with most requests whose completion is recorded. `tells_issue` says whether
-/// the trace tells when requests were issued, `None` that its formats hold rows of any source.
+/// Simulates with these options, and compares with the recorded times of the device with the most
+/// timed requests. `tells_issue` says whether the trace records when requests were issued; `None`
+/// if its format leaves that open.
 pub fn compared(
     drive: &Drive,
     jobs: &[Job],
@@ -237,7 +243,8 @@ pub fn compared(
     Compared { agreement, queued }
 }
 
-/// How far simulated times at the disk are from measured ones, as distributions, and request by request as `paired` says.
+/// How well simulated times at the disk agree with measured ones, as distributions, and request by
+/// request as in `paired`.
 fn agreed([measured, simulated]: [Vec<u64>; 2], paired: &Agreement) -> SimulationAgreement {
     let free = agreement(&measured, &simulated);
     SimulationAgreement {
@@ -269,13 +276,13 @@ mod tests {
             times.add(&SimulatedRequest { io, ..SimulatedRequest::default() });
         }
         assert_eq!(times.written_bytes, 4096);
-        // Two copies, of which three quarters were overwritten.
+        // Two copies, three quarters of which were overwritten.
         let disks = Traffic { written: 8192, absorbed: 6144, ..Traffic::default() };
         assert_eq!(absorbed_bytes(&times, &disks), 3072);
-        // Data and parity, of which only parity was overwritten.
+        // Data and parity; only parity was overwritten.
         let parity = Traffic { absorbed: 2048, parity_absorbed: 2048, ..disks };
         assert_eq!(absorbed_bytes(&times, &Traffic { parity_written: 4096, ..parity }), 0);
-        // Of each copy a quarter is still in the buffer.
+        // A quarter of each copy is still in the buffer.
         let flash = Traffic { written: 8192, destaged: 6144, held: 2048, ..Traffic::default() };
         assert_eq!(amplification(&times, &flash), Some(2.0));
         assert_eq!(amplification(&times, &Traffic::default()), None);

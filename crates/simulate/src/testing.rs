@@ -1,4 +1,5 @@
-//! What many tests need: a drive that is simple enough to be worked out by hand, others like it, requests, and a file.
+//! Fixtures of many tests: a drive simple enough to be worked out by hand, variants of it,
+//! requests, and a file.
 
 use crate::catalog::Files;
 use crate::drive::{Drive, Parameters};
@@ -9,7 +10,8 @@ use crate::simulate::simulate;
 use ioscape_schema::{Io, Op, Request};
 use std::path::Path;
 
-/// 100 cylinders, 2 heads, 100 sectors a track, 10 ms a rotation, seek 1 ms + 0.1 ms a cylinder, nothing else takes time.
+/// 100 cylinders, 2 heads, 100 sectors per track, 10 ms per rotation, a seek of 1 ms + 0.1 ms per
+/// cylinder; nothing else takes time.
 pub const SIMPLE: &str = r#"
 name = "simple"
 title = "Simple"
@@ -38,7 +40,8 @@ pub fn simple() -> Drive {
     simple_parameters().build().expect("the simple drive can be built")
 }
 
-/// A drive on which every access takes `ms` milliseconds, and its bus nothing: no seek, and rotation too short to matter.
+/// A drive on which every access takes `ms` milliseconds, and the bus no time: no seek, and a
+/// rotation too short to matter.
 pub fn constant(ms: f64) -> Drive {
     let mut parameters = simple_parameters();
     parameters.rotation_ms = 0.0001;
@@ -48,7 +51,8 @@ pub fn constant(ms: f64) -> Drive {
     parameters.build().expect("the drive can be built")
 }
 
-/// These requests, issued when they say, with the times that a drive takes for them.
+/// Returns these requests, issued at their recorded times, with the times that the drive `truth`
+/// takes for them.
 pub fn timed(truth: &Parameters, rows: &[Io]) -> Vec<Job> {
     let drive = truth.build().unwrap();
     let mut all = jobs(rows, &[0], &drive).unwrap();
@@ -95,7 +99,7 @@ pub fn unlike() -> Vec<Drive> {
     ]
 }
 
-/// A file of this name and text, and no other.
+/// A single file with this name and text.
 pub struct One(pub &'static str, pub &'static str);
 
 impl Files for One {

@@ -1,4 +1,4 @@
-//! All combinations of all setups at work on one trace, and what comes of them together.
+//! All combinations of all setups, simulated on one trace, and their results together.
 
 use crate::cell::{Batch, Cell};
 use crate::combinations::Choices;
@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::fit::{Fitting, device_name};
 use crate::setup::Setup;
 use ioscape_schema::units::counted;
-use ioscape_schema::{SimulatedCell, Simulation, TraceInfo};
+use ioscape_schema::{SimulatedCell, Simulation, TraceInfo, Warning, WarningKind};
 
-/// A combination at work, the number of its setup, and why it had to stop.
+/// One combination being simulated, the number of its setup, and why it stopped, if it did.
 pub struct AtWork<'a> {
     /// The combination.
     pub cell: Cell<'a>,
@@ -17,11 +17,11 @@ pub struct AtWork<'a> {
 }
 
 impl<'a> AtWork<'a> {
-    /// All combinations of all setups, the first of each to be compared with the recorded times; the first of all keeps its rows where
-    /// `keeps_rows`.
+    /// Returns all combinations of all setups. The first is compared with the recorded times and,
+    /// if `keeps_rows`, keeps its rows.
     ///
     /// # Errors
-    /// Options that contradict each other or have nothing to act upon.
+    /// Options that contradict each other or have no effect.
     pub fn all(
         setups: &'a [Setup],
         choices: &'a Choices,
@@ -33,7 +33,7 @@ impl<'a> AtWork<'a> {
             for options in setup.combinations(choices)? {
                 let mut cell = Cell::new(setup, choices, options, fitting);
                 if all.is_empty() {
-                    // Times that were recorded under another load say nothing of this one.
+                    // Times recorded under another load reveal nothing about this one.
                     if fitting.scale_time.is_none_or(|factor| factor == 1.0) {
                         cell.judge();
                     }
@@ -47,14 +47,14 @@ impl<'a> AtWork<'a> {
         Ok(all)
     }
 
-    /// Simulates more of the trace; `false` once something did not fit.
+    /// Simulates more of the trace; returns `false` once something did not fit.
     pub fn take(&mut self, batch: &Batch) -> bool {
         self.error = self.cell.take(batch).err();
         self.error.is_none()
     }
 }
 
-/// Why a simulation came to nothing.
+/// Why a simulation has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSimulated {
     /// Some combinations failed.
@@ -72,10 +72,10 @@ pub struct Simulated<'a> {
 }
 
 impl<'a> Simulated<'a> {
-    /// Completes `count` combinations of `setups`, or the numbers of those that failed.
+    /// Completes `count` combinations of `setups`; an `Err` in `found` numbers those that failed.
     ///
     /// # Errors
-    /// One failed, or found something that does not fit; no request moved data.
+    /// A combination failed, or a request does not fit.
     pub fn of(
         setups: &'a [Setup],
         found: Result<Vec<AtWork<'a>>, Vec<usize>>,
@@ -90,7 +90,7 @@ impl<'a> Simulated<'a> {
         })?;
         for at in &mut all {
             if let Some(error) = &at.error {
-                // A request that is longer than the drive has no place on it, wherever it begins.
+                // A request longer than the drive has no place on it, wherever it begins.
                 let can_wrap =
                     matches!(error, Error::Beyond { len, capacity, .. } if len <= capacity);
                 let wrap = if can_wrap { ", or give --wrap" } else { "" };
@@ -101,24 +101,24 @@ impl<'a> Simulated<'a> {
         Ok(Self { setups, all })
     }
 
-    /// The first combination, whose rows are kept.
+    /// Returns the first combination, whose rows are kept.
     ///
     /// # Errors
-    /// No request of the trace moved data, in a sentence.
+    /// Says that no request of the trace moved data.
     pub fn first(&self) -> Result<&Cell<'a>, String> {
         let first = self.all.first().map(|at| &at.cell).filter(|cell| cell.requests() > 0);
         first.ok_or_else(|| "no request of the trace moves data on these devices".to_owned())
     }
 
-    /// The rows that the combinations have still to give.
+    /// Takes the remaining rows of the combinations.
     pub fn take_rows(&mut self) -> Vec<crate::SimulatedRequest> {
         self.all.iter_mut().flat_map(|at| at.cell.take_rows()).collect()
     }
 
-    /// Refuses the drive of a device that made no request: it would be without effect.
+    /// Refuses a drive given for a device without requests, since it would have no effect.
     ///
     /// # Errors
-    /// Which device, and which devices made some, in a sentence.
+    /// Names the device, and the devices with requests.
     pub fn check_met(&self, trace: &TraceInfo) -> Result<(), String> {
         let seen = self.first()?.devices();
         let unmet = self.setups[0].unmet(&trace.devices, &seen);
@@ -132,29 +132,40 @@ impl<'a> Simulated<'a> {
         ))
     }
 
-    /// What the user should know of the trace in each combination.
+    /// Says what part of the trace was not simulated.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        for AtWork { cell, .. } in &self.all {
-            let unserved = cell.left_out().map(|what| format!("Not simulated: {what}"));
-            unserved.for_each(|note| add_once(&mut notes, note));
-            if cell.wrapped() > 0 {
-                let beyond = format!("beyond {}", cell.name());
-                let were = requests_were(cell.wrapped(), &beyond);
-                add_once(&mut notes, format!("{were} wrapped"));
-            }
-            if cell.unwritten_reads() > 0 {
-                let (reads, name) = (counted(cell.unwritten_reads(), "read"), cell.name());
-                let note = format!(
-                    "{reads} of drives of {name} found nothing, and took no flash: these drives began empty, and what was read had never been written or was discarded"
-                );
-                add_once(&mut notes, note);
-            }
+        for what in self.all.iter().flat_map(|at| at.cell.left_out()) {
+            add_once(&mut notes, format!("Not simulated: {what}"));
         }
         notes
     }
 
-    /// All of it, less where the trace comes from and when its requests arrive, and how far it is from the recorded times.
+    /// Warns of combinations whose figures may not be those of the trace.
+    pub fn doubts(&self) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        for AtWork { cell, .. } in &self.all {
+            let mut doubt =
+                |kind, message| add_once(&mut doubts, Warning::new(kind, message).at(cell.name()));
+            if cell.wrapped() > 0 {
+                let message = format!(
+                    "{} wrapped: seeks, hits and what caches absorb are not those of the trace",
+                    requests_were(cell.wrapped(), "beyond its end")
+                );
+                doubt(WarningKind::Unsupported, message);
+            }
+            if cell.unwritten_reads() > 0 {
+                let message = format!(
+                    "{} of its drives found nothing, and took no flash: they began empty, and what was read had never been written or was discarded",
+                    counted(cell.unwritten_reads(), "read")
+                );
+                doubt(WarningKind::NeverWritten, message);
+            }
+        }
+        doubts
+    }
+
+    /// The result, but for the trace's origin, the arrivals and the agreement with recorded times.
     pub fn simulation(&self, trace: &TraceInfo) -> Simulation {
         let joined = |what: fn(&Setup) -> String| {
             let mut all: Vec<String> = self.setups.iter().map(what).collect();
@@ -178,7 +189,7 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// What was not simulated, of each combination and each once.
+    /// What was not simulated, over all combinations, each item once.
     fn left_out(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for AtWork { cell, setup, .. } in &self.all {
@@ -189,8 +200,8 @@ impl<'a> Simulated<'a> {
     }
 }
 
-/// Adds what may be so of several combinations, unless it has been said.
-fn add_once(all: &mut Vec<String>, what: String) {
+/// Adds an item that may come from several combinations, unless it is there already.
+fn add_once<T: PartialEq>(all: &mut Vec<T>, what: T) {
     if !all.contains(&what) {
         all.push(what);
     }
@@ -199,7 +210,7 @@ fn add_once(all: &mut Vec<String>, what: String) {
 fn names(trace: &TraceInfo, devices: &[u16]) -> Vec<String> {
     devices.iter().map(|&device| device_name(&trace.devices, device)).collect()
 }
-/// So many requests of a kind, as the subject of a sentence: `1 request beyond 10 MiB was`.
+/// A number of requests as the subject of a sentence: `1 request beyond 10 MiB was`.
 pub fn requests_were(count: u64, kind: &str) -> String {
     let verb = if count == 1 { "was" } else { "were" };
     let space = if kind.is_empty() { "" } else { " " };
@@ -219,14 +230,14 @@ mod tests {
     use ioscape_schema::{Device, Io, IoFlags, Op};
     use std::sync::Arc;
 
-    /// Files of which none is a drive's.
+    /// No files at all.
     const NOWHERE: One = One("", "");
 
     fn shipped(drive: &str) -> Vec<Setup> {
         Setup::all(&[drive.to_owned()], None, &NOWHERE).unwrap()
     }
 
-    /// Rows of two devices at most, simulated to their end.
+    /// Simulates rows of at most two devices to their end.
     fn simulated<'a>(
         setups: &'a [Setup],
         choices: &'a Choices,
@@ -240,14 +251,14 @@ mod tests {
         Simulated::of(setups, Ok(all), count).unwrap()
     }
 
-    /// What is kept of them on these drives, or arrays of them.
+    /// The summary of these rows on these drives, or arrays of them.
     fn kept_of(setups: &[Setup], array: &str, rows: Vec<Io>) -> SimulatedCell {
         let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
         simulated(setups, &choices, Fitting::default(), rows).first().unwrap().kept()
     }
 
-    /// Requests that are compared with their recorded times: of a hundred reads, of which each tenth has no completion and one goes to
-    /// this byte.
+    /// How many of a hundred reads are compared with their recorded times; every tenth has no
+    /// completion, and one goes to `offset`.
     fn compared(fitting: Fitting, offset: u64) -> Option<u64> {
         let row = |n: u64| {
             let at = n * 50_000_000;
@@ -260,7 +271,7 @@ mod tests {
         found.first().unwrap().compared(Some(true)).agreement.map(|found| found.requests)
     }
 
-    /// What is kept of 400 writes of 4, 8, 16 and 32 KiB in turns, by turns to two devices with these drives, or arrays of them.
+    /// The summary of 400 writes of 4 to 32 KiB to two devices in turn, on these drives or arrays.
     fn kept([first, others]: [Target; 2], array: &str) -> SimulatedCell {
         let named = vec![("0".to_owned(), first)];
         let setups = [Setup { named, others: Some(others), ..Setup::default() }];
@@ -298,7 +309,7 @@ mod tests {
         assert_eq!([of("none"), of("raid1:4")], [Some(1.0), Some(4.0)]);
     }
 
-    /// The share of its bytes that a host overwrites in these drives' buffers, which writes 4 KiB behind one another so many times each.
+    /// The share of bytes overwritten in the buffers if the host writes each 4 KiB `times` times.
     fn overwritten(setups: &[Setup], array: &str, times: u64) -> f64 {
         let row = |n: u64| io(Op::Write, n / times * 4096, 4096, n * 100_000);
         let found = kept_of(setups, array, (0..2000 * times).map(row).collect());
@@ -317,7 +328,7 @@ mod tests {
         }
     }
 
-    /// A hundred reads, whose recorded service and think times these are.
+    /// A hundred reads with these recorded service and think times.
     fn reads([service_ns, think_ns]: [u64; 2]) -> Vec<Io> {
         let row = |n: u64| {
             let at = n * (service_ns + think_ns);
@@ -326,7 +337,7 @@ mod tests {
         (0..100).map(row).collect()
     }
 
-    /// Think times in a closed system of reads whose recorded service and think times these are, and what was left out.
+    /// Simulated think times in a closed system, for these recorded times, and what was left out.
     fn closed(times_ns: [u64; 2], scale_time: Option<f64>) -> (Vec<u64>, Vec<String>) {
         let (setups, fitting) = (shipped("hp-97560"), Fitting { scale_time, wrap: false });
         let choices = Choices { arrivals: Arrivals::Closed, ..Choices::default() };
@@ -375,15 +386,21 @@ mod tests {
         assert_eq!(compared(scaled(1.0), 1 << 40), None);
     }
 
-    /// Requests of each combination of what is varied in this order, and what is said of them.
+    /// What was not simulated, and the warnings.
+    fn told(found: &Simulated<'_>) -> Vec<String> {
+        let doubts = found.doubts().into_iter().map(|doubt| doubt.to_string());
+        found.notes().into_iter().chain(doubts).collect()
+    }
+
+    /// The requests of each combination of a sweep, in its order, and the remarks on them.
     fn varied(drive: &str, sweep: Sweep, wrap: bool, rows: &[Io]) -> (Vec<u64>, Vec<String>) {
         let (setups, fitting) = (shipped(drive), Fitting { wrap, scale_time: None });
         let choices = Choices { sweeps: vec![sweep], ..Choices::default() };
         let found = simulated(&setups, &choices, fitting, rows.to_vec());
-        (found.all.iter().map(|at| at.cell.requests()).collect(), found.notes())
+        (found.all.iter().map(|at| at.cell.requests()).collect(), told(&found))
     }
 
-    /// The same with these two arrays in both orders.
+    /// The remarks for these two arrays, in both orders.
     fn arrayed(drive: &str, arrays: [&str; 2], wrap: bool, rows: &[Io]) -> [Vec<String>; 2] {
         let [one, other] = arrays.map(|array| Array::parse(array).unwrap());
         [[one, other], [other, one]]
@@ -406,12 +423,13 @@ mod tests {
 
     #[test]
     fn what_is_so_of_one_array_alone_is_noted_of_it_wherever_it_stands() {
-        // 10 GB, which eight disks of 1.3 hold.
+        // 10 GB, which eight disks of 1.3 GB hold.
         let rows: Vec<Io> =
             (0..100).map(|n| io(Op::Read, n * 102_400_000, 4096, n * 50_000_000)).collect();
         for notes in arrayed("hp-97560", ["raid0:8", "none"], true, &rows) {
             assert_eq!(notes.len(), 1, "{notes:?}");
-            assert!(notes[0].ends_with("requests beyond hp-97560 were wrapped"), "{notes:?}");
+            let of_one = notes[0].strip_prefix("hp-97560: ").unwrap();
+            assert!(of_one.contains("requests beyond its end were wrapped"), "{notes:?}");
         }
         let discard = Io { flags: IoFlags::DISCARD, ..io(Op::Write, 0, 409_600, 0) };
         let rows = [discard, io(Op::Read, 0, 4096, 1_000_000)];
@@ -426,18 +444,18 @@ mod tests {
         let notes = |filled, array, rows| {
             let setups = Setup::all(&["generic-ssd".to_owned()], filled, &NOWHERE).unwrap();
             let choices = Choices { array: Array::parse(array).ok(), ..Choices::default() };
-            simulated(&setups, &choices, Fitting::default(), rows).notes()
+            told(&simulated(&setups, &choices, Fitting::default(), rows))
         };
         let is_noted = |array, rows, begin: &str| {
             let notes = notes(Some(Filled::Empty), array, rows);
             assert!(notes.len() == 1 && notes[0].starts_with(begin), "{notes:?}");
         };
         let read = || reads([0, 1_000_000]);
-        is_noted("none", read(), "100 reads of drives of generic-ssd found nothing");
+        is_noted("none", read(), "generic-ssd: 100 reads of its drives found nothing");
         assert_eq!(notes(None, "none", read()), Vec::<String>::new());
-        // Each writes a part of a row: its old data and parity are read.
+        // Each writes a part of a row, so its old data and parity are read.
         let writes = (0..100).map(|n| io(Op::Write, n * 409_600, 4096, n * 1_000_000)).collect();
-        is_noted("raid5:5", writes, "200 reads of drives of raid5:5:64K of generic-ssd found");
+        is_noted("raid5:5", writes, "raid5:5:64K of generic-ssd: 200 reads of its drives found");
     }
 
     #[test]
@@ -455,7 +473,7 @@ mod tests {
         let kept = found.first().unwrap().kept();
         assert!(kept.elapsed.all.max_ns < 40_000_000, "{:?}", kept.elapsed.all);
         assert_eq!(kept.parts.queue_ns, 0.0);
-        // A second lies between the issues.
+        // The two are issued a second apart.
         let busy = kept.utilization.expect("a share");
         let truth = 2.0 * kept.physical.all.mean_ns / 1e9;
         assert!((busy / truth - 1.0).abs() < 0.05, "{busy} for {truth}");

@@ -1,10 +1,11 @@
-//! What the document of an evaluation holds beside its exploration: target, settings, and what is known of concurrent writers.
+//! What the document of an evaluation holds beside its exploration: target, settings, and what is
+//! known about concurrent writers.
 
 use crate::reach::ReachLimits;
 use crate::resume::changed_since;
 use ioscape_schema::{Access, Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
 
-/// What is known of concurrent writers.
+/// What is known about concurrent writers.
 #[derive(Clone, Debug, Default)]
 pub struct KnownWriters {
     /// Buffered and direct writers.
@@ -14,10 +15,10 @@ pub struct KnownWriters {
 }
 
 impl KnownWriters {
-    /// Their name among the parts that may be left out.
+    /// The name of this part among those that may be left out.
     pub const NAME: &str = "single writer";
 
-    /// What an evaluation holds of them.
+    /// What an evaluation says about them.
     pub fn of(evaluation: &Evaluation) -> Self {
         Self {
             found: evaluation.findings.single_writer.clone(),
@@ -37,23 +38,24 @@ pub enum NotContinued {
     OtherTarget(String, String),
 }
 
-/// What an evaluation begins with.
+/// The state that an evaluation begins with.
 #[derive(Clone, Debug)]
 pub struct Beginning {
-    /// What it is asked to do.
+    /// What the evaluation is asked to do.
     pub settings: Settings,
-    /// What is known of concurrent writers.
+    /// What is known about concurrent writers.
     pub writers: KnownWriters,
     /// The probes made so far.
     pub probes: Vec<Probe>,
 }
 
 impl Beginning {
-    /// Those of the interrupted evaluation of `target` in `earlier`, one for each access; `document` takes over its seed, time and
-    /// doubts, and gets one where its environment is another by now.
+    /// Returns the state of the interrupted evaluation of `target` in `earlier`, one for each
+    /// access. `document` takes over its seed, time and warnings, and gets a warning if the
+    /// environment has changed since.
     ///
     /// # Errors
-    /// There is nothing to continue, or not there.
+    /// There is nothing to continue, or the result is about another target.
     pub fn continued(
         earlier: &Document,
         target: &str,
@@ -66,7 +68,7 @@ impl Beginning {
         }
         document.seed = earlier.seed;
         document.started_at.clone_from(&earlier.started_at);
-        // That it was interrupted is no doubt about what goes on.
+        // The warning about the interruption no longer applies to an evaluation that is continued.
         let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
         document.warnings = kept.cloned().collect();
         let changed = changed_since(&earlier.environment, &document.environment);
@@ -83,23 +85,25 @@ impl Beginning {
     }
 }
 
-/// What an evaluation holds that the exploration does not know.
+/// The parts of an evaluation that the exploration does not know.
 #[derive(Clone, Debug)]
 pub struct EvaluationFrame {
     /// The target as the user named it.
     pub target: String,
-    /// What was asked for.
+    /// What the evaluation is asked to do.
     pub settings: Settings,
-    /// What is known of concurrent writers.
+    /// What is known about concurrent writers.
     pub writers: KnownWriters,
-    /// What all findings hold for, in a sentence before them, where that is not the machine as it is.
+    /// A sentence put before the findings that says what they hold for, if that is not the machine
+    /// as it is.
     pub premise: Option<String>,
-    /// What bounds its sets and requests, and so what the findings hold for.
+    /// The limits on its sets and requests, and so on what the findings hold for.
     pub limits: ReachLimits,
 }
 
 impl EvaluationFrame {
-    /// Those of the evaluations of one target that begin so, each within the `limits` of its settings, with the probes made so far.
+    /// Returns the frames of the evaluations of one target that begin with `beginnings`, each
+    /// within the `limits` of its settings, with the probes made so far.
     pub fn all(
         target: &str,
         beginnings: Vec<Beginning>,
@@ -119,7 +123,7 @@ impl EvaluationFrame {
         beginnings.into_iter().map(frame).unzip()
     }
 
-    /// The evaluation as a document holds it.
+    /// Returns the evaluation as a document holds it.
     pub fn around(&self, mut evaluation: Evaluation) -> Evaluation {
         evaluation.target.clone_from(&self.target);
         evaluation.settings = Some(self.settings.clone());
@@ -153,7 +157,8 @@ mod tests {
         ReachLimits { memory_limit_bytes, ..LIMITS }.settings(base, None)
     }
 
-    /// Where direct I/O was left out, its evaluation was announced all the same.
+    /// Guards against a defect: an evaluation with direct I/O was announced although it had been
+    /// left out.
     #[test]
     fn no_premise_names_an_evaluation_that_is_not_made() {
         let premises = |ways: &[(Access, Option<u64>)]| -> Vec<String> {
@@ -178,9 +183,9 @@ mod tests {
             [(Access::Buffered, None), (Access::Buffered, Some(1 << 27)), (Access::Direct, None)];
         let [with, without] = [premises(&[whole, group, device]), premises(&[whole, group])];
         assert_eq!((with.len(), without.len()), (3, 2));
-        assert!(with[0].contains("measured with direct I/O, each in an evaluation of its own"));
+        assert!(with[0].contains("measured with direct I/O, each in a separate evaluation"));
         assert!(without.iter().all(|premise| !premise.contains("direct I/O")), "{without:?}");
-        assert!(without[0].contains("group of 128 MiB, in an evaluation of its own"));
+        assert!(without[0].contains("group of 128 MiB, in a separate evaluation"));
     }
 
     #[test]
@@ -221,7 +226,7 @@ mod tests {
         let largest = Point { value: 1e9, measurement, rounds: Vec::new(), spread: None };
         let unique_bytes_curve = vec![largest];
         let made = frame.around(Evaluation { unique_bytes_curve, ..Evaluation::default() });
-        let cap = "Sets of more than 954 MiB were not tried (--max-unique-bytes 1G would allow them): what is said of the last region holds up to there.";
+        let cap = "The curves end at sets of 954 MiB (--max-unique-bytes 1G would allow larger ones), so findings on the last region hold only up to that size.";
         assert_eq!((&*made.target, &made.settings), ("/srv", &Some(settings)));
         assert_eq!(made.findings.sentences, ["In a group.", cap, &one.sentence]);
         let known = KnownWriters::of(&made);

@@ -1,8 +1,8 @@
 //! Plans and verdicts over many runs: campaigns, validation, concurrent writers, comparisons.
 //!
-//! A study never runs anything itself. It says which run comes next, takes what the run found, and in the end gives a
-//! verdict. Every verdict follows from an interval; where the interval does not decide, the verdict says so, and says what
-//! would tell.
+//! A study never runs anything itself. It says which run comes next, takes the result of that run,
+//! and finally gives a verdict. Every verdict follows from an interval. If the interval does not
+//! decide, the verdict says so, and says what would decide.
 
 pub mod ab;
 pub mod campaign;
@@ -10,6 +10,7 @@ pub mod clients;
 pub mod comparison;
 pub mod frame;
 mod mount_options;
+mod quantity;
 pub mod ratio;
 pub mod reach;
 pub mod resume;

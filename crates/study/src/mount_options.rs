@@ -1,7 +1,7 @@
-//! Which mount options are no property of a file system, but differ from mount to mount.
+//! Mount options that are not properties of a file system but differ from mount to mount.
 
-/// Mount options that name a place, an address, an owner or a security label, or tell a limit of room: they differ from mount to mount, and no figure
-/// depends on them.
+/// Mount options that name a place, an address, an owner or a security label, or set a space limit:
+/// they differ from mount to mount, and no figure depends on them.
 const NAMES: [&str; 26] = [
     "addr",
     "clientaddr",
@@ -31,10 +31,10 @@ const NAMES: [&str; 26] = [
     "workdir",
 ];
 
-/// Mount options without [`NAMES`].
+/// Removes the mount options in [`NAMES`].
 pub(crate) fn without_names(options: &str) -> String {
     let is_name = |one: &&str| NAMES.contains(&one.split('=').next().unwrap_or(one));
-    // The kernel quotes a value that has commas of its own: context="...:c560,c898".
+    // The kernel quotes a value that contains commas: context="...:c560,c898".
     let mut is_quoted = false;
     let ends = |c: char| {
         is_quoted ^= c == '"';

@@ -8,26 +8,26 @@ use std::path::Path;
 /// The option by which several clients measure together.
 pub const CLIENTS: &str = "--clients";
 
-/// What a doubt about figures of before and after a continuation is told to be about.
+/// The place that a warning gives if it compares figures from before and after a continuation.
 pub const BEFORE: &str = "before --resume";
 
-/// Options that hold only where they are given, so that they must be given again.
+/// Options that apply only if given, so that they must be given again.
 const GIVEN_AGAIN: [&str; 5] = [CLIENTS, "--fs", "--fs-size", "--mkfs", "--mount"];
 
-/// How the mount options of a place are called in an identity, behind the label of the place.
+/// The name of a place's mount options in an identity; it follows the label of the place.
 const MOUNT_OPTIONS: &str = "'s mount options";
 
-/// Options by name with their values as words.
+/// Options by name, with their values as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenOptions {
-    /// All that have a value, typed or by default.
+    /// All options that have a value, typed or by default.
     pub all: BTreeMap<String, String>,
-    /// Those that were typed.
+    /// The options that were typed.
     pub typed: BTreeMap<String, String>,
 }
 
 impl GivenOptions {
-    /// The same without these, which may change while the work is continued.
+    /// Returns the same options without `names`, which may change when the work is continued.
     #[must_use]
     pub fn without(&self, names: &[&str]) -> Self {
         let rest = |options: &BTreeMap<String, String>| {
@@ -38,7 +38,7 @@ impl GivenOptions {
     }
 }
 
-/// The earlier work was begun elsewhere or otherwise.
+/// The earlier work was begun elsewhere or with other options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--resume {file}: this is not what was begun there: {}", .differences.join("; "))]
 pub struct OtherWork {
@@ -48,12 +48,13 @@ pub struct OtherWork {
     pub differences: Vec<String>,
 }
 
-/// What a result says of the work it belongs to, so that it can be continued: `here` (machine, target and what else must be the
-/// same) with all options, or what the `earlier` result says of it.
+/// Returns the identity of the work that a result belongs to, so that it can be continued: that of
+/// the `earlier` result, or else `here` (machine, target and whatever else must be the same) with
+/// all options.
 ///
 /// # Errors
-/// `here` or the typed options differ from what the earlier result says, or what must be given again is not; results of old versions
-/// say nothing.
+/// `here` or the typed options differ from the earlier result, or an option that must be given
+/// again is missing. Results of old versions do not hold an identity, so nothing is checked.
 pub fn identity(
     earlier: Option<(&Path, &Environment)>,
     here: BTreeMap<String, String>,
@@ -72,7 +73,8 @@ pub fn identity(
     Ok(earlier.identity.clone())
 }
 
-/// An identity without what the next mount may be called: another address, port or account makes no other place.
+/// Removes from an identity what the next mount may change: another address, port or account does
+/// not make it another place.
 fn nameless(identity: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let told = |(name, value): (&String, &String)| {
         let is_of_mount = name.ends_with(MOUNT_OPTIONS);
@@ -82,7 +84,7 @@ fn nameless(identity: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     identity.iter().map(told).collect()
 }
 
-/// How the option called `name`, which is not typed, is not what it was.
+/// How the option `name`, which was not typed, differs from its earlier value.
 fn not_again(name: &str, earlier: &Environment, options: &GivenOptions) -> Option<String> {
     let was = earlier.identity.get(name).filter(|_| !options.typed.contains_key(name))?;
     match options.all.get(name) {
@@ -91,8 +93,9 @@ fn not_again(name: &str, earlier: &Environment, options: &GivenOptions) -> Optio
     }
 }
 
-/// The doubt about work that was begun on a system as it `was` and goes on as it is `now`, where its kernel, scheduler or mitigations have changed, as far as
-/// both tell: an upgrade makes no other machine, but other figures.
+/// The warning about work that was begun on a system as it `was` and continues as it is `now`, if
+/// its kernel, scheduler or mitigations have changed, as far as both say. An upgrade does not make
+/// it another machine, but changes the figures.
 pub fn changed_since(was: &Environment, now: &Environment) -> Option<Warning> {
     let [given, given_now] = [was, now].map(mitigations);
     let properties = [
@@ -114,7 +117,8 @@ pub fn changed_since(was: &Environment, now: &Environment) -> Option<Warning> {
     })
 }
 
-/// The mitigations that a kernel was told to have, in words. What tells its kernel tells its command line, which most often says nothing of them.
+/// The mitigations that a kernel was told to apply, in words. A document that names its kernel also
+/// knows its command line, which usually does not mention any.
 fn mitigations(one: &Environment) -> Option<String> {
     let own = || "the kernel's own".to_owned();
     one.kernel.as_ref().map(|_| one.mitigations.clone().unwrap_or_else(own))
@@ -124,7 +128,8 @@ fn mitigations(one: &Environment) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Rounds under two kernels were one table under the name of the later one.
+    /// Guards against a defect: rounds under two kernels formed one table under the name of the
+    /// later kernel.
     #[test]
     fn work_that_goes_on_under_another_kernel_is_doubted() {
         let under = |kernel: &str| Environment {
@@ -145,7 +150,8 @@ mod tests {
         assert_eq!(told(&old, &Environment::default()), None, "not known");
     }
 
-    /// The usual command line, which says nothing of them, counted as one that is not known.
+    /// Guards against a defect: the usual command line, which does not mention mitigations, counted
+    /// as unknown.
     #[test]
     fn work_that_goes_on_with_other_mitigations_than_the_usual_ones_is_doubted() {
         let usual = Environment { kernel: Some("Linux 6.8".to_owned()), ..Environment::default() };
@@ -180,7 +186,8 @@ mod tests {
         assert!(identity(Some((file, &old)), map(&[("target", "/b")]), &given(&[])).is_ok());
     }
 
-    /// After a reboot the DHCP server had given another address, and the work of a night was refused.
+    /// Guards against a defect: after a reboot the DHCP server had assigned another address, and a
+    /// night's work was refused.
     #[test]
     fn another_address_of_the_same_mount_is_no_other_place() {
         let on = |options: &str| map(&[("target's mount options", options)]);
@@ -194,7 +201,8 @@ mod tests {
         assert_eq!(other.differences, ["target's mount options was rw,hard and is rw,soft"]);
     }
 
-    /// One client went on with the sums of four, and the user's own file system with rounds on loop devices.
+    /// Guards against two defects: one client continued the sums of four, and the user's own file
+    /// system continued rounds on loop devices.
     #[test]
     fn clients_and_file_systems_to_be_made_must_be_given_again() {
         let begun = [("--clients", "4"), ("--fs", "ext4"), ("--fs-size", "4G"), ("--seed", "1")];
@@ -218,7 +226,7 @@ mod tests {
         assert_eq!(go_on(&given), Ok(map(&begun)));
         let other = [("--clients", "4"), ("--fs", "xfs"), ("--fs-size", "4G")];
         assert_eq!(go_on(&other).unwrap_err().differences, ["--fs was ext4 and is xfs"]);
-        // The usual size, of a campaign that makes none.
+        // The default size, of a campaign that makes no file systems.
         let alone = Environment { identity: map(&[usual]), ..Environment::default() };
         let options = GivenOptions { all: map(&[usual]), typed: map(&[]) };
         assert!(identity(Some((Path::new("a.json"), &alone)), map(&[]), &options).is_ok());

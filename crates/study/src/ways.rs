@@ -1,25 +1,29 @@
-//! The ways in which one target is evaluated, each with its part of the budget: by access, or where no set outgrows the memory, by what is
-//! then to be told apart.
+//! The ways in which one target is evaluated, each with its share of the budget. They differ in
+//! access or, if no set outgrows the memory, in what they single out: the file cache as it is, one
+//! in a control group, or the device.
 
 use crate::reach::{GROUP_WEIGHT, ReachLimits};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Warning, WarningKind};
 
-/// Why the device gets none of the time where there is no group, but time for sets past the memory.
-const SPARED: &str = "no control group could be made, and all of the time is for one evaluation in which sets outgrow the memory (--access buffered,direct measures both)";
+/// Why the device gets no time of its own if there is no group but time for sets larger than the
+/// memory.
+const SPARED: &str = "no control group could be made, so the whole budget goes to one evaluation in which sets outgrow the memory (--access buffered,direct measures both)";
 
-/// One way.
+/// One way of evaluating a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// How requests go to the target.
+    /// How requests reach the target.
     pub access: Access,
     /// Memory limit of the workers, in bytes.
     pub memory_limit_bytes: Option<u64>,
 }
 
 impl Way {
-    /// With `group`, the limit in bytes of a control group that sets outgrow where none outgrows the memory: the file cache as it is, in
-    /// that group, and the device by itself. Otherwise the `accesses` asked for, under the memory limit asked for.
+    /// Returns all ways. `group` is the limit, in bytes, of a control group that sets outgrow where
+    /// none outgrows the memory. With it, the ways are the file cache as it is, the file cache in
+    /// that group, and the device by itself. Otherwise they are the requested `accesses` under the
+    /// requested memory limit.
     fn all(group: Option<u64>, accesses: &[Access], asked: Option<u64>) -> Vec<Self> {
         let of = |access, memory_limit_bytes| Self { access, memory_limit_bytes };
         match group {
@@ -32,9 +36,11 @@ impl Way {
         }
     }
 
-    /// The ways for a target with these `limits` as a whole and, where it would be divided, this limit of a `group`, as far as they can be had; and what
-    /// is said of the others. Why one that nobody asked for cannot be had is told by `refusal`. Where there is no group, but time for more than a few sets
-    /// well past the memory, dividing that time would only take such sets away: what was asked for keeps all of it.
+    /// Returns the ways that are possible for a target with these `limits` as a whole, and the
+    /// warnings about the others. `group` is the limit of the control group to be used if the
+    /// target would be divided. `refusal` says why a way that nobody asked for is not possible. If
+    /// there is no group, but time for more than a few sets well past the memory, dividing that
+    /// time would only cost such sets, so the requested accesses keep all of it.
     pub fn possible(
         limits: &ReachLimits,
         group: Option<u64>,
@@ -57,33 +63,36 @@ impl Way {
                 Some(why) => refused.push((way, why)),
             }
         }
-        // What shares the time has none for a set past the memory.
+        // Where the time is shared, no part has time for a set larger than the memory.
         let is_slow = limits.outgrows_memory() && !Self::are_divided(&possible, accesses);
         let left_out = refused.iter().map(|(way, why)| way.left_out(is_slow, why)).collect();
         (possible, left_out)
     }
 
-    /// Whether the time is divided among `ways` that nobody asked for, beside the `accesses` asked for.
+    /// Whether the time is divided among `ways` that nobody asked for, in addition to the requested
+    /// `accesses`.
     pub fn are_divided(ways: &[Self], accesses: &[Access]) -> bool {
         ways.len() > accesses.len()
     }
 
-    /// What part of the time of an evaluation with these `ways` this one of them gets, from 0 to 1: a group that nobody `asked` for has a border and
-    /// regions on both sides of it to be measured, and gets half as much time again as each of the others.
+    /// Returns the share, from 0 to 1, of the time of an evaluation with these `ways` that this one
+    /// gets. A group that nobody `asked` for has a border, and regions on both sides of it, to be
+    /// measured; so it gets half as much time again as each of the others.
     pub fn share(self, ways: &[Self], asked: Option<u64>) -> f64 {
         let weight = |way: &Self| if way.memory_limit_bytes == asked { 1.0 } else { GROUP_WEIGHT };
         weight(&self) / ways.iter().map(weight).sum::<f64>()
     }
 
-    /// What bounds the sets of this way, given the `limits` of the whole evaluation with its access. Where the time is divided and it gets a `share` of
-    /// it, it takes nothing of the others' for laying out.
+    /// Returns the limits on the sets of this way, given the `limits` of the whole evaluation with
+    /// its access. If the time is divided and this way gets a `share` of it, laying out its sets
+    /// must fit into that share.
     pub fn limits(self, share: Option<f64>, limits: ReachLimits) -> ReachLimits {
         let is_part = share.is_some();
         let budget_s = limits.budget_s * share.unwrap_or(1.0);
         ReachLimits { memory_limit_bytes: self.memory_limit_bytes, budget_s, is_part, ..limits }
     }
 
-    /// Its name among several: the access, and the memory limit that it has and the others may not.
+    /// Its name among several ways: the access, and its memory limit if there is one.
     pub fn name(self) -> String {
         match self.memory_limit_bytes {
             Some(limit) => {
@@ -93,14 +102,15 @@ impl Way {
         }
     }
 
-    /// That this way, which nobody asked for, is left out, and why; `is_slow` where sets of the others outgrow the memory, but few in the time.
+    /// The warning that this way, which nobody asked for, is left out, and why. `is_slow`: sets of
+    /// the other ways outgrow the memory, but only a few in the time available.
     fn left_out(self, is_slow: bool, why: &str) -> Warning {
         let what = match self.memory_limit_bytes {
             Some(_) if is_slow => {
-                "where the file cache ends may stay open: few sets outgrow the memory in the time, and no control group could be made that more of them outgrow"
+                "the end of the file cache may not be found: few sets outgrow the memory in the time there is, and no control group with less memory could be made"
             }
             Some(_) => {
-                "where the file cache ends may stay open: no set is well past the memory, and no control group could be made that sets outgrow"
+                "the end of the file cache may not be found: no set is well past the memory, and no control group with less memory could be made"
             }
             None => "the device is not measured by itself",
         };
@@ -112,7 +122,7 @@ impl Way {
 mod tests {
     use super::*;
 
-    /// Of a machine with little free space.
+    /// The limits of a machine with little free space.
     const LIMITS: ReachLimits = ReachLimits {
         memory_bytes: Some(1 << 34),
         capacity_bytes: 1 << 30,
@@ -128,7 +138,7 @@ mod tests {
         assert_eq!(shares, [2.0, 3.0, 2.0].map(|part| part / 7.0));
         let group = divided[1].limits(Some(0.5), LIMITS);
         assert_eq!((group.budget_s, group.memory_limit_bytes), (300.0, Some(1 << 28)));
-        // Where one of them turns out to be impossible.
+        // The case where one of them turns out to be impossible.
         assert_eq!([0, 2].map(|at| divided[at].share(&[divided[0], divided[2]], None)), [0.5; 2]);
         let names: Vec<String> = divided.iter().map(|way| way.name()).collect();
         assert_eq!(names, ["buffered", "buffered in a control group of 256 MiB", "direct"]);
@@ -141,7 +151,8 @@ mod tests {
         assert_eq!(limited[0].share(&limited, Some(1 << 28)), 0.5);
     }
 
-    /// The ways of a target without control groups, without direct I/O where `has_direct` is false, and what is said.
+    /// The ways for a target without control groups (and without direct I/O if `has_direct` is
+    /// false), and the warnings.
     fn without_group(limits: &ReachLimits, has_direct: bool) -> (Vec<Way>, String) {
         assert!(limits.group().is_some(), "it would be divided");
         let refusal = |way: Way| {
@@ -173,7 +184,8 @@ mod tests {
         }
     }
 
-    /// There was time for one set past the memory, which showed no border, and none for the device.
+    /// Guards against a defect: there was time for one set larger than the memory, which showed no
+    /// border, and none for the device.
     #[test]
     fn without_a_group_time_for_few_sets_past_the_memory_is_shared_with_the_device() {
         let short = ReachLimits {
@@ -198,7 +210,7 @@ mod tests {
         let (ways, said) = without_group(&LIMITS, true);
         assert_eq!(ways, [BUFFERED, Way { access: Access::Direct, ..BUFFERED }]);
         assert!(Way::are_divided(&ways, &[Access::Buffered]));
-        assert!(said.contains("no set is well past the memory") && said.ends_with("outgrow: no\n"));
+        assert!(said.contains("no set is well past the memory") && said.ends_with("made: no\n"));
         let (ways, said) = without_group(&LIMITS, false);
         assert_eq!(ways, [BUFFERED], "what is left alone has all of the time");
         assert!(!Way::are_divided(&ways, &[Access::Buffered]));

@@ -1,24 +1,26 @@
-//! What a request's blocks hold (Table 6 of Ruemmler & Wilkes 1993): by the file system's map, the flags and the process.
+//! Classifies what a request's blocks hold (Table 6 of Ruemmler & Wilkes 1993), by the file
+//! system's map, the request's flags and its process.
 
 use ioscape_schema::{BlockMap, Io, IoFlags, IoType, TypedRange};
 
-/// Maps of the blocks of some devices.
+/// A map of what the blocks of some devices hold.
 #[derive(Clone, Debug, Default)]
 pub struct BlockTypes {
-    /// Sorted by device and first byte, without overlaps.
+    /// Sorted by device and first byte; of ranges with the same first byte, the longest comes
+    /// first.
     certain: Vec<TypedRange>,
-    /// In use by something that the map does not tell.
+    /// Ranges that are in use, where the map does not say by what.
     in_use: Vec<TypedRange>,
     /// Devices with a journal.
     journals: Vec<u16>,
-    /// Devices whose metadata among the files can only tell where a file's blocks are.
+    /// Devices where metadata outside the known places can only be what locates a file's blocks.
     extents: Vec<u16>,
-    /// Where the mapped file systems lie: device, first byte, byte after the last.
+    /// The mapped file systems: device, first byte, byte after the last.
     mapped: Vec<(u16, u64, u64)>,
 }
 
 impl BlockTypes {
-    /// Sorts a map, to be asked about bytes.
+    /// Sorts a map so that bytes can be looked up.
     pub fn new(map: BlockMap) -> Self {
         let (certain, in_use): (Vec<_>, Vec<_>) = map
             .ranges
@@ -37,7 +39,8 @@ impl BlockTypes {
         this
     }
 
-    /// The same map at a later time, of which there is none: what has been put among the files since may be any metadata.
+    /// Returns this map for use at a later time for which there is no map. Whatever was put among
+    /// the files since may be any kind of metadata.
     #[must_use]
     pub fn outlived(mut self) -> Self {
         self.extents.clear();
@@ -52,41 +55,44 @@ impl BlockTypes {
             .map(|range| range.io_type)
     }
 
-    /// What is at a byte of a device; unknown where something is that the map does not tell.
+    /// Returns what is at a byte of a device: [`IoType::Unknown`] if the byte is in use but the map
+    /// does not say by what, `None` if the map has nothing there.
     pub fn at(&self, device: u16, byte: u64) -> Option<IoType> {
         Self::find(&self.certain, device, byte).or_else(|| Self::find(&self.in_use, device, byte))
     }
 
-    /// Whether a journal is known to be on the device.
+    /// Whether the device is known to have a journal.
     fn has_journal(&self, device: u16) -> bool {
         self.journals.contains(&device)
     }
 
-    /// Whether there is a map of a file system on the device.
+    /// Whether a file system on the device is mapped.
     pub fn covers(&self, device: u16) -> bool {
         self.mapped.iter().any(|(of, ..)| *of == device)
     }
 
-    /// Whether there is a map of the file system that the byte belongs to.
+    /// Whether the byte belongs to a mapped file system.
     fn holds(&self, device: u16, byte: u64) -> bool {
         self.mapped.iter().any(|(of, from, to)| *of == device && (*from..*to).contains(&byte))
     }
 }
 
-/// What the blocks of `io` hold, by maps of which the first counts most: blocks that one says are free may be known from
-/// another, taken earlier.
+/// Returns what the blocks of `io` hold, by maps of which the first takes precedence: blocks that
+/// one map lists as free may be known from another, taken earlier.
 ///
-/// Certain places of the map come first. Where it only says "in use", file systems mark their own blocks (`REQ_META`): those
-/// that ext4's journal's thread writes are the journal; others say where a file's blocks are, on devices where they can be
-/// nothing else ([`BlockMap::extents`]), and are unknown elsewhere. What is not marked is a file's. Outside of the mapped file systems, as on
-/// other partitions of the disk, nothing is known but what the map says of the place itself.
+/// Places that a map knows come first. Where a map only says "in use", a file system marks its own
+/// blocks (`REQ_META`). Of these, blocks that ext4's journal thread writes are the journal. The
+/// others locate a file's blocks on devices where they can be nothing else ([`BlockMap::extents`]),
+/// and are unknown elsewhere. Unmarked blocks belong to a file. Outside the mapped file systems,
+/// such as on other partitions of the disk, only the map's own entry for the place counts.
 pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     if io.flags.contains(IoFlags::SWAP) {
         return IoType::Swap;
     }
     let journals = command.starts_with("jbd2/");
     if io.request.len == 0 {
-        // A flush has no block. It keeps the journal's order, whoever issues it; where there is none, files are synced.
+        // A flush has no blocks. It keeps the journal in order, whoever issues it. Without a
+        // journal, it syncs files.
         let has_journal = journals || maps.iter().any(|map| map.has_journal(io.device));
         return match io.flags.contains(IoFlags::FLUSH) {
             true if has_journal => IoType::Journal,
@@ -97,7 +103,8 @@ pub fn classify(io: &Io, command: &str, maps: &[&BlockTypes]) -> IoType {
     let found = maps.iter().find_map(|map| map.at(io.device, io.request.offset));
     let is_mapped = || maps.iter().any(|map| map.holds(io.device, io.request.offset));
     match found {
-        // The file system marks the block as its own: the map is of another time, or did not tell a directory apart.
+        // The file system marks the block as its own, so the map is outdated or did not recognize a
+        // directory.
         Some(IoType::UserData) if io.flags.contains(IoFlags::META) => IoType::Unknown,
         Some(io_type) if io_type != IoType::Unknown => io_type,
         None if !is_mapped() => IoType::Unknown,

@@ -1,4 +1,5 @@
-//! The columns of a trace in this project's own formats, by name; `docs/trace-schema.md` describes them.
+//! The columns of a trace in this project's own formats, by name. `docs/trace-schema.md` describes
+//! them.
 
 use ioscape_schema::{Io, IoFlags, IoType, Op};
 
@@ -8,32 +9,32 @@ pub(crate) const QUEUED: &str = "queued_ns";
 pub(crate) const ISSUED: &str = "issued_ns";
 /// Completion.
 pub(crate) const COMPLETED: &str = "completed_ns";
-/// Device: its name as text, its index in Parquet.
+/// Device: its name in text formats, its index in Parquet.
 pub(crate) const DEVICE: &str = "device";
 /// Partition.
 pub(crate) const PARTITION: &str = "partition";
-/// Whether it writes.
+/// Whether the request writes.
 pub(crate) const IS_WRITE: &str = "is_write";
 /// First byte.
 pub(crate) const OFFSET: &str = "offset_bytes";
 /// Length.
 pub(crate) const LENGTH: &str = "length_bytes";
-/// Flags, a sum of bits.
+/// Flags, as a sum of bits.
 pub(crate) const FLAGS: &str = "flags";
 /// What the block holds.
 pub(crate) const TYPE: &str = "io_type";
-/// Requests in the queue at arrival.
+/// Requests in the device's queue at arrival, this one included.
 pub(crate) const QUEUE_LENGTH: &str = "queue_length";
-/// Process.
+/// Process ID.
 pub(crate) const PROCESS: &str = "process_id";
-/// Command: its name as text, its index in Parquet.
+/// Command: its name in text formats, its index in Parquet.
 pub(crate) const COMMAND: &str = "command";
 /// Error number.
 pub(crate) const ERROR: &str = "error";
 
-/// Key of the tables in the metadata of a Parquet file.
+/// The key of the device and command tables in a Parquet file's metadata.
 pub(crate) const TABLES: &str = "ioscape.trace";
-/// Key that says that the rows of a Parquet file are in the order of arrival.
+/// The key that marks the rows of a Parquet file as sorted by arrival.
 pub(crate) const SORTED: &str = "ioscape.sorted_by_queued_ns";
 
 /// All columns in their order.
@@ -54,25 +55,25 @@ pub(crate) const ALL: [&str; 14] = [
     ERROR,
 ];
 
-/// Columns without which there is no row.
+/// Columns that every row needs.
 pub(crate) const NEEDED: [&str; 4] = [QUEUED, IS_WRITE, OFFSET, LENGTH];
 
-/// A column that holds whole numbers: what it is of a row.
+/// Returns a row's value in a column, as a whole number.
 pub(crate) fn get(column: usize, io: &Io) -> u64 {
     let mut found = 0;
     each(column, std::slice::from_ref(io), |value| found = value);
     found
 }
 
-/// Whether a column is that of every row.
+/// Whether every row has `value` in a column.
 pub(crate) fn all_are(column: usize, rows: &[Io], value: u64) -> bool {
-    // No end before the last row, so that rows are compared without a branch.
+    // No early exit, so that rows are compared without a branch.
     let mut differing = 0;
     each(column, rows, |other| differing |= other ^ value);
     differing == 0
 }
 
-/// Whether a column, which is one of times, is in every row what the column before it is.
+/// Whether a column of times equals the column before it in every row; `false` for other columns.
 pub(crate) fn is_as_before(column: usize, rows: &[Io]) -> bool {
     fn all(rows: &[Io], differ: impl Fn(&Io) -> u64) -> bool {
         rows.iter().fold(0, |differing, io| differing | differ(io)) == 0
@@ -84,20 +85,20 @@ pub(crate) fn is_as_before(column: usize, rows: &[Io]) -> bool {
     }
 }
 
-/// The values of a column, row after row, made `of` whole numbers.
+/// Returns the values of a column, row by row, converted by `of`.
 pub(crate) fn values<T>(column: usize, rows: &[Io], of: impl Fn(u64) -> T) -> Vec<T> {
     let mut values = Vec::new();
     extend(&mut values, column, rows, of);
     values
 }
 
-/// Adds the values of a column, row after row.
+/// Appends the values of a column to `values`, row by row, converted by `of`.
 pub(crate) fn extend<T>(values: &mut Vec<T>, column: usize, rows: &[Io], of: impl Fn(u64) -> T) {
     values.reserve(rows.len());
     each(column, rows, |value| values.push(of(value)));
 }
 
-/// Which column it is is asked once, not for each row.
+/// Passes the values of a column to `put`. The column is looked up once, not for each row.
 #[inline]
 fn each(column: usize, rows: &[Io], put: impl FnMut(u64)) {
     fn all(rows: &[Io], of: impl Fn(&Io) -> u64, put: impl FnMut(u64)) {
@@ -121,18 +122,18 @@ fn each(column: usize, rows: &[Io], put: impl FnMut(u64)) {
     }
 }
 
-/// Sets a column of a row; `false` when the value is out of its range.
+/// Sets a column of a row; returns `false` if the value is out of range.
 pub(crate) fn set(column: usize, value: u64, io: &mut Io) -> bool {
     setter(column)(value, io)
 }
 
-/// What [`set`]s a column.
+/// Returns the function that [`set`]s a column.
 pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
-    /// Puts a value that fits.
+    /// Stores a value if it fits.
     fn put<N: TryFrom<u64>>(field: &mut N, value: u64) -> bool {
         N::try_from(value).map(|value| *field = value).is_ok()
     }
-    /// The same of a value that a signed column holds: what was below zero there is beyond its range here.
+    /// Stores a value of a signed column. Values below zero are out of range here.
     fn put_signed(field: &mut u64, value: u64) -> bool {
         i64::try_from(value).is_ok() && put(field, value)
     }
@@ -163,7 +164,8 @@ pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
     }
 }
 
-/// What holds for rows without a column: no issue or completion of their own.
+/// Fills in a column that the source lacks: an issue time defaults to the arrival, a completion
+/// time to the issue.
 pub(crate) fn default(column: usize, rows: &mut [Io]) {
     match ALL[column] {
         ISSUED => rows.iter_mut().for_each(|io| io.issued_ns = io.queued_ns),
@@ -172,8 +174,8 @@ pub(crate) fn default(column: usize, rows: &mut [Io]) {
     }
 }
 
-/// What is wrong with the times of a row: a request comes, is issued and is complete in this order. A 0 stands for a time that was not
-/// recorded.
+/// Returns what is wrong with the times of a row. A request must arrive, be issued and complete in
+/// this order; a time of 0 was not recorded.
 #[inline]
 pub(crate) fn backwards(io: &Io) -> Option<String> {
     let issued_ns = io.issued_ns.max(io.queued_ns);
@@ -189,25 +191,25 @@ pub(crate) fn backwards(io: &Io) -> Option<String> {
     Some(format!("{name} {ns} is before {than} {least_ns}"))
 }
 
-/// Names of the flags, as text writes them.
+/// Returns the names of the flags, as the text formats write them.
 pub(crate) fn flag_names(flags: IoFlags) -> String {
     let known: Vec<&str> = flags.iter_names().map(|(name, _)| name).collect();
     known.join("|").to_lowercase()
 }
 
-/// Names of all flags in words.
+/// Describes the names of all flags in words.
 pub(crate) fn all_flags() -> String {
     flag_names(IoFlags::all()).replace('|', ", ") + ", joined by | where there are several"
 }
 
-/// The flags of `flag_names`.
+/// Parses the flags that [`flag_names`] writes.
 pub(crate) fn flags_of(names: &str) -> Option<IoFlags> {
     names.split('|').filter(|name| !name.is_empty()).try_fold(IoFlags::empty(), |flags, name| {
         Some(flags | IoFlags::from_name(&name.to_uppercase())?)
     })
 }
 
-/// Names of the types, as text writes them.
+/// The names of the block types, as the text formats write them.
 pub(crate) const TYPES: [&str; 9] = [
     "unknown",
     "user_data",

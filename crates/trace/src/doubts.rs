@@ -1,13 +1,13 @@
-//! What is doubtful about a trace that was read or recorded, as warnings.
+//! Warnings about what is doubtful in a trace that was read or recorded.
 
 use ioscape_schema::trace_lacks::SLOW_ALONE;
 use ioscape_schema::{TraceCharacterization, TraceInfo, Warning, WarningKind};
 
-/// Notes that count requests with one end in the trace.
+/// Notes that count requests of which only the beginning or only the end is in the trace.
 pub(crate) const ONE_END: [&str; 2] =
     ["completions without a beginning", "requests without a completion"];
 
-/// Notes that count something that is not whole, and what that means.
+/// Notes that count what is incomplete, with the meaning of each count.
 const COUNTS: [(&str, &str); 9] = [
     (
         ONE_END[0],
@@ -44,7 +44,8 @@ const COUNTS: [(&str, &str); 9] = [
     ),
 ];
 
-/// Notes that say what a source does not tell, or not in full, and what that makes of a simulation. They come first.
+/// Notes about what a source does not record, or not in full, with the effect on a simulation.
+/// These warnings come first.
 const LACKS: [(&str, WarningKind, &str); 6] = [
     (
         SLOW_ALONE,
@@ -74,7 +75,8 @@ const LACKS: [(&str, WarningKind, &str); 6] = [
     ("types", WarningKind::TypesUnknown, "flags count as they are read"),
 ];
 
-/// The doubts about a trace's workloads: those about the trace, and what follows where no completion is told.
+/// Returns the warnings about a trace's workloads: those about the trace, and one for missing
+/// completion times.
 pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> Vec<Warning> {
     let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
     let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
@@ -83,12 +85,13 @@ pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> V
     doubts(info).into_iter().chain(untimed).collect()
 }
 
-/// The doubts about the trace as a whole: what it does not tell comes first.
+/// Returns the warnings about the trace as a whole. What the source does not record comes first.
 pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
     lacks(info).into_iter().chain(losses(info)).collect()
 }
 
-/// The doubts about a trace that is simulated: what it does not tell is left out of no figure there, and what follows from that is said.
+/// Returns the warnings about a trace that is simulated. A simulation leaves out no figure for what
+/// the trace does not record, so each warning says how that distorts the results.
 pub fn doubts_of_simulation(info: &TraceInfo) -> Vec<Warning> {
     let lacks = lacking(info).map(|(text, kind, simulated)| {
         Warning::new(kind, format!("{text}; in the simulation {simulated}"))
@@ -96,19 +99,20 @@ pub fn doubts_of_simulation(info: &TraceInfo) -> Vec<Warning> {
     lacks.chain(losses(info)).collect()
 }
 
-/// What the trace does not tell.
+/// Returns the warnings about what the source did not record.
 pub(crate) fn lacks(info: &TraceInfo) -> Vec<Warning> {
     lacking(info).map(|(text, kind, _)| Warning::new(kind, text)).collect()
 }
 
-/// What the trace says that it does not tell, of which kind that is, and what it makes of a simulation.
+/// Returns each note about what the source did not record, with the kind of its warning and the
+/// effect on a simulation.
 fn lacking(info: &TraceInfo) -> impl Iterator<Item = (&str, WarningKind, &'static str)> {
     LACKS.into_iter().filter_map(move |(note, kind, simulated)| {
         info.notes.get(note).map(|text| (text.as_str(), kind, simulated))
     })
 }
 
-/// What it lost.
+/// Returns the warnings about what was lost while recording or reading.
 pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let lost: u64 = info.lost_by_cpu.iter().sum();

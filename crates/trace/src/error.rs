@@ -1,22 +1,23 @@
-//! What can go wrong with a trace: a sentence that says what, where, and what to do.
+//! What can go wrong with a trace. Each message is a sentence that says what, where, and what to
+//! do.
 
 use std::io;
 
 /// Why a trace could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The bytes could not be had.
+    /// The bytes could not be read.
     #[error("cannot read {name}: {source}")]
     Read {
         /// The file.
         name: String,
-        /// What the system or the decompressor said.
+        /// The error of the system or the decompressor.
         source: io::Error,
     },
     /// The result could not be written.
     #[error("cannot write the trace: {0}")]
     Write(#[source] io::Error),
-    /// No format fits the first bytes.
+    /// The first bytes match no known format.
     #[error("{name} is of no known trace format: {advice}")]
     Unknown {
         /// The file.
@@ -24,21 +25,21 @@ pub enum Error {
         /// What to do about it.
         advice: String,
     },
-    /// There are no bytes.
+    /// The file is empty.
     #[error("{name} is empty")]
     Empty {
         /// The file.
         name: String,
     },
-    /// Several formats fit, which mean different things.
+    /// Several formats fit, and they would give different rows.
     #[error("{name} is ambiguous: its lines can be {formats}; name the format with --format")]
     Ambiguous {
         /// The file.
         name: String,
-        /// The formats that fit, with what they differ in.
+        /// The formats that fit, and how they differ.
         formats: String,
     },
-    /// The head of the file is broken; nothing was read.
+    /// The header is broken, so nothing was read.
     #[error("{name}: {reason}")]
     Header {
         /// The file.
@@ -51,26 +52,26 @@ pub enum Error {
     Record {
         /// The file.
         name: String,
-        /// The line, or the record and its byte.
+        /// The line, or the record and its first byte.
         position: FilePosition,
         /// What is wrong with it.
         reason: String,
     },
-    /// The trace asks for something this program does not do.
+    /// The trace needs something that this program does not do.
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// Where in a file something is.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePosition {
     /// A line of text, counted from 1.
     Line(u64),
-    /// A record counted from 1 and its first byte.
+    /// A binary record.
     Record {
         /// Number of the record, from 1.
         number: u64,
-        /// Its first byte, from the beginning of the decompressed file.
+        /// Its first byte, counted from the beginning of the decompressed file.
         byte: u64,
     },
 }

@@ -1,4 +1,5 @@
-//! Block-I/O traces: formats in, rows out; one-pass analyses that merge; a trace as a five-parameter workload.
+//! Block-I/O traces: reads and writes many formats, analyzes a trace in one pass with results that
+//! merge, and characterizes it as a five-parameter workload.
 
 pub mod analyze;
 pub mod characterize;

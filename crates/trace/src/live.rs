@@ -1,4 +1,5 @@
-//! What disks are doing right now: rows that completed in one short stretch of time, by disk, process and type.
+//! What disks are doing right now: the requests that completed in one short interval, by disk,
+//! process and type.
 
 use crate::analyze::counted::Counted;
 use crate::analyze::log_histogram::LogHistogram;
@@ -7,13 +8,15 @@ use ioscape_schema::{Io, IoFlags, IoType, Op, TopLatency, TopRow, TopSecond, Tra
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Most processes with a row of their own.
+/// The most processes that get a row of their own.
 const MOST_PROCESSES: usize = 100;
 
-/// What one disk, process or type did.
+/// The load of one disk, process or type.
 #[derive(Clone, Debug, Default)]
 struct Load {
     counted: Counted,
+    /// Requests that write data.
+    writes: u64,
     /// Times from arrival to completion.
     elapsed: LogHistogram,
 }
@@ -21,11 +24,13 @@ struct Load {
 impl Load {
     fn add(&mut self, io: &Io) {
         self.counted.count(io);
+        self.writes += u64::from(io.moves_data() && io.request.op == Op::Write);
         self.elapsed.add(io.elapsed_ns());
     }
 
     fn merge(&mut self, other: &Self) {
         self.counted.add(&other.counted);
+        self.writes += other.writes;
         self.elapsed.merge(&other.elapsed);
     }
 
@@ -41,6 +46,7 @@ impl Load {
             process,
             ios: self.counted.ios,
             reads: self.counted.reads,
+            writes: self.writes,
             read_bytes: self.counted.read_bytes,
             written_bytes: self.counted.write_bytes,
             latency,
@@ -50,14 +56,14 @@ impl Load {
     }
 }
 
-/// Rows of one stretch of time.
+/// Counts the requests of one interval.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
     all: Load,
     devices: Vec<Load>,
     /// By process and command.
     processes: FxHashMap<(u32, u32), Load>,
-    /// By what was done and what the blocks hold.
+    /// By operation and by what the blocks hold.
     types: BTreeMap<(&'static str, IoType), Load>,
 }
 
@@ -76,7 +82,8 @@ impl Live {
         }
     }
 
-    /// What was counted: `info` names the disks and commands; the stretch was so long and ended then.
+    /// Returns what was counted in an interval of `elapsed_s` that ended at `ended_unix_ns`; `info`
+    /// names the disks and commands.
     pub fn finish(&self, info: &TraceInfo, elapsed_s: f64, ended_unix_ns: u64) -> TopSecond {
         let mut latency_counts = vec![0; TopSecond::LATENCY_STEPS];
         for (ns, count) in self.all.elapsed.bins() {
@@ -118,13 +125,13 @@ impl Live {
     }
 }
 
-/// Rows with the most time of requests under way first.
+/// Sorts rows by their mean queue length, the longest first.
 fn busiest(mut rows: Vec<TopRow>) -> Vec<TopRow> {
     sort_by_number(&mut rows, |one| -one.queue_length);
     rows
 }
 
-/// What a request did and what its blocks hold; a flush has none.
+/// Returns what a request did and what its blocks hold; a flush has no blocks.
 fn kind(io: &Io) -> (&'static str, IoType) {
     let does = match () {
         () if io.flags.contains(IoFlags::DISCARD) => "discard",
@@ -136,7 +143,7 @@ fn kind(io: &Io) -> (&'static str, IoType) {
     (does, io.io_type)
 }
 
-/// `write journal`, `flush`.
+/// Returns a name such as `write journal` or `flush`.
 fn kind_name((does, holds): (&'static str, IoType)) -> String {
     if does == "flush" {
         return does.to_owned();
@@ -175,6 +182,7 @@ mod tests {
         live.update(&[Io { flags: IoFlags::FLUSH, ..io(Op::Write, 8, 1, 0, 500_000_000) }]);
         let second = live.finish(&info(), 0.5, 9);
         assert_eq!((second.all.ios, second.all.reads, second.lost_events), (3, 1, 5));
+        assert_eq!(second.all.writes, 1, "a flush is none");
         assert_eq!((second.all.read_bytes, second.all.written_bytes), (4096, 8192));
         assert!((second.all.queue_length - 2.0).abs() < 1e-9, "a second under way in half a one");
         assert_eq!(second.all.latency.unwrap().max_ns, 500_000_000);

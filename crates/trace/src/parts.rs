@@ -1,11 +1,12 @@
-//! Bytes by part of a trace: the parts are samples of it, and tell how much its shares are worth.
+//! Bytes by part of a trace. The parts are samples of the trace, so the spread between them shows
+//! how uncertain its miss ratios are.
 
-/// Parts of a trace, alike in their number of requests, whose difference says how much its shares of misses are worth.
+/// The number of parts of a trace, each with about the same number of requests.
 pub(crate) const PARTS: usize = 32;
-/// Half the width of the 90 % interval of a normal distribution, in standard deviations.
+/// Half the width of a normal distribution's 90 % interval, in standard deviations.
 pub(crate) const NORMAL90: f64 = 1.645;
 
-/// Bytes by the part of the trace in which they were moved.
+/// Bytes by the part of the trace that moved them.
 pub(crate) type ByPart = [f64; PARTS];
 
 /// Adds `factor` times `other`, part by part.
@@ -13,7 +14,7 @@ pub(crate) fn add_each(sum: &mut ByPart, other: &ByPart, factor: f64) {
     sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += factor * other);
 }
 
-/// Two neighbouring parts become one.
+/// Joins neighbouring parts in pairs.
 pub(crate) fn halve(parts: &mut ByPart) {
     *parts = std::array::from_fn(|i| match i < PARTS / 2 {
         true => parts[2 * i] + parts[2 * i + 1],
@@ -21,9 +22,10 @@ pub(crate) fn halve(parts: &mut ByPart) {
     });
 }
 
-/// Standard deviation of the sum of `missed` over that of `moved` between samples of their parts: what drawing parts at random with replacement
-/// (Efron, "Bootstrap methods", Annals of Statistics 7, 1979) comes to, in closed form (Cochran, "Sampling Techniques", 1977, section 6.4).
-/// One part tells nothing of others, so it counts as one trial.
+/// Returns the standard deviation of the sum of `missed` over the sum of `moved` when parts are
+/// drawn at random with replacement (Efron, "Bootstrap methods", Annals of Statistics 7, 1979), in
+/// closed form (Cochran, "Sampling Techniques", 1977, section 6.4). A single part says nothing
+/// about others, so it counts as one Bernoulli trial.
 pub(crate) fn ratio_deviation(missed: &ByPart, moved: &ByPart) -> f64 {
     let total: f64 = moved.iter().sum();
     let ratio = missed.iter().sum::<f64>() / total;

@@ -1,4 +1,4 @@
-//! What would caches of any size hold for each kind of request? Reuse distances by class, for predictions of the same requests elsewhere.
+//! Reuse distances by class of request, to predict what caches of any size would hold elsewhere.
 
 use crate::analyze::mix::mix;
 use crate::analyze::stack_distance::Stack;
@@ -7,28 +7,28 @@ use ioscape_schema::{AccessPattern, Io, Op, RequestClass};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Pages of 4 KiB, as file caches have them.
+/// Bits of a byte's place within a page: pages have 4 KiB, as in the file cache.
 const PAGE_BITS: u32 = 12;
-/// Bits of a page's number within its file; the file is above them.
+/// Bits of a page's number within its file; the bits above hold the file.
 const FILE_BITS: u32 = 40;
 const LAST_PAGE: u64 = (1 << FILE_BITS) - 1;
-/// Most pages that are followed, 8 GiB of them: beyond, one in two, then one in four, and so on.
+/// The most pages tracked (8 GiB). Beyond that, one page in two is sampled, then one in four...
 const MOST_PAGES: usize = 1 << 21;
-/// Most pages of one request that are counted: 64 MiB.
+/// The most pages of one request that are counted: 64 MiB.
 const MOST_OF_ONE: u64 = 1 << 14;
-/// Sizes of caches are told apart by so many steps to each doubling.
+/// Steps per doubling of the cache size.
 const STEPS: f64 = 4.0;
-/// Most streams that are told apart.
+/// The most streams that are tracked.
 const MOST_STREAMS: usize = 1 << 20;
 
-/// Requests of a part at first; twice as many whenever there are too many parts.
+/// Requests per part at first. The number doubles whenever there are too many parts.
 const PART_REQUESTS: u64 = 64;
-/// Age at which dirty data is written back though there is room for it (Linux: `vm.dirty_expire_centisecs`, 30 s, looked at every 5).
+/// Age of forced write-back (Linux: `vm.dirty_expire_centisecs`, 30 s, checked every 5 s).
 const EXPIRES_NS: u64 = 35_000_000_000;
-/// Kind, sequentiality, and size: the power of four that it rounds up to.
+/// Whether it writes, whether it is sequential, and its [`size_class`].
 type ClassKey = (bool, bool, u32);
 
-/// How far back, in pages used since, a page must be remembered to be found: `None` for never.
+/// How many pages used since then a cache must remember to hit; `None` if no cache can hit.
 type Reach = Option<u64>;
 
 #[derive(Clone, Debug, Default)]
@@ -36,9 +36,9 @@ struct Counts {
     requests: u64,
     bytes: u64,
     elapsed_ns: u128,
-    /// Sum over bytes of where in their sequential run they are, in bytes from its beginning.
+    /// Sum over all bytes of their distance from the beginning of their sequential run, in bytes.
     into_run: f64,
-    /// Bytes by step of the reach; those that no cache holds beside.
+    /// Bytes by step of the reach; `cold` has the bytes that no cache holds.
     by_reach: BTreeMap<i32, ByPart>,
     cold: ByPart,
 }
@@ -46,21 +46,21 @@ struct Counts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Stream {
     end: u64,
-    /// Bytes of the sequential run so far.
+    /// Length of the sequential run so far, in bytes.
     run: u64,
     page: u64,
     reach: Reach,
 }
 
-/// A page that was written and that storage need not have yet.
+/// A written page that storage need not have received yet.
 #[derive(Clone, Copy, Debug)]
 struct Dirty {
-    /// The farthest reach that its uses needed since it was last written.
+    /// The farthest reach that any use since its last write needed.
     reach: u64,
     /// When it became dirty.
     since_ns: u64,
-    /// What was counted as written to storage when it became dirty: the class, the part of the trace, and the bytes; none once
-    /// it is known to be there.
+    /// The write to storage counted when the page became dirty: class, part of the trace, and bytes
+    /// (0 once storage is known to have them).
     class: ClassKey,
     part: usize,
     bytes: u64,
@@ -72,29 +72,30 @@ impl Dirty {
     }
 }
 
-/// Learns the classes of requests in one pass (Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9,
-/// 1970, by class; sampled by page beyond two million of them, as in Waldspurger et al., "Efficient MRC construction with SHARDS", FAST
-/// 2015).
+/// Learns the classes of requests in one pass (Mattson et al., "Evaluation techniques for storage
+/// hierarchies", IBM Systems Journal 9, 1970, by class; sampled by page beyond two million, as in
+/// Waldspurger et al., "Efficient MRC construction with SHARDS", FAST 2015).
 ///
-/// A read is found in an LRU cache that holds as many pages as were used since its page was used last. A write costs storage nothing
-/// when its page is still in the cache since it was *written* last: both are then written back at once. The last one costs nothing
-/// where the file was given up, or the trace ended, while the page was still dirty in the cache.
+/// A read hits in an LRU cache that holds all pages used since its page's last use. A write costs
+/// nothing if its page stayed in the cache since it was last *written*: both are written back at
+/// once. The last write costs nothing if the file is given up, or the trace ends, before
+/// write-back.
 #[derive(Debug)]
 pub struct PatternBuilder {
     stack: Stack,
-    /// In the order of files and pages.
+    /// In the order of files and of pages within each.
     dirty: BTreeMap<u64, Dirty>,
-    /// Pages that were given up, of all and of those that were written.
+    /// Pages that were given up: used ones, and written ones.
     given_up: [u64; 2],
     now_ns: u64,
-    /// When each file was last written back on demand.
+    /// When each file was last written back on demand, as by `fsync`.
     synced_ns: FxHashMap<u64, u64>,
     streams: FxHashMap<(u32, u64, bool), Stream>,
     classes: BTreeMap<ClassKey, Counts>,
-    /// One page in so many is followed.
+    /// One page in this many is tracked.
     one_in: u64,
     most_pages: usize,
-    /// Requests of each part, of the present one so far, and which that is.
+    /// Requests per part, requests in the present part so far, and the present part.
     part_requests: u64,
     requests: u64,
     part: usize,
@@ -119,13 +120,13 @@ impl Default for PatternBuilder {
     }
 }
 
-/// The size's class: powers of four, rounded up.
+/// Returns the class `k` of a size: sizes above 4^k / 2, up to 2 * 4^k.
 fn size_class(len: u32) -> u32 {
     (u32::BITS - len.max(1).saturating_sub(1).leading_zeros()) / 2
 }
 
 impl PatternBuilder {
-    /// Takes in the next request, in the order of arrival; `file` tells apart what has addresses of its own: files, or devices.
+    /// Takes in the next request, in the order of arrival; `file` numbers its file or device.
     pub fn update(&mut self, io: &Io, file: u64) {
         if !io.moves_data() {
             return;
@@ -140,7 +141,7 @@ impl PatternBuilder {
         let (mut page, mut reach) = (0, None);
         for (number, bytes) in pages(io) {
             page = (file << FILE_BITS) | (number & LAST_PAGE);
-            // The rest of a page whose first part was just moved is moved with it.
+            // A sequential request within a page shares the reach of the page's first part.
             let same = stream.filter(|stream| follows && stream.page == page);
             let sampled = self.reach(page, write);
             reach = same.map_or(sampled, |stream| Some(stream.reach)).unwrap_or(reach);
@@ -160,7 +161,7 @@ impl PatternBuilder {
         }
     }
 
-    /// Finds the part of the trace that the next request belongs to; of too many, two each become one.
+    /// Finds the part of the trace for the next request; joins parts in pairs if too many.
     fn count_part(&mut self) {
         if self.requests == self.part_requests {
             (self.requests, self.part) = (0, self.part + 1);
@@ -173,7 +174,7 @@ impl PatternBuilder {
         self.requests += 1;
     }
 
-    /// Counts `bytes` of a page. What is new to storage is kept in mind, for it need not get there.
+    /// Counts `bytes` of a page. Remembers what is new to storage, because it may never get there.
     fn count(&mut self, class: ClassKey, page: u64, reach: Reach, bytes: u64) {
         let (mut counted, mut part) = (class, self.part);
         if class.0 && reach.is_none() {
@@ -189,7 +190,7 @@ impl PatternBuilder {
         self.classes.entry(counted).or_default().add(reach, bytes, part);
     }
 
-    /// How far back the cache must reach for this use of `page`; `None` where the page is not of the sample.
+    /// Returns how far back a cache must reach for this use of `page`; `None` if it is not sampled.
     fn reach(&mut self, page: u64, write: bool) -> Option<Reach> {
         if !mix(page).is_multiple_of(self.one_in) {
             return None;
@@ -209,7 +210,7 @@ impl PatternBuilder {
         Some(if write { needed } else { distance })
     }
 
-    /// Follows half of the pages.
+    /// Halves the number of tracked pages.
     fn thin_out(&mut self) {
         self.one_in *= 2;
         let one_in = self.one_in;
@@ -221,13 +222,13 @@ impl PatternBuilder {
         self.dirty.retain(|page, _| mix(*page).is_multiple_of(one_in));
     }
 
-    /// Distinct bytes used, and written, in whole pages.
+    /// Returns the distinct bytes used, and the distinct bytes written, in whole pages.
     pub fn unique_bytes(&self) -> [u64; 2] {
         let followed = [self.stack.len(), self.dirty.len()].map(|pages| pages as u64 * self.one_in);
         [0, 1].map(|i| (followed[i] + self.given_up[i]) << PAGE_BITS)
     }
 
-    /// A file was deleted, or cut off at byte `from`: what of it is dirty in the cache is never written.
+    /// Notes that a file was deleted, or cut off at byte `from`: its dirty pages are never written.
     pub fn give_up(&mut self, file: u64, from: u64) {
         let first = (file << FILE_BITS) | from.div_ceil(1 << PAGE_BITS).min(LAST_PAGE);
         let lost: Vec<u64> =
@@ -240,12 +241,12 @@ impl PatternBuilder {
         }
     }
 
-    /// What was written of a file up to now reached storage, as by `fsync`.
+    /// Notes that all data written to a file so far has reached storage, as by `fsync`.
     pub fn written_back(&mut self, file: u64, at_ns: u64) {
         self.synced_ns.insert(file, at_ns.max(self.now_ns));
     }
 
-    /// A page that is not dirty any more without having been written: only a cache too small to hold it until now writes it.
+    /// Takes back the write of a page: only caches too small to have held it until now wrote it.
     fn spare(&mut self, page: u64) {
         let synced_ns = self.synced_ns.get(&(page >> FILE_BITS)).copied();
         let is_left = |dirty: &&Dirty| {
@@ -258,7 +259,7 @@ impl PatternBuilder {
         counts.add(Some(dirty.reach.max(distance)), dirty.bytes, dirty.part);
     }
 
-    /// The classes, reads first, without what is not in requests: processes, pauses and the time outside of them.
+    /// Returns the classes, reads first, without processes, pauses and the time outside requests.
     pub fn finish(mut self) -> AccessPattern {
         let [unique_bytes, unique_write_bytes] = self.unique_bytes();
         let left: Vec<u64> = self.dirty.keys().copied().collect();
@@ -270,7 +271,7 @@ impl PatternBuilder {
                 sequential,
                 requests: counts.requests,
                 bytes: counts.bytes,
-                // In the mean a byte lies in the middle of its run.
+                // On average, a byte lies in the middle of its run.
                 run_bytes: 2.0 * counts.into_run / counts.bytes.max(1) as f64,
                 response_time_ns: counts.elapsed_ns as f64 / counts.requests.max(1) as f64,
                 miss_ratio,
@@ -286,7 +287,7 @@ impl Counts {
     fn add(&mut self, reach: Reach, bytes: u64, part: usize) {
         let counted = match reach {
             Some(pages) => {
-                // A cache must hold the page itself too.
+                // The cache must hold the page itself too.
                 let needed = ((pages + 1) << PAGE_BITS) as f64;
                 self.by_reach.entry((needed.log2() * STEPS).ceil() as i32).or_default()
             }
@@ -299,8 +300,8 @@ impl Counts {
         self.by_reach.values_mut().chain([&mut self.cold])
     }
 
-    /// Sizes of caches with the share of bytes that each misses, at every step from the least that holds something; and half the
-    /// width of the 90 % interval of each share.
+    /// Returns cache sizes with the share of bytes each misses, from the smallest that holds any;
+    /// and half the width of each share's 90 % interval.
     fn miss_ratio(&self) -> (Vec<(f64, f64)>, Vec<f64>) {
         let (Some(first), Some(last)) =
             (self.by_reach.keys().next(), self.by_reach.keys().next_back())
@@ -322,7 +323,7 @@ impl Counts {
     }
 }
 
-/// The pages that a request touches, by number, with the bytes of each.
+/// Returns the pages that a request touches, by number, and the bytes in each.
 fn pages(io: &Io) -> impl Iterator<Item = (u64, u64)> {
     let (from, to) = (io.request.offset, io.end());
     let first = from >> PAGE_BITS;
@@ -363,31 +364,31 @@ mod tests {
 
     #[test]
     fn writes_are_absorbed_while_their_page_stays_dirty() {
-        // Written, then read again and again as others pass, then written: no use was far from the one before.
+        // Written, then read among other reads, then written: no use was far from the one before.
         let mut all = vec![io(Op::Write, 0, 4096)];
         for i in 0..64 {
             all.push(io(Op::Read, (1 + 2 * i) << 20, 4096));
             all.push(io(Op::Read, 0, 4096));
         }
         all.push(io(Op::Write, 0, 4096));
-        // So that it is written in the end.
+        // Lets the dirty page expire, so that it is written in the end.
         all.push(Io { issued_ns: 2 * EXPIRES_NS, ..io(Op::Read, 1 << 30, 4096) });
         let written = |all: &[Io], size: f64| written(PatternBuilder::default(), all, size);
         assert_eq!(written(&all, 16384.0), 0.5, "the first is new, the second absorbed");
-        // Without the reads in between it left a small cache long ago.
+        // Without the reads in between, it left a small cache long before.
         all.retain(|io| io.request.op == Op::Write || io.request.offset > 0);
         assert_eq!(written(&all, 16384.0), 1.0);
         assert_eq!(written(&all, 1e6), 0.5);
     }
 
-    /// Share of the written bytes that a cache of `size` bytes lets through, after what `builder` has seen already.
+    /// The share of bytes that a cache of `size` writes, after what `builder` has seen.
     fn written(mut builder: PatternBuilder, all: &[Io], size: f64) -> f64 {
         all.iter().for_each(|io| builder.update(io, 0));
         let classes = builder.finish().classes;
         classes.iter().filter(|class| class.op == Op::Write).map(|c| c.missed(size)).sum()
     }
 
-    /// 16 pages in one go, then as many others by reading.
+    /// Writes 16 pages in a row, then reads as many others.
     fn a_file_and_others() -> Vec<Io> {
         let file = (0..16).map(|page| io(Op::Write, page << 24, 4096));
         file.chain((0..16).map(|page| io(Op::Read, (page << 24) + 8192, 4096))).collect()
@@ -428,7 +429,7 @@ mod tests {
             assert_eq!(builder.unique_bytes(), [131_072, 65536]);
             assert_eq!(written(builder, &[later], 262_144.0), expected);
         }
-        // The same place again is another file's: the second time nothing is left to write it.
+        // The same place later belongs to another file; nothing is left to write it then.
         let shares = [65536.0, 262_144.0].map(|size| {
             let mut builder = PatternBuilder::default();
             a_file_and_others().iter().for_each(|io| builder.update(io, 0));
@@ -464,7 +465,7 @@ mod tests {
 
     #[test]
     fn nine_of_ten_intervals_hold_the_true_share() {
-        // Pages drawn at random: a cache of half of them misses half, and 32 (1 - ln 2) more until it is warm.
+        // Random pages: a cache of half of them misses half, and 32 (1 - ln 2) more until warm.
         let held = (0..100u64).filter(|seed| {
             let draw = |i: u64| mix(seed * 1_000_000 + i) % 64;
             let all: Vec<Io> = (0..3000).map(|i| io(Op::Read, draw(i) << 12, 4096)).collect();

@@ -1,17 +1,17 @@
-//! The queue that a request finds at its arrival, counted from the times of those before it.
+//! The queue length that a request finds at arrival, derived from the times of earlier requests.
 
 use crate::analyze::in_flight::InFlight;
 use ioscape_schema::Io;
 
-/// Requests under way, by device.
+/// Requests in flight, by device.
 #[derive(Clone, Debug, Default)]
 pub struct Queues {
     in_flight: Vec<InFlight>,
 }
 
 impl Queues {
-    /// How many requests are in the device's queue when this one arrives, itself included. Requests must come in the order
-    /// of their arrival.
+    /// Returns how many requests are in the device's queue when this one arrives, itself included.
+    /// Requests must come in the order of their arrival.
     pub fn arrive(&mut self, io: &Io) -> u32 {
         let device = usize::from(io.device);
         if self.in_flight.len() <= device {

@@ -1,4 +1,5 @@
-//! A recording, or a part of it, as a trace file: rows with the types of their blocks, without the recorder's own.
+//! Writes a recording, or a part of it, as a trace file: adds the types of blocks and leaves out
+//! the recorder's own requests.
 
 use crate::classify::{BlockTypes, classify};
 use crate::error::Error;
@@ -11,23 +12,25 @@ use ioscape_schema::trace_lacks::SLOW_ALONE;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{Io, TraceFile, TraceInfo};
 
-/// How rows become a file.
+/// How recorded rows become a file.
 pub struct Recorded<'a> {
-    /// Tells the recorder's own requests.
+    /// Whether a request is the recorder's own.
     pub is_own: &'a dyn Fn(&Io) -> bool,
-    /// What the blocks hold, the later map first.
+    /// Maps of what the blocks hold, the later one first.
     pub maps: [&'a BlockTypes; 2],
-    /// Where only slow requests are kept; the writer has the further columns then.
+    /// Set if only slow requests are kept; the writer then has the columns of slow requests too.
     pub slow: Option<Slow>,
-    /// What else the file is to say of itself: a name and a text.
+    /// A further note for the file: its name and text.
     pub note: Option<(&'static str, String)>,
 }
 
 impl Recorded<'_> {
-    /// Writes all rows; `on_rows` is told how many after each batch. What was written, but for the file's name and size.
+    /// Writes all rows and returns what was written, except for the file's name and size.
+    ///
+    /// After each batch, `on_rows` receives the number of rows so far.
     ///
     /// # Errors
-    /// Pages that cannot be read, and a file that cannot be written.
+    /// The recording cannot be read, or the file cannot be written.
     pub fn write(
         mut self,
         reader: &mut Reader,
@@ -74,7 +77,7 @@ impl Recorded<'_> {
     }
 }
 
-/// What a file of slow requests says of itself; every reader of the trace says it first.
+/// Returns the note of a file of slow requests, which every reader of the trace reports first.
 fn alone(slow: &SlowRequests) -> String {
     format!(
         "{} of {} requests are in the trace, those that took longer than {}: all numbers are of these alone, and rates, queues, idle times, distances and figures of blocks, which follow from the others too, are left out",
@@ -94,7 +97,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::io::Cursor;
 
-    /// Requests a microsecond apart, of which every tenth takes a millisecond.
+    /// Requests one microsecond apart; every tenth takes a millisecond.
     fn requests() -> Reader {
         let mut text =
             "queued_ns,issued_ns,completed_ns,is_write,offset_bytes,length_bytes\n".to_owned();

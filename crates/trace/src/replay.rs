@@ -1,50 +1,52 @@
-//! A trace on another device: how much room it needs, and where each of its requests goes.
+//! A replay on another device: how much room a trace needs, and where each request goes.
 
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Io, Op, Placed, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
 use rustc_hash::FxHashMap;
 
-/// Devices of a trace lie side by side on the target, each from a multiple of this on.
+/// The devices of a trace lie side by side on the target, each at a multiple of this many bytes.
 const STEP: u64 = 1 << 20;
 
-/// So many changed places, of 64 mebibytes each, are told apart; a trace with more may change anything.
+/// The most changed places, of 64 MiB each, that are tracked; a trace with more may change
+/// anything.
 const CHANGED_MOST: usize = 1 << 20;
 
-/// Lateness of one in a hundred requests from which on a replay did not keep up, in nanoseconds.
+/// The lateness of the 99th percentile, in nanoseconds, above which a replay did not keep up.
 const LATE_NS: f64 = 10e6;
 
-/// What has to be known of a trace before it is replayed: found in a first pass over it.
+/// What a replay must know about a trace beforehand, found in a first pass over it.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
-    /// Last byte touched of each device.
+    /// The byte after the last one touched, by device.
     ends: Vec<u64>,
     /// Arrival of the first request.
     pub first_ns: u64,
-    /// Arrival of the last.
+    /// Arrival of the last request.
     pub last_ns: u64,
-    /// Requests.
+    /// Number of requests.
     pub ios: u64,
-    /// Longest request that moves data.
+    /// Length of the longest request that moves data.
     pub largest: u32,
-    /// Whether anything is changed.
+    /// Whether any request is a write, discard or flush.
     pub writes: bool,
-    /// Which mebibytes of each device are changed: 64 of them in a word, by device and place.
+    /// Which mebibytes of each device change: 64 of them in a word, by device and place.
     changed: FxHashMap<(u16, u64), u64>,
-    /// Reads of no bytes, which no device is asked for.
+    /// Reads of no bytes, which are not sent to a device.
     pub empty: u64,
-    /// Requests whose completion is recorded.
+    /// Number of requests whose completion is recorded.
     timed: u64,
-    /// Sum of their elapsed times.
+    /// Sum of the times from arrival to completion of these requests.
     elapsed_ns: u128,
 }
 
-/// Whether this is something to ask a device for: a request without bytes is a flush, and no read.
+/// Whether to send this to a device. A write without bytes is a flush; a read without bytes is
+/// nothing.
 pub fn is_request(io: &Io) -> bool {
     io.request.len > 0 || io.request.op == Op::Write
 }
 
 impl Survey {
-    /// Takes in the next requests, in the order of their arrival.
+    /// Takes in the next requests, in order of arrival.
     pub fn update(&mut self, ios: &[Io]) {
         for io in ios {
             if self.ios == 0 {
@@ -84,13 +86,14 @@ impl Survey {
         }
     }
 
-    /// How many mebibytes, each from a multiple of one on, anything is changed in; absent where these are too many to be told apart.
+    /// Returns how many aligned mebibytes the trace changes; `None` if there are too many to track.
     pub fn changed_mebibytes(&self) -> Option<u64> {
         let count = || self.changed.values().map(|word| u64::from(word.count_ones())).sum::<u64>();
         (self.changed.len() < CHANGED_MOST).then(count)
     }
 
-    /// First byte of each device on a target that is large enough, and that target's size.
+    /// Returns the first byte of each device on a target that is large enough, and that target's
+    /// size.
     fn bases(&self) -> (Vec<u64>, u64) {
         let mut next = 0u64;
         let place = |end: &u64| {
@@ -101,18 +104,19 @@ impl Survey {
         (self.ends.iter().map(place).collect(), next)
     }
 
-    /// Size of a target that holds the trace as it is.
+    /// Returns the size of a target that holds the trace as it is.
     pub fn bytes(&self) -> u64 {
         self.bases().1
     }
 
-    /// Mean time from arrival to completion, of the requests whose completion the trace tells.
+    /// Returns the mean time from arrival to completion of the requests whose completion is
+    /// recorded.
     pub fn elapsed_mean_ns(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.elapsed_ns as f64 / self.timed as f64)
     }
 }
 
-/// Where requests go.
+/// Maps the requests of a trace to places on a target.
 #[derive(Clone, Debug)]
 pub struct Placement {
     bases: Vec<u64>,
@@ -124,7 +128,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// On a target of so many bytes, which must be as long as a request at least, in multiples of `align` bytes.
+    /// Places requests on a target of `target_bytes`, at multiples of `align` bytes. Requests
+    /// longer than the target are cut.
     pub fn new(survey: &Survey, target_bytes: u64, align: u64, fit: ReplayFit) -> Self {
         let (bases, trace_bytes) = survey.bases();
         let align = align.max(1);
@@ -133,12 +138,13 @@ impl Placement {
         Self { bases, trace_bytes, target_bytes, align, fit, first_ns }
     }
 
-    /// Bytes of the target that are used.
+    /// Returns how many bytes of the target are used.
     pub fn target_bytes(&self) -> u64 {
         self.target_bytes
     }
 
-    /// What a replay of the surveyed trace tells of its places and times, at `speed` times its speed or as fast as possible.
+    /// Returns the places and times of a replay of the surveyed trace, at `speed` times the
+    /// recorded speed, or as fast as possible if `speed` is `None`.
     pub fn replayed(&self, survey: &Survey, speed: Option<f64>) -> TraceReplay {
         let span_ns = (survey.last_ns - survey.first_ns) as f64 / speed.unwrap_or(1.0);
         TraceReplay {
@@ -152,8 +158,9 @@ impl Placement {
         }
     }
 
-    /// The request as it goes to the target: its place and size there, times from the first arrival on. What the trace tells of its queue, its
-    /// errors and its partitions is left out: the target has its own.
+    /// Returns the request as it goes to the target: its place and size there, and its times since
+    /// the first arrival. Queue length, error and partition are reset, because the target has its
+    /// own.
     pub fn place(&self, io: &Io) -> Placed {
         let mut placed = Placed::from(*io);
         let Io { queued_ns, issued_ns, completed_ns, .. } = &mut placed.io;
@@ -181,7 +188,7 @@ impl Placement {
         placed
     }
 
-    /// A place for `len` bytes within the target, and whether it is another one.
+    /// Returns a place for `len` bytes within the target, and whether it differs from `start`.
     fn fitted(&self, start: u128, len: u128) -> (u128, bool) {
         let target = u128::from(self.target_bytes);
         let align = u128::from(self.align);
@@ -198,14 +205,14 @@ impl Placement {
     }
 }
 
-/// That only the first `kept` requests are among the rows that were kept, where there were more.
+/// Warns that rows were kept only of the first `kept` requests, if there were more.
 pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
     let text = format!("rows were kept of the first {kept} of {} requests", result.ios());
     let doubt = Warning::new(WarningKind::TraceIncomplete, text).at("trace_replay");
     (kept < result.ios()).then_some(doubt)
 }
 
-/// What limits the meaning of a replay of the surveyed trace.
+/// Returns warnings about what limits the meaning of a replay of the surveyed trace.
 pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
@@ -247,7 +254,7 @@ pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
     doubts
 }
 
-/// That requests were late, or had no times that they could have been issued at.
+/// Warns that requests were late, or that the trace has no arrival times to issue them at.
 fn doubt_of_times(result: &TraceReplay, survey: &Survey) -> Option<Warning> {
     let late = result.lateness_ns.as_ref()?;
     if survey.first_ns == survey.last_ns && survey.ios > u64::from(result.in_flight) {
@@ -309,7 +316,8 @@ mod tests {
         );
     }
 
-    /// The rows of a replay whose requests all succeeded told of errors, and of queues longer than it had any.
+    /// Guards against rows that report the trace's errors and queue lengths although every request
+    /// of the replay succeeded.
     #[test]
     fn what_the_trace_tells_of_its_own_device_is_not_told_of_the_target() {
         let write = Request { op: Op::Write, len: 512, ..Request::default() };
@@ -321,7 +329,7 @@ mod tests {
         assert_eq!(placement.place(&row).io, Io { request: write, ..Io::default() });
     }
 
-    /// A hot place that is written again and again, and flushes, were counted as places of their own each.
+    /// Guards against counting each write to a hot place, and each flush, as a place of its own.
     #[test]
     fn what_is_written_again_is_changed_once() {
         let write = |device, offset, len| {
@@ -333,14 +341,14 @@ mod tests {
         survey.update(&hot);
         survey.update(&[io(0, 1 << 40, 4096), write(0, 5 * STEP + 1, 0)]);
         assert_eq!(survey.changed_mebibytes(), Some(1));
-        // Across three, the first of which was written, and on another device.
+        // Spans three mebibytes, the first already written; and one on another device.
         survey.update(&[write(0, STEP - 512, 1024 + (1 << 20)), write(1, 100 * STEP, 512)]);
         assert_eq!(survey.changed_mebibytes(), Some(4));
         (0..1 << 20).for_each(|i| survey.update(&[write(2, i << 26, 512)]));
         assert_eq!(survey.changed_mebibytes(), None);
     }
 
-    /// The time of one whose completion is lost is not known; it is no time of 0.
+    /// Guards against counting a lost completion as a time of 0.
     #[test]
     fn the_mean_is_that_of_the_requests_whose_completion_is_told() {
         let timed = Io { issued_ns: 5, completed_ns: 10_000_000, ..io(0, 0, 512) };
@@ -350,7 +358,8 @@ mod tests {
         assert_eq!(survey.empty, 1, "a read of no bytes");
     }
 
-    /// More in flight and a lower speed were advised, of which neither helps where the trace tells no times.
+    /// Guards against advice to raise `--in-flight` or lower `--speed`, which does not help where
+    /// the trace has no times.
     #[test]
     fn requests_that_all_arrive_at_one_time_are_not_said_to_be_late() {
         let lateness_ns = Some(Distribution { p99: 1e9, ..Distribution::default() });

@@ -1,15 +1,15 @@
-//! A trace of which only the rows asked for are seen: a stretch of time, some of its devices.
+//! Reads only the chosen rows of a trace: an interval of time, and some of its devices.
 
 use crate::analyze::state::Asked;
 use crate::{Error, Reader, TraceClock, Wanted};
 use ioscape_schema::{Io, TraceInfo};
 
-/// A trace being read.
+/// A trace being read, restricted to the chosen rows.
 pub struct SelectedRows {
     reader: Reader,
     asked: Asked,
     wanted: Option<Wanted>,
-    /// The devices asked for that were found so far; `None` for all.
+    /// The requested devices that were found so far; `None` for all.
     devices: Option<Vec<u16>>,
     read: u64,
     chosen: u64,
@@ -24,16 +24,17 @@ pub enum SelectError {
     /// A device is asked for twice or is not in the trace.
     #[error("{0}")]
     Disk(String),
-    /// The trace holds none.
+    /// The trace has no rows.
     #[error("the trace holds no requests")]
     Empty,
-    /// It holds none of those asked for.
+    /// No row of the trace was chosen.
     #[error("no request of the trace is within --from, --to and --disk")]
     NothingChosen,
 }
 
 impl SelectedRows {
-    /// The rows of `reader` between two times, on `disks` as the user names them; all disks when none is named.
+    /// Chooses the rows of `reader` from `from_ns` until before `to_ns`, on `disks` as the user
+    /// names them; all disks if `disks` is empty.
     pub fn new(reader: Reader, from_ns: Option<u64>, to_ns: Option<u64>, disks: &[String]) -> Self {
         let wanted = Wanted::new(disks);
         let devices = wanted.as_ref().map(|_| Vec::new());
@@ -41,15 +42,16 @@ impl SelectedRows {
         Self { reader, asked, wanted, devices, read: 0, chosen: 0 }
     }
 
-    /// Replaces the rows in `into` by the next ones asked for, perhaps none; `false` when the trace is over.
+    /// Replaces the rows in `into` by the next chosen ones, possibly none; returns `false` at the
+    /// end of the trace.
     ///
     /// # Errors
-    /// Bytes that cannot be read, broken records, and a disk that is not in the trace.
+    /// The trace cannot be read, a record is broken, or a disk is not in the trace or named twice.
     pub fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, SelectError> {
         let more = self.reader.next_batch(into)?;
         self.read += into.len() as u64;
         if let Some(wanted) = &mut self.wanted {
-            // A source may name its devices only as they come.
+            // A source may name a device only when its first row comes.
             let devices = &self.reader.info().devices;
             self.devices = Some(wanted.find(devices, !more).map_err(SelectError::Disk)?);
         }
@@ -67,7 +69,7 @@ impl SelectedRows {
             && self.devices.as_ref().is_none_or(|devices| devices.contains(&io.device))
     }
 
-    /// Refuses a choice that holds nothing; to be asked when the trace is over.
+    /// Refuses a choice that matches nothing. Call this at the end of the trace.
     ///
     /// # Errors
     /// No row was chosen.
@@ -79,32 +81,33 @@ impl SelectedRows {
         }
     }
 
-    /// Rows read so far, chosen or not.
+    /// Returns the number of rows read so far, chosen or not.
     pub fn read(&self) -> u64 {
         self.read
     }
 
-    /// Rows that the source told after one that arrived later, and that were put in their place.
+    /// Returns the number of rows that came after a later arrival and were sorted into place.
     pub fn moved(&self) -> u64 {
         self.reader.moved()
     }
 
-    /// What holds for the trace as a whole; complete after the last batch.
+    /// Returns what is known of the trace as a whole; complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
         self.reader.info()
     }
 
-    /// What times count from, and when the trace begins on that clock; known after the first batch.
+    /// Returns what times count from, and when the trace begins on that clock; known after the
+    /// first batch.
     pub fn clock(&self) -> (TraceClock, u64) {
         self.reader.clock()
     }
 
-    /// The time that was asked for.
+    /// Returns the interval that was asked for.
     pub fn asked(&self) -> Asked {
         self.asked.clone()
     }
 
-    /// The devices asked for that were found so far; `None` for all.
+    /// The requested devices that were found so far; `None` for all.
     pub fn devices(&self) -> Option<Vec<u16>> {
         self.devices.clone()
     }

@@ -1,24 +1,30 @@
-//! Slow requests alone, and what they waited for: the device or the queue, and behind whose requests.
+//! Finds slow requests and what they waited for: the device or the queue, and whose requests they
+//! waited behind.
 
 use ioscape_schema::trace_file::{Behind, SlowRequests};
 use ioscape_schema::{Io, TraceInfo};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Columns that a file of slow requests has behind those of the schema: of all requests that were under way when the slow one arrived,
-/// or came later and overtook it, the process whose were under way for longest while the slow one was; how many they were, their
-/// bytes, and the time that they were under way. All are 0 where there were none. Of each device only the latest thousands of requests
-/// are looked through, so that one that hangs for minutes takes neither memory nor time: what is counted is then the least.
+/// The columns that a file of slow requests has after those of the schema.
+///
+/// They look at all requests that were under way when the slow one arrived, or that came later and
+/// overtook it. They name the process whose requests were under way for longest during the slow
+/// one, and give the number of its requests, their bytes, and the time that they were under way.
+/// All are 0 if there were no such requests. Only the latest several thousand requests of each
+/// device are examined, so that a request that hangs for minutes costs little memory and time. The
+/// counts are then lower bounds.
 pub const COLUMNS: [&str; 4] = ["behind_process", "behind_requests", "behind_bytes", "behind_ns"];
 
-/// Fewer requests are not worth looking through.
+/// Below this many requests, pruning is not worth a pass.
 const LEAST_RECENT: usize = 64;
-/// Most requests of a device that are looked through, and most slow ones that wait for others to overtake them.
+/// The most requests of a device that are examined, and the most slow requests that wait for later
+/// ones to overtake them.
 const MOST_KEPT: usize = 8_192;
-/// Most processes that are named.
+/// The most processes that are named.
 const MOST_NAMED: usize = 8;
 
-/// A request of any duration.
+/// A request of any duration, slow or not.
 #[derive(Clone, Copy, Debug)]
 struct Other {
     queued_ns: u64,
@@ -26,20 +32,21 @@ struct Other {
     process: u32,
     command: u32,
     bytes: u32,
-    /// Its number among all requests: those of equal arrival are told apart by it.
+    /// Its number among all requests, which tells apart requests that arrive at the same time.
     number: u64,
 }
 
-/// What has arrived on a device and may have been under way together with a slow request that is still to be explained.
+/// Requests of a device that may have been under way together with a slow request still to be
+/// explained.
 #[derive(Clone, Debug, Default)]
 struct Recent {
     requests: Vec<Other>,
-    /// How many may gather before those that nobody asks for any more are left out.
+    /// How many may accumulate before those no longer needed are removed.
     most: usize,
 }
 
 impl Recent {
-    /// Takes in a request; those that completed by `asked_ns` are not asked for any more.
+    /// Takes in a request. Requests that completed by `asked_ns` are no longer needed.
     fn arrive(&mut self, request: Other, asked_ns: u64) {
         if self.requests.len() >= self.most {
             self.requests.retain(|other| other.completed_ns > asked_ns);
@@ -51,7 +58,7 @@ impl Recent {
     }
 }
 
-/// What one process had under way.
+/// What one process had under way during a slow request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     command: u32,
@@ -66,23 +73,24 @@ pub struct Slow {
     above_ns: u64,
     /// By device.
     recent: Vec<Recent>,
-    /// Slow requests, in the order of arrival, whose last ones to overtake them may be still to come, with their numbers.
+    /// Slow requests that later ones may still overtake, in the order of arrival, with their
+    /// numbers.
     waiting: VecDeque<(Io, u64)>,
     found: SlowRequests,
-    /// Slow requests by the process that they waited behind and its command.
+    /// Number of slow requests by the process that they waited behind and its command.
     behind: BTreeMap<(u32, u32), u64>,
 }
 
 impl Slow {
-    /// Requests that take longer than this from arrival to completion.
+    /// Looks for requests that take longer than `above_ns` from arrival to completion.
     pub fn new(above_ns: u64) -> Self {
         let found = SlowRequests { above_ns, ..SlowRequests::default() };
         let (recent, waiting, behind) = Default::default();
         Self { above_ns, recent, waiting, found, behind }
     }
 
-    /// Takes in the next rows, which come in the order of arrival, and replaces them by the slow ones that can be explained by now, in
-    /// that order; what the further columns hold, row after row.
+    /// Takes in the next rows, in the order of arrival, and replaces them by the slow ones that can
+    /// now be explained, in the same order. Returns their values in [`COLUMNS`], row by row.
     pub fn keep(&mut self, rows: &mut Vec<Io>) -> Vec<u64> {
         let (mut more, mut ready) = (Vec::new(), Vec::new());
         for io in rows.drain(..) {
@@ -106,7 +114,8 @@ impl Slow {
         more
     }
 
-    /// The slow requests that are left when all rows were taken in.
+    /// Puts the remaining slow requests into `rows` after all rows were taken in. Returns their
+    /// values in [`COLUMNS`], row by row.
     pub fn rest(&mut self, rows: &mut Vec<Io>) -> Vec<u64> {
         let (mut more, mut ready) = (Vec::new(), Vec::new());
         self.explain_until(u64::MAX, &mut ready, &mut more);
@@ -114,7 +123,8 @@ impl Slow {
         more
     }
 
-    /// Explains those that nothing which arrives from `now_ns` on can overtake, and the earliest where too many wait.
+    /// Explains the slow requests that no arrival from `now_ns` on can overtake, and the earliest
+    /// ones if too many wait.
     fn explain_until(&mut self, now_ns: u64, ready: &mut Vec<Io>, more: &mut Vec<u64>) {
         while let Some(&(io, number)) = self.waiting.front()
             && (io.completed_ns <= now_ns || self.waiting.len() > MOST_KEPT)
@@ -125,7 +135,8 @@ impl Slow {
         }
     }
 
-    /// Who was under way while `io` was: those before it, and those after it that overtook it.
+    /// Returns whose requests were under way during `io`: earlier ones, and later ones that
+    /// overtook it.
     fn explain(&mut self, io: &Io, number: u64) -> [u64; COLUMNS.len()] {
         let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
         let recent = self.recent[usize::from(io.device)].requests.iter();
@@ -154,7 +165,7 @@ impl Slow {
         [u64::from(process), share.requests, share.bytes, share.ns]
     }
 
-    /// What was found; `info` names the commands.
+    /// Returns what was found; `info` names the commands.
     pub fn finish(&self, info: &TraceInfo) -> SlowRequests {
         let behind = self.behind.iter().map(|(&(process, command), &ios)| {
             let command = info.commands.get(command as usize).cloned().unwrap_or_default();
@@ -180,7 +191,8 @@ mod tests {
     #[test]
     fn a_slow_request_is_told_behind_whose_it_waited() {
         let mut slow = Slow::new(50);
-        // The second overtakes the first; the third waits for both in the queue; the last is fast, on another device.
+        // The second overtakes the first. The third waits for both in the queue. The last is fast
+        // and on another device.
         let mut rows = vec![
             io(1, [0, 0, 60]),
             io(2, [5, 10, 40]),
@@ -189,7 +201,7 @@ mod tests {
         ];
         let more = slow.keep(&mut rows);
         assert!(rows.is_empty() && more.is_empty(), "others may still overtake them");
-        // The next rows know of those before.
+        // The next batch still knows the rows before it.
         let mut next = vec![io(5, [70, 75, 200])];
         let more = slow.keep(&mut next);
         assert_eq!((next.len(), next[0].process, more), (1, 1, vec![2, 1, 512, 35]));
@@ -211,7 +223,7 @@ mod tests {
         let mut explained = 0;
         let mut rows = vec![io(1, [0, 0, hour_ns])];
         for begin in (0..count).step_by(1000) {
-            // All of them are slow, and overtake the first.
+            // All of them are slow and overtake the first.
             rows.extend((begin..begin + 1000).map(|n| io(2, [n, n, n + 100])));
             slow.keep(&mut rows);
             explained += rows.len();
@@ -227,7 +239,7 @@ mod tests {
     fn a_write_that_later_reads_overtake_waited_behind_them() {
         let mut slow = Slow::new(50);
         let reads = (0..9u64).map(|n| io(2, [5 + 10 * n, 6 + 10 * n, 14 + 10 * n]));
-        // The last read completes after the write: it did not overtake it.
+        // The last read completes after the write, so it did not overtake it.
         let late = io(3, [90, 91, 300]);
         let mut rows: Vec<Io> = [io(1, [0, 95, 100])].into_iter().chain(reads).collect();
         rows.insert(10, late);

@@ -3,7 +3,7 @@
 use crate::analyze::mix::mix;
 use ioscape_schema::{Io, Op, Request};
 
-/// A request that arrives with the millisecond `index` and takes half of one.
+/// Returns a request that arrives at millisecond `index` and takes half a millisecond.
 pub fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
     let queued_ns = index * 1_000_000;
     let completed_ns = queued_ns + 500_000;
@@ -16,7 +16,7 @@ pub fn io(index: u64, op: Op, offset: u64, len: u32) -> Io {
     }
 }
 
-/// Independent draws: 30 % reads, 60 % sequential, 8 KiB each, over 64 MiB.
+/// Returns independent draws: 30 % reads, 60 % sequential, 8 KiB each, over 64 MiB.
 pub fn model(count: u64) -> Vec<Io> {
     let mut end = 0;
     let row = |i: u64| {

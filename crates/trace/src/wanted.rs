@@ -2,11 +2,12 @@
 
 use ioscape_schema::Device;
 
-/// The devices that were asked for.
+/// The devices asked for.
 #[derive(Clone, Debug)]
 pub struct Wanted(Vec<Asked>);
 
-/// One `--disk`: the name of a device, which may have commas (`8,16`), or several names or numbers between commas.
+/// One `--disk`: a device's name, which may contain commas (`8,16`), or several names or numbers
+/// separated by commas.
 #[derive(Clone, Debug)]
 struct Asked {
     text: String,
@@ -15,7 +16,7 @@ struct Asked {
 }
 
 impl Wanted {
-    /// From the texts of `--disk`; `None` when there are none.
+    /// Parses the texts of `--disk`; returns `None` if there are none.
     pub fn new(asked: &[String]) -> Option<Self> {
         let asked = asked.iter().map(|text| Asked {
             text: text.clone(),
@@ -26,10 +27,11 @@ impl Wanted {
         (!asked.is_empty()).then_some(Self(asked))
     }
 
-    /// The indices of the devices found so far, in the order in which they were asked for.
+    /// Returns the indices of the devices found so far, in the order in which they were asked for.
     ///
     /// # Errors
-    /// A device asked for twice; at the end of the trace, one that is not in it; a text that means one device or several.
+    /// A device is asked for twice, a text may mean one device or several, or, at the end of the
+    /// trace, a device is not in it.
     pub fn find(&mut self, devices: &[Device], ended: bool) -> Result<Vec<u16>, String> {
         let mut found = Vec::new();
         for asked in &mut self.0 {

@@ -1,6 +1,8 @@
-//! Drawing from a finite distribution in constant time: the alias method (Walker 1977, table built after Vose 1991).
+//! Draws from a finite distribution in constant time: the alias method (Walker 1977, table built
+//! after Vose 1991).
 
-/// One equally probable column: the upper 32 bits of a random fraction below `threshold` give `own`, else `other`.
+/// One equally probable column: if the upper 32 bits of a random fraction are below `threshold` it
+/// yields `own`, otherwise `other`.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     threshold: u32,
@@ -15,9 +17,10 @@ pub(crate) struct AliasTable {
 }
 
 impl AliasTable {
-    /// Builds the table from values and their probabilities, which sum to 1; probabilities come out within 2^-32.
+    /// Builds the table from values and their probabilities, which must sum to 1; resulting
+    /// probabilities are within 2^-32.
     ///
-    /// No outcome at all counts as the certain value 1, so that drawing needs no check.
+    /// Without any outcome the value is always 1, so that drawing needs no check.
     pub(crate) fn new(outcomes: &[(u32, f64)]) -> Self {
         let mut columns: Vec<Column> = outcomes
             .iter()
@@ -42,7 +45,7 @@ impl AliasTable {
         Self { columns: columns.into() }
     }
 
-    /// The value that 64 random bits select.
+    /// Returns the value that 64 random bits select.
     #[inline]
     pub(crate) fn draw(&self, bits: u64) -> u32 {
         let product = u128::from(bits) * self.columns.len() as u128;
@@ -60,7 +63,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Counts of each value over evenly spaced bits, as shares.
+    /// Returns the share of each value over evenly spaced bits.
     fn shares(table: &AliasTable) -> BTreeMap<u32, f64> {
         let count = 1u64 << 20;
         let mut shares = BTreeMap::new();

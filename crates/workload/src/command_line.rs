@@ -1,11 +1,12 @@
-//! A workload as the options of `ioscape evaluate` or `ioscape run` that measure it.
+//! Formats a workload as the options of `ioscape evaluate` or `ioscape run` that measure it.
 
 use ioscape_schema::units::bytes_word;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers, Workload};
 
-/// The command that measures `workload` on `target` under a memory limit: an evaluation where one can be made of such
-/// workloads, else a run of this one. No evaluation has an alignment of its workload's; one that an evaluation chose itself is to be left
-/// out. `None` for a simulated system, which has only what its file describes.
+/// Returns the command that measures `workload` on `target` under a memory limit: an evaluation if
+/// it can evaluate such workloads, otherwise a run of this one. Evaluations cannot use an alignment
+/// from the workload; callers leave out one that an evaluation chose itself. `None` for a simulated
+/// system, which has only what its file describes.
 pub fn measuring(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
     if !can_be_evaluated(workload, is_simulated(target)) {
         return running(target, memory, workload);
@@ -17,7 +18,8 @@ pub fn measuring(target: &str, memory: Option<u64>, workload: &Workload) -> Opti
     Some(words.join(" "))
 }
 
-/// The command that runs `workload` and no other, where that is known to differ from what an evaluation would measure. `None` for a simulated system.
+/// Returns the command that runs only `workload`, for cases where an evaluation is known to measure
+/// something else. `None` for a simulated system.
 pub fn running(target: &str, memory: Option<u64>, workload: &Workload) -> Option<String> {
     if is_simulated(target) {
         return None;
@@ -31,7 +33,7 @@ fn is_simulated(target: &str) -> bool {
     target.starts_with("sim:")
 }
 
-/// What the commands have in common.
+/// Returns the words that both commands share.
 fn beginning(command: &str, target: &str, memory: Option<u64>, workload: &Workload) -> Vec<String> {
     let mut words = vec!["ioscape".to_owned(), command.to_owned(), shell_word(target)];
     words.extend(memory.map(|bytes| format!("--memory {}", bytes_word(bytes))));
@@ -48,7 +50,7 @@ fn can_be_evaluated(w: &Workload, simulated: bool) -> bool {
     is_plain && engine
 }
 
-/// The options that `evaluate` and `run` share, where they are not the default.
+/// Returns the options that `evaluate` and `run` share, except defaults.
 fn way(w: &Workload) -> Vec<String> {
     let default = Workload::default();
     let mut words = Vec::new();
@@ -71,7 +73,7 @@ fn way(w: &Workload) -> Vec<String> {
     words
 }
 
-/// The options that only `run` has.
+/// Returns the options that only `run` has.
 fn only_run(w: &Workload) -> Vec<String> {
     let mut words = vec![
         format!("--unique-bytes {}", bytes_word(w.unique_bytes)),
@@ -93,7 +95,7 @@ fn only_run(w: &Workload) -> Vec<String> {
     words
 }
 
-/// `text` as one word of a shell.
+/// Quotes `text` as one word of a shell.
 fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+@%".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
@@ -126,7 +128,7 @@ mod tests {
         let said = measuring("/d", None, &direct);
         let evaluate = "ioscape evaluate /d --direct --engine io_uring --queue-depth 32";
         assert_eq!(said.as_deref(), Some(evaluate));
-        // No evaluation has an alignment that is asked for.
+        // Evaluations cannot use a requested alignment.
         for one in [direct, Workload::default()] {
             let aligned = Workload { align_bytes: Some(65_536), ..one };
             let said = measuring("/d", None, &aligned).expect("a command");

@@ -1,12 +1,13 @@
-//! fio's I/O log, version 2: a generated workload for fio to replay, request by request.
+//! fio's I/O log, version 2: a generated workload that fio can replay request by request.
 //!
-//! fio's own sequential fraction follows the last request of the same direction, so it cannot generate a mix of
-//! reads and writes with the papers' meaning; replaying this log it issues exactly the same requests.
+//! fio's own sequential fraction follows the last request of the same direction, so fio cannot
+//! generate a mix of reads and writes as the papers define it. When it replays this log, it issues
+//! exactly the same requests.
 
 use ioscape_schema::{Op, Request};
 use std::io::{Error, ErrorKind, Result, Write};
 
-/// fio reads a file name of the log into a buffer of 256 bytes.
+/// fio reads a file name from the log into a buffer of 256 bytes.
 const NAME_MAX: usize = 255;
 
 /// Writes `requests` as a fio version 2 I/O log for the file `file_name`; lengths and offsets are in bytes.
@@ -14,8 +15,8 @@ const NAME_MAX: usize = 255;
 /// Replay it with `fio --name=replay --read_iolog=LOG`.
 ///
 /// # Errors
-/// Whatever `out` fails with; or a file name that fio could not read back: empty, with blanks or control
-/// characters, or longer than 255 bytes.
+/// `out` fails; or fio could not read the file name back: it is empty, has blanks or control
+/// characters, or is longer than 255 bytes.
 pub fn write_fio_iolog(
     out: &mut impl Write,
     file_name: &str,

@@ -1,4 +1,5 @@
-//! From the five-parameter workload to deterministic request streams, and back from requests to the parameters.
+//! Turns a workload of five parameters into deterministic request streams, and requests back into
+//! the parameters.
 //!
 //! The model is that of Chen and Patterson (self-scaling paper, section 5; Unix I/O paper, section 5). Every
 //! function depends on its arguments alone: the same [`Workload`](ioscape_schema::Workload) and seed give the

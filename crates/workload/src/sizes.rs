@@ -1,9 +1,10 @@
-//! Request sizes: the probability of every size, with the mean exactly as asked.
+//! Request sizes: the probability of every size, with exactly the requested mean.
 //!
-//! Sizes are whole granules (`Workload::align`), at least one, at most the limit of [`largest_request`]. The
-//! named distribution is rounded to the nearest granule and cut off at both ends; its scale is then solved for so
-//! that the mean of what is left is the mean asked, to about 1 part in 10^12. What gives way is the
-//! coefficient of variation (CV), which the papers want to be 1; this comes out:
+//! Sizes are whole granules (`Workload::align`), at least one and at most the limit of
+//! [`largest_request`]. The named distribution is rounded to the nearest granule and truncated at
+//! both ends. Its scale is then solved for, so that the truncated distribution has the requested
+//! mean to about 1 part in 10^12. The coefficient of variation (CV), which the papers want to be 1,
+//! is not preserved. It becomes:
 //!
 //! | mean, in granules | normal | exponential | bernoulli | fixed |
 //! |---|---|---|---|---|
@@ -13,10 +14,11 @@
 //! | 8 (the papers' 32 KB) | 0.61 | 0.98 | 0.99 | 0 |
 //! | 256 | 0.62 | 0.99 | 1.00 | 0 |
 //!
-//! A normal with a CV of 1 cannot keep it when it is redrawn until positive: N(s, s) then has mean 1.288 s and
-//! standard deviation 0.794 s. The CV also falls when the limit comes nearer than 8 means: when the mean exceeds an
-//! eighth of the set, or 8 MiB (at the largest mean, 64 MiB, 0.54 and 0.58). A fixed size that is no multiple of
-//! the granule is a mix of its two neighbours, and so is each size of [`ByOperation`] and of a phase.
+//! A normal distribution with a CV of 1 cannot keep it if values are redrawn until positive: N(s,
+//! s) then has mean 1.288 s and standard deviation 0.794 s. The CV also falls when the limit is
+//! less than 8 means away: when the mean exceeds an eighth of the set, or 8 MiB (at the largest
+//! mean, 64 MiB, it is 0.54 and 0.58). A fixed size that is no multiple of the granule becomes a
+//! mix of its two neighbours, and so does each size of [`ByOperation`] and of a phase.
 
 use ioscape_schema::{ByOperation, Phase, PhaseRequests, SizeDistribution, Workload};
 use std::f64::consts::SQRT_2;
@@ -24,13 +26,14 @@ use std::f64::consts::SQRT_2;
 /// No request is larger than this many mean sizes.
 const REACH: u64 = 8;
 
-/// No request is larger than this many bytes, unless twice the mean is: memory for buffers stays modest.
+/// No request is larger than this many bytes, unless twice the mean is larger: this limits the
+/// memory for buffers.
 const SIZE_CAP_BYTES: u64 = 64 << 20;
 
 /// A request's length has 32 bits.
 const LARGEST: u64 = u32::MAX as u64;
 
-/// Most sizes a distribution has; above this, neighbouring sizes differ by several granules.
+/// The most sizes of a distribution; beyond this, neighbouring sizes differ by several granules.
 ///
 /// Reached at a mean of 256 granules (1 MiB with granules of 4 KiB); steps are then below 1/128 of the mean.
 const SIZES_MAX: u64 = 2048;
@@ -59,18 +62,19 @@ impl Grid {
         Self { align, set, mean, limit }
     }
 
-    /// Granules of the largest request that there can be: at most the set.
+    /// Returns the granules of the largest possible request: at most the set.
     fn most(&self) -> u64 {
         self.set.min(LARGEST / self.align)
     }
 
-    /// The granules that hold `bytes`: at least one.
+    /// Returns the granules that hold `bytes`: at least one.
     fn granules(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.align).clamp(1, self.most())
     }
 }
 
-/// Sizes in bytes with their shares, in granules: a size between two numbers of them is a mix of both that has it as its mean.
+/// Converts sizes in bytes, with their shares, to granules. A size between two granules becomes a
+/// mix of both with the same mean.
 pub(crate) fn granular(sizes: &[(u64, f64)], grid: &Grid) -> Vec<(u32, f64)> {
     let parts = |&(bytes, share): &(u64, f64)| {
         let mean = (bytes as f64 / grid.align as f64).clamp(1.0, grid.most() as f64);
@@ -80,17 +84,20 @@ pub(crate) fn granular(sizes: &[(u64, f64)], grid: &Grid) -> Vec<(u32, f64)> {
     sizes.iter().flat_map(parts).collect()
 }
 
-/// The bytes of the set that requests fall into: `unique_bytes` rounded down to the alignment, at least one granule.
+/// Returns the bytes of the set that requests cover: `unique_bytes` rounded down to the alignment,
+/// at least one granule.
 #[cfg(test)]
 pub(crate) fn set_bytes(workload: &Workload) -> u64 {
     let grid = Grid::new(workload);
     grid.set * grid.align
 }
 
-/// Upper bound of the size of any request of the workload, in bytes: what a buffer must hold.
+/// Returns the upper bound of the workload's request sizes in bytes: the capacity that a buffer
+/// needs.
 ///
-/// Eight times `size_mean`, but not above the set and not above 64 MiB or twice `size_mean`, whichever is more.
-/// Fixed and Bernoulli sizes have their own, lower bound, and so have sizes by operation.
+/// It is eight times `size_mean`, but at most the set, and at most 64 MiB or twice `size_mean`,
+/// whichever is more. Fixed and Bernoulli sizes have their own lower bound, and so have sizes by
+/// operation.
 pub fn largest_request(workload: &Workload) -> u64 {
     let grid = Grid::new(workload);
     let of_phases = workload.phases.iter().flat_map(Phase::kinds);
@@ -108,7 +115,8 @@ pub fn largest_request(workload: &Workload) -> u64 {
     largest * grid.align
 }
 
-/// Coefficient of variation of the sizes that the workload's streams generate: standard deviation over mean.
+/// Returns the coefficient of variation of the sizes that the workload's streams generate: standard
+/// deviation over mean.
 #[cfg(test)]
 pub(crate) fn size_cv(workload: &Workload) -> f64 {
     let sizes = probabilities(workload.size_distribution, &Grid::new(workload));
@@ -124,7 +132,7 @@ fn mean_of(sizes: &[(u32, f64)]) -> f64 {
     sizes.iter().map(|&(size, p)| p * f64::from(size)).sum()
 }
 
-/// Every size in granules with its probability.
+/// Returns every size in granules with its probability.
 pub(crate) fn probabilities(distribution: SizeDistribution, grid: &Grid) -> Vec<(u32, f64)> {
     match distribution {
         SizeDistribution::Normal => spread(grid, normal_mass, 1.0),
@@ -136,7 +144,7 @@ pub(crate) fn probabilities(distribution: SizeDistribution, grid: &Grid) -> Vec<
     }
 }
 
-/// Two sizes, mixed so that the mean is right.
+/// Returns two sizes, mixed so that the mean is right.
 fn two(smaller: u64, larger: u64, mean: f64) -> Vec<(u32, f64)> {
     if smaller >= larger {
         return vec![(larger as u32, 1.0)];
@@ -145,7 +153,8 @@ fn two(smaller: u64, larger: u64, mean: f64) -> Vec<(u32, f64)> {
     vec![(smaller as u32, 1.0 - share), (larger as u32, share)]
 }
 
-/// The larger of the two Bernoulli sizes, in granules, that gives a CV of 1 beside the smaller size of one granule.
+/// Returns the larger of the two Bernoulli sizes, in granules, that gives a CV of 1 together with
+/// the smaller size of one granule.
 ///
 /// With sizes 1 and h and mean m the variance is (m - 1)(h - m), which equals m^2 at h = m + m^2 / (m - 1): about
 /// twice the mean, with probabilities about equal, unless the mean is only a few granules.
@@ -158,23 +167,27 @@ fn bernoulli_larger(grid: &Grid) -> u64 {
     (larger.round().min(grid.limit as f64) as u64).max(mean.ceil() as u64).min(grid.limit)
 }
 
-/// Probability, up to a constant factor, that a normal variable with mean and standard deviation `scale` lies in `from..to`.
+/// Returns the probability, up to a constant factor, that a normal variable with mean and standard
+/// deviation `scale` lies in `from..to`.
 fn normal_mass(scale: f64, from: f64, to: f64) -> f64 {
     let tail = |x: f64| libm::erfc((x / scale - 1.0) / SQRT_2);
     tail(from) - tail(to)
 }
 
-/// Probability that an exponential variable with mean `scale` lies in `from..to`, without cancellation.
+/// Returns the probability that an exponential variable with mean `scale` lies in `from..to`,
+/// without cancellation.
 fn exponential_mass(scale: f64, from: f64, to: f64) -> f64 {
     libm::exp(-from / scale) * -libm::expm1((from - to) / scale)
 }
 
-/// Sizes of a continuous distribution: rounded to the nearest size, cut off, and scaled to the mean asked.
+/// Returns the sizes of a continuous distribution: rounded to the nearest size, truncated, and
+/// scaled to the requested mean.
 ///
-/// Sizes stand at 1..=n; the first gets everything from 0, the last everything up to n + 1, so that the cells are
-/// symmetric. At the largest scale, `scale_max` middles, the masses are symmetric too. A mean beyond that of the
-/// symmetric distribution is reached by its mirror image: the distance from the largest size is drawn instead,
-/// which for the exponential is the exponential with a negative rate.
+/// The sizes are 1..=n. The first cell starts at 0 and the last one ends at n + 1, so that the
+/// cells are symmetric. At the largest scale, `scale_max` times the middle, the masses are
+/// symmetric too. The mirror image of the distribution gives means above that of the symmetric one:
+/// the distance from the largest size is drawn instead. For the exponential, this is the
+/// exponential with a negative rate.
 fn spread(grid: &Grid, mass: fn(f64, f64, f64) -> f64, scale_max: f64) -> Vec<(u32, f64)> {
     let step = grid.limit.div_ceil(SIZES_MAX);
     let count = grid.limit.div_ceil(step);
@@ -192,7 +205,7 @@ fn spread(grid: &Grid, mass: fn(f64, f64, f64) -> f64, scale_max: f64) -> Vec<(u
     at(bisect(1e-3, middle * scale_max, too_large), mirrored)
 }
 
-/// The normalized masses of the cells around 1..=count.
+/// Returns the normalised masses of the cells around 1..=count.
 fn masses(count: u64, mass: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let mut masses: Vec<f64> = (1..=count)
         .map(|index| {
@@ -206,7 +219,7 @@ fn masses(count: u64, mass: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     masses
 }
 
-/// The scale between `low` and `high` above which `too_large` holds, by halving the ratio.
+/// Finds the scale between `low` and `high` above which `too_large` holds, by geometric bisection.
 fn bisect(mut low: f64, mut high: f64, too_large: impl Fn(f64) -> bool) -> f64 {
     while high / low > 1.0 + 1e-13 {
         let middle = (low * high).sqrt();
@@ -236,7 +249,8 @@ mod tests {
         }
     }
 
-    /// Sets, means and alignments from one granule to the largest mean, including means beside and between granules.
+    /// Returns sets, means and alignments from one granule to the largest mean, including means
+    /// near and between granules.
     fn shapes() -> Vec<(u64, u64, u64)> {
         let (k, m) = (1 << 10, 1 << 20);
         let mut shapes = vec![

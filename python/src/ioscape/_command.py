@@ -20,7 +20,7 @@ import typing
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, TypeVar, Union
+from typing import Any, Callable, Iterator, Mapping, Optional, TypeVar, Union
 
 from . import _documents
 from ._documents import Document
@@ -35,6 +35,9 @@ Feed = Callable[[Any], None]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _ERRORS = {2: Misuse, 3: ConditionFailed, 130: Interrupted}
+
+# Is told which program was started, and that it has ended; interrupts it where the latter never comes.
+_GUARD = 'read -r program && { read -r ended || kill "$program"; }'
 
 
 def binary() -> str:
@@ -93,7 +96,9 @@ def options(given: Mapping[str, Any]) -> list[str]:
             for key, one in value.items():
                 words += [option, f"{key}={_word(one)}"]
         else:
-            words += [option, _word(value)]
+            # The program refuses a pause without a unit, which is microseconds in files of fio.
+            unit = "s" if name == "think_time" and not isinstance(value, str) else ""
+            words += [option, _word(value) + unit]
     return words
 
 
@@ -114,31 +119,50 @@ def document(
     """Runs `ioscape WORDS OPTIONS --json [-- BEHIND]` and gives its document; `feed` writes its standard input.
 
     Messages go to this process's standard error as they come, and a notebook shows how long it has been at work. Ctrl-C is passed on once;
-    the program then saves what it has.
+    the program then saves what it has, as it does where this process is killed.
     """
     line = [binary(), *map(_operand, words), *options(given), "--json", *(["--", *behind] if behind else [])]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     # A command may say any bytes, and waits for ever once nobody reads on.
-    child = subprocess.Popen(line, stdin=subprocess.PIPE if feed else None, text=True, encoding="utf-8", errors="replace",
-                             start_new_session=True, **pipes)
-    if feed:
-        threading.Thread(target=_fed, args=(_pipe(child.stdin).buffer, feed), daemon=True).start()
-    out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
-    shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
-    while True:
-        try:
-            if not (out.is_open() or err.is_open()):
-                break
-            out.wait(0.2)
-            err.wait(0.2)
-            err.show()
-            shown.tick()
-        except KeyboardInterrupt:
-            child.send_signal(signal.SIGINT)
-    child.wait()
+    with _started(line, stdin=subprocess.PIPE if feed else None, text=True, encoding="utf-8", errors="replace", **pipes) as child:
+        if feed:
+            threading.Thread(target=_fed, args=(_pipe(child.stdin).buffer, feed), daemon=True).start()
+        out, err = _Lines(child.stdout), _Lines(child.stderr, sys.stderr)
+        shown = Progress(" ".join(map(str, words[:2])), given.get("output"))
+        while True:
+            try:
+                if not (out.is_open() or err.is_open()):
+                    break
+                out.wait(0.2)
+                err.wait(0.2)
+                err.show()
+                shown.tick()
+            except KeyboardInterrupt:
+                child.send_signal(signal.SIGINT)
+        child.wait()
     err.show()
     shown.done()
     return _outcome(child.returncode, out.text(), err.text(), behind)
+
+
+@contextlib.contextmanager
+def _started(line: list[str], **given: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A program in a session of its own, since Ctrl-C is passed on to it; it does not outlive this process."""
+    nowhere: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    guard = subprocess.Popen(["sh", "-c", _GUARD], stdin=subprocess.PIPE, start_new_session=True, bufsize=0, **nowhere)
+
+    def tell(word: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            _pipe(guard.stdin).write(f"{word}\n".encode())
+
+    try:
+        child = subprocess.Popen(line, start_new_session=True, **given)
+        tell(str(child.pid))
+        yield child
+        tell("ended")
+    finally:
+        _pipe(guard.stdin).close()
+        guard.wait()
 
 
 def _pipe(pipe: Optional[Any]) -> Any:
@@ -156,20 +180,20 @@ def _fed(pipe: Any, feed: Feed) -> None:
 def stream(words: list[Words], given: Mapping[str, Any], take: Callable[[Any], Any]) -> Any:
     """Runs `ioscape WORDS OPTIONS` and gives what `take` makes of its standard output, bytes that come while it runs."""
     line = [binary(), *map(_operand, words), *options(given)]
-    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    out, err = _pipe(child.stdout), _Lines(io.TextIOWrapper(_pipe(child.stderr), errors="replace"))
-    taken, refused = None, None
-    try:
-        taken = take(out)
-    except KeyboardInterrupt:
-        child.send_signal(signal.SIGINT)
-        out.close()
-    except Exception as error:
-        # Where the program failed, its own sentence says more.
-        refused = error
-        out.close()
-    code = child.wait()
-    err.wait(5)
+    with _started(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        out, err = _pipe(child.stdout), _Lines(io.TextIOWrapper(_pipe(child.stderr), errors="replace"))
+        taken, refused = None, None
+        try:
+            taken = take(out)
+        except KeyboardInterrupt:
+            child.send_signal(signal.SIGINT)
+            out.close()
+        except Exception as error:
+            # Where the program failed, its own sentence says more.
+            refused = error
+            out.close()
+        code = child.wait()
+        err.wait(5)
     if code != 0:
         _outcome(code, "", err.text())
     if refused is not None:

@@ -8,13 +8,13 @@ from typing import Any, Literal, Optional
 
 @dataclass(kw_only=True)
 class Absorption:
-    """Non-volatile memory needed for the writes of 30 seconds (Figures 17 and 18)."""
+    """Non-volatile memory needed to hold the writes of 30 seconds (Figures 17 and 18)."""
     bytes: Distribution
     """Distinct bytes written in an interval, in bytes."""
     fit_100k: float
-    """Fraction of intervals (of those with writes) that fit 100 KiB."""
+    """Fraction of intervals with writes that fit into 100 KiB."""
     fit_200k: float
-    """Fraction that fits 200 KiB."""
+    """Fraction of intervals with writes that fit into 200 KiB."""
     interval_ns: int
     """Length of an interval."""
     intervals: int
@@ -22,39 +22,39 @@ class Absorption:
     overwritten_frac: float
     """Fraction of the written bytes that overwrite bytes written earlier in the same interval."""
     writes: str
-    """`all` or `metadata`."""
+    """The writes considered: `all` or `metadata`."""
     absorbed: Optional[list[list[float]]] = None
-    """Cache emptied after each interval: bytes, least share of written bytes taken, and of overwrites (Figure
-    18)."""
+    """For a cache emptied after each interval: its size in bytes, a lower bound of the fraction of written
+    bytes absorbed, and one of overwrites (Figure 18)."""
 
 
 @dataclass(kw_only=True)
 class AccessPattern:
-    """An application's requests as a storage system serves them: by class, each with its own locality."""
+    """An application's requests as seen by a storage system: by class, each with its own locality."""
     classes: list[RequestClass]
     """The classes, reads first, smaller requests first."""
     elsewhere_s: float
-    """Seconds in which no process was at its I/O: starting, ending, computing for long."""
+    """Seconds in which no process was doing I/O: start-up, exit, long computation."""
     process_num: int
-    """Mean number of processes at work at once."""
+    """Mean number of processes active at the same time."""
     sync_s: float
-    """Seconds spent in `fsync` and the like, all processes together."""
+    """Total seconds that all processes spent in `fsync` and the like."""
     think_time_ns: float
-    """Mean time that a process spends between two requests."""
+    """Mean think time of a process between two requests."""
     unique_bytes: int
     """Distinct bytes read or written, in whole pages of 4 KiB."""
     unique_write_bytes: int
-    """Those that were written."""
+    """Distinct bytes written."""
     memory_bytes: Optional[int] = None
-    """Memory that one process had for itself, in bytes and at least: what may have been pages of files that
-    it mapped is not in it. It is not there for the file cache. Absent where it is not known."""
+    """Private memory of one process, in bytes: a lower bound, since pages that may belong to mapped files are
+    not counted. It is not available to the file cache. Absent if unknown."""
 
 
 @dataclass(kw_only=True)
 class AddressMap:
     """Addresses over time on one disk."""
     cells: list[list[Any]]
-    """Requests that are not 0: column, row, reads, writes."""
+    """Cells with requests: column, row, reads, writes."""
     device: int
     """Index of the device."""
     row_bytes: int
@@ -67,9 +67,9 @@ class AddressMap:
 
 @dataclass(kw_only=True)
 class AlignedShare:
-    """Requests of one operation that are aligned to a size."""
+    """Requests of one operation by alignment to a size."""
     aligned: int
-    """Those that begin and end at multiples of the size."""
+    """Requests that begin and end at multiples of the size."""
     ios: int
     """Requests that move data."""
     op: Literal['read', 'write']
@@ -80,7 +80,7 @@ class AlignedShare:
 
 @dataclass(kw_only=True)
 class AllParameters:
-    """The first try of section 7: all parameters at their 75 % performance point at once."""
+    """The first attempt of section 7: all parameters at their 75 % performance points at once."""
     focal: Workload
     """The focal vector that was found."""
     ranges: list[FocalRange]
@@ -91,34 +91,34 @@ class AllParameters:
 
 @dataclass(kw_only=True)
 class ApplicationForecast:
-    """Where the time of a traced application goes on a system, and how much memory it needs there."""
+    """Where a traced application's time goes on a system, and how much memory it needs there."""
     elapsed_s: float
-    """From its beginning to its end, in seconds."""
+    """Elapsed time from start to end, in seconds."""
     parts: list[TimePart]
-    """What that time is made of; the parts add up to `elapsed_s`."""
+    """The parts of that time; they add up to `elapsed_s`."""
     read_hit_frac: float
-    """Share of the bytes read that the caches hold."""
+    """Fraction of the read bytes that hit in the caches."""
     written_through_frac: float
-    """Share of the bytes written that storage gets."""
+    """Fraction of the written bytes that reach storage."""
     memory: Optional[MemoryForecast] = None
-    """How memory matters; absent where no cache of the size of the system's memory was found, where that is
-    unknown, or where the access passes the file cache."""
+    """How throughput depends on memory. Absent if no cache of about the memory's size was found, if the
+    memory size is unknown, or if the access bypasses the file cache."""
     read_hit_interval90: Optional[list[float]] = None
-    """90 % interval of that share: by how much parts of the trace differ, and how well the evaluation knows
-    the size of its caches. Absent where the trace's file does not tell how much its parts differ."""
+    """90 % interval of that fraction, from how much parts of the trace differ and how well the evaluation
+    knows its cache sizes. Absent if the trace's file does not record how much its parts differ."""
     written_through_interval90: Optional[list[float]] = None
-    """90 % interval of that share, from the same."""
+    """90 % interval of that fraction, from the same sources."""
 
 
 @dataclass(kw_only=True)
 class Behind:
     """A process that slow requests waited behind."""
     command: str
-    """Its command, empty where it is not told."""
+    """Its command; empty if not recorded."""
     ios: int
     """Slow requests that waited behind it."""
     process: int
-    """Its number."""
+    """Its process number."""
 
 
 @dataclass(kw_only=True)
@@ -134,13 +134,13 @@ class Border:
     unique_bytes: float
     """Best estimate, in bytes."""
     in_memory: Optional[bool] = None
-    """Whether everything behind it still came from memory: a border of the processor's caches, not of
-    storage. Such a border makes no region."""
+    """Whether everything beyond the border is still served from memory: then it is a border of the
+    processor's caches, not of storage, and makes no region."""
     ratio: Optional[float] = None
-    """Throughput just before the border over that well behind it."""
+    """Throughput just before the border over the throughput well beyond it."""
     slower: Optional[Slower] = None
-    """How much slower sets beyond it were measured to be; nothing where none was measured on one of its
-    sides."""
+    """How much slower the sets beyond the border were measured to be; absent if one of its sides was not
+    measured."""
 
 
 @dataclass(kw_only=True)
@@ -158,21 +158,21 @@ class Bounded:
 class Burstiness:
     """Burstiness of arrivals."""
     dispersion: list[list[Any]]
-    """Index of dispersion for counts by window: width in nanoseconds, variance over mean of the arrivals in a
+    """Index of dispersion for counts: window width in nanoseconds, variance over mean of the arrivals in a
     window; 1 is Poisson."""
     hurst: Optional[float] = None
-    """Hurst exponent from the growth of the variance with the window; 0.5 has no long memory. Absent with too
-    few windows."""
+    """Hurst exponent from the growth of the variance with the window; 0.5 means no long memory. Absent with
+    too few windows."""
     inter_arrival_scv: Optional[float] = None
     """Squared coefficient of variation of the inter-arrival times; 1 is Poisson."""
 
 
 @dataclass(kw_only=True)
 class ByOperation:
-    """How an application's reads and writes differ, and how long a process goes on with one of them."""
+    """How an application's reads and writes differ, and how long a process keeps to one of them."""
     change_frac: float
-    """Share of requests that are of the other kind than the same process's request before, 0 to 1: at 2
-    `read_frac` (1 - `read_frac`) reads and writes come in no order, below that in runs."""
+    """Fraction of requests of the other kind than the same process's previous request, 0 to 1. At 2
+    `read_frac` (1 - `read_frac`) reads and writes are in random order; below that they come in runs."""
     read: OperationTraits
     """Its reads."""
     write: OperationTraits
@@ -181,96 +181,97 @@ class ByOperation:
 
 @dataclass(kw_only=True)
 class CampaignCell:
-    """One cell: its runs and what follows from them."""
+    """One cell: its runs and the figures derived from them."""
     cpu_s: float
-    """Median of the runs' processor seconds."""
+    """Median of the runs' CPU seconds."""
     samples: list[CampaignSample]
     """The runs, in order of the rounds."""
     throughput_bytes_per_s: float
     """Median of the runs' throughput."""
     cpu_ci95: Optional[list[float]] = None
-    """Its 95 % interval, by the same rule."""
+    """95 % interval of that median, by the same rule."""
     cpu_ratio: Optional[float] = None
-    """Processor seconds over those of the row's first column that does the same kind of work."""
+    """CPU seconds over those of the row's first column with the same kind of work."""
     cpu_ratio_ci95: Optional[list[float]] = None
-    """Its 95 % interval."""
+    """95 % interval of that ratio."""
     fsync_ns: Optional[ResponseTime] = None
-    """The same of `fsync`."""
+    """The same for `fsync`."""
     impossible: Optional[str] = None
     """Why this cell cannot be measured."""
     operations_per_s: Optional[float] = None
-    """Median of the runs' operations per second; absent where data was moved."""
+    """Median of the runs' operations per second; absent if data was moved."""
     plan: Optional[CellPlan] = None
-    """What a run of it does, whole: cells of two campaigns are the same work where this is the same. Absent
-    in results of versions up to 0.1."""
+    """The complete plan of a run: cells of two campaigns do the same work if their plans are equal. Absent in
+    results of versions up to 0.1."""
     rate_ci95: Optional[list[float]] = None
-    """95 % interval of the throughput, or of the operations per second: Student's t on the runs' logarithms,
-    and the median in it. Absent of fewer than two runs."""
+    """95 % interval of the median throughput, or of the operations per second.  From six runs on it is taken
+    from their order statistics; with fewer it is Student's t on their logarithms, widened to include them
+    all. Absent with fewer than two runs."""
     ratio: Optional[float] = None
-    """Throughput over that of the row's first column that does the same kind of work, from runs of the same
+    """Throughput over that of the row's first column with the same kind of work, from runs of the same
     round."""
     ratio_ci95: Optional[list[float]] = None
-    """Its 95 % interval."""
+    """95 % interval of that ratio."""
     response_time_ns: Optional[ResponseTime] = None
-    """Of each percentile of the runs' response times, the median."""
+    """Median over the runs, for each percentile of the response times."""
 
 
 @dataclass(kw_only=True)
 class CampaignColumn:
-    """What is measured side by side with the other columns."""
+    """A column of the table, measured side by side with the others."""
     file_system: str
     """File system of the place; `block` for a device."""
     method: str
-    """Name of the way of doing I/O, such as `direct`."""
+    """Name of the I/O method, such as `direct`."""
     path: str
     """Directory or device."""
     place: str
     """Name of the place, such as `xfs`."""
     made_by: Optional[str] = None
-    """How its file system was made for the campaign; absent where it was there before."""
+    """How the campaign made its file system; absent if it existed before."""
     mount_options: Optional[str] = None
-    """The options that it is mounted with, as the kernel tells them."""
+    """Its mount options, as the kernel reports them."""
 
 
 @dataclass(kw_only=True)
 class CampaignReference:
-    """Numbers of another source, to compare with."""
+    """Published numbers to compare with."""
     columns: list[str]
-    """Headings of the columns, those of the parameters included."""
+    """Headings of the columns, including those of the parameters."""
     rows: list[list[float]]
-    """The rows as they stand there."""
+    """The rows as published."""
     source: str
-    """Where they come from."""
+    """The source of the numbers."""
 
 
 @dataclass(kw_only=True)
 class CampaignResult:
-    """A table measured."""
+    """One measured table."""
     columns: list[CampaignColumn]
     """The columns."""
     name: str
     """Name of the campaign."""
     rounds: int
-    """Rounds asked for."""
+    """Number of rounds requested."""
     rows: list[CampaignRow]
     """The rows."""
     source: str
-    """What it follows."""
+    """The publication that it follows."""
     title: str
     """Title of the table."""
     x: str
     """Parameter on the horizontal axis of its graphs."""
     clients: Optional[int] = None
-    """Clients that did every run together, each on files of its own; absent of one."""
+    """Number of clients that did every run together, each on its own files; absent with one client."""
     reference: Optional[CampaignReference] = None
-    """The paper's own numbers."""
+    """The published numbers."""
     sentences: Optional[list[str]] = None
-    """What the table shows, in words, each with its evidence."""
+    """The findings in words, each with its evidence."""
 
 
 @dataclass(kw_only=True)
 class CampaignRow:
-    """One row: its parameters, and a cell per column."""
+    """One row: its parameters and one cell per column."""
     cells: list[CampaignCell]
     """The cells, in order of the columns."""
     settings: list[CampaignSetting]
@@ -283,123 +284,123 @@ class CampaignSample:
     bytes: int
     """Bytes moved."""
     cpu_s: float
-    """System and user seconds."""
+    """System and user CPU seconds."""
     elapsed_s: float
-    """Seconds it took."""
+    """Duration in seconds."""
     throughput_bytes_per_s: float
-    """Bytes per second."""
+    """Throughput in bytes per second."""
     fairness: Optional[float] = None
-    """Jain's index of the clients' rates, from 1 over their number to 1; absent of one client."""
+    """Jain's index of the clients' rates, from 1 over their number to 1; absent with one client."""
     fragments: Optional[int] = None
-    """Fragments of all files read or written (`FIEMAP`); absent where not recorded."""
+    """Number of fragments of all files read or written (`FIEMAP`); absent if not recorded."""
     fsync_ns: Optional[ResponseTime] = None
-    """Times of the `fsync` behind each stream's last write, which are not among the requests'."""
+    """Times of the `fsync` after each stream's last write, which do not count as requests."""
     operations: Optional[int] = None
-    """Operations on names; absent where data was moved."""
+    """Number of operations on names; absent if data was moved."""
     response_time_ns: Optional[ResponseTime] = None
     """Response times of its requests."""
 
 
 @dataclass(kw_only=True)
 class CampaignSetting:
-    """One parameter of a row and its value."""
+    """One parameter of a row with its value."""
     name: str
     """Name, such as `iosize`."""
     text: str
-    """Value as it was written, such as `64k`."""
+    """Value as written, such as `64k`."""
     value: float
-    """The same as a number: bytes for sizes."""
+    """Value as a number; sizes are in bytes."""
 
 
 @dataclass(kw_only=True)
 class CellPlan:
-    """What one cell runs, wherever its place is."""
+    """Plan of one cell, independent of its place."""
     age_piece: int
-    """Pieces of aged files, in bytes."""
+    """Size of the pieces of aged files, in bytes."""
     file_bytes: int
-    """Size of each, in bytes."""
+    """Size of each file, in bytes."""
     files: int
     """Users, one file each."""
     files_written: int
-    """Files that exist."""
+    """Number of files that exist beforehand."""
     job: VxJob
     """The run."""
     prepare: Literal['written', 'fresh', 'aged']
     """How they are created."""
     raw: bool
-    """Whether it runs on a device."""
+    """Whether the cell runs on a raw device."""
     fill: Optional[Fill] = None
-    """What its file system holds beforehand, if it was made for the campaign."""
+    """What the file system holds beforehand, if the campaign made it."""
     names: Optional[NameJob] = None
-    """What it does to names, instead of the run's I/O."""
+    """The operations on names, if it does those instead of the run's I/O."""
 
 
 @dataclass(kw_only=True)
 class Characterization:
     """An application, characterized by the calls it made."""
     calls_traced: int
-    """Calls that stopped for the recorder."""
+    """Number of calls that stopped for the recorder."""
     command: list[str]
     """The command, word by word."""
     elapsed_s: float
-    """From its start to the end of its last process, tracing included."""
+    """Elapsed time from its start to the end of its last process, including tracing."""
     files: list[FileTraits]
-    """The files, those with most bytes first."""
+    """The files, in descending order of bytes."""
     files_left_out: int
-    """Files beyond those listed."""
+    """Number of files not listed."""
     overall: Traits
     """All counted files and processes together."""
     processes: list[ProcessTraits]
-    """The processes and threads, those with most bytes first."""
+    """The processes and threads, in descending order of bytes."""
     processes_left_out: int
-    """Processes beyond those listed."""
+    """Number of processes not listed."""
     throughput_bytes_per_s: float
     """Bytes moved over `elapsed_s`."""
     tracing: TracingCost
-    """What tracing adds to the times."""
+    """Overhead of tracing in the times."""
     below: Optional[str] = None
-    """The folder or file outside of which files were not counted."""
+    """The folder or file to which counting was restricted."""
     elsewhere: Optional[dict[str, int]] = None
-    """Calls that read or wrote something else than regular files and block devices, by its kind."""
+    """Calls that read or wrote anything other than regular files and block devices, by kind."""
     ending: Any = None
-    """How it ended; absent when it was stopped by an interruption before."""
+    """How it ended; absent if it was interrupted before."""
     memory_limit_bytes: Optional[int] = None
-    """Memory of the control group it ran in."""
+    """Memory limit of the control group it ran in."""
     pattern: Optional[AccessPattern] = None
-    """The requests by kind and size, and what a cache of any size would hold; absent in older results."""
+    """The requests by kind and size, and their hits in a cache of any size; absent in older results."""
     phases: Optional[list[Phase]] = None
     """Its phases, in order; absent in older results."""
 
 
 @dataclass(kw_only=True)
 class Cheapest:
-    """The cheapest of several systems that is fast enough for one workload."""
+    """The cheapest of several systems that are fast enough for one workload."""
     at_least_bytes_per_s: float
-    """Throughput that was asked for, in bytes per second."""
+    """Required throughput, in bytes per second."""
     workload: Workload
     """The workload."""
     choice: Optional[Choice] = None
-    """The system, its price and what it is predicted to do; absent when none reaches what was asked for."""
+    """The chosen system, its price and its predicted throughput; absent if none reaches the requirement."""
     name: Optional[str] = None
-    """Name of the workload in its set; absent for one given by its parameters."""
+    """Name of the workload in its set; absent for a workload given by its parameters."""
     rivals: Optional[list[str]] = None
-    """Systems that would be chosen instead if they reach it, which cannot be told: those that cost less, or
-    all where none is predicted to reach it. Empty in older results."""
+    """Systems that would be chosen instead if they reach the requirement, which cannot be told: those that
+    cost less, or all if none is predicted to reach it. Empty in older results."""
 
 
 @dataclass(kw_only=True)
 class Check:
-    """One ability of the machine, tried or read from the kernel."""
+    """One ability of the machine, tested or read from the kernel."""
     found: str
-    """What was seen."""
+    """The observation."""
     name: str
-    """What was looked at, such as `io_uring`."""
+    """The ability checked, such as `io_uring`."""
     needed_for: str
-    """What of ioscape needs it."""
+    """The features of ioscape that need it."""
     state: Literal['works', 'limited', 'missing']
-    """How it came out."""
+    """The result."""
     advice: Optional[str] = None
-    """What to do where it does not work."""
+    """What to do if it does not work."""
     required: Optional[bool] = None
     """Whether nothing can be measured without it."""
 
@@ -408,10 +409,10 @@ class Check:
 class Choice:
     """A system that was chosen for its price."""
     price: float
-    """Its price, in the currency that all prices are in."""
+    """Its price, in the common currency of all prices."""
     sure: bool
-    """Whether it surely is the cheapest: even the low end of its 90 % interval reaches what was asked for,
-    that is not extrapolated, and it has no rivals."""
+    """Whether it is certainly the cheapest: the low end of its 90 % interval reaches the requirement, the
+    prediction is not extrapolated, and it has no rivals."""
     system: str
     """The system."""
     throughput_bytes_per_s: float
@@ -422,7 +423,7 @@ class Choice:
 
 @dataclass(kw_only=True)
 class Client:
-    """What one client had of a measurement."""
+    """One client's part in a measurement."""
     host: str
     """The machine it ran on."""
     rank: int
@@ -434,109 +435,107 @@ class Client:
     throughput_ci95: list[float]
     """95 % confidence interval of the throughput in bytes per second: low and high."""
     straggles: Optional[bool] = None
-    """Its throughput is below 80 % of the median client's, by the whole of its interval."""
+    """Whether its whole confidence interval lies below 80 % of the median client's throughput."""
 
 
 @dataclass(kw_only=True)
 class Clients:
     """How evenly the clients of a measurement were served, and how well they ran together."""
     clock_error_ns: int
-    """By how much the clocks' offsets from one another may be wrong, in nanoseconds: half the shortest round
+    """Possible error of the clocks' offsets from one another, in nanoseconds: half the shortest round
     trip."""
     coordination_s: float
-    """Seconds that agreeing on the beginnings took, beside the clients' own preparation."""
+    """Seconds spent on agreeing on start times, apart from the clients' own preparation."""
     each: list[Client]
     """Each client, by number."""
     fairness: float
-    """Jain's index of the throughputs: 1 when all are equal, 1 over the number of clients when one has
+    """Jain's index of the throughputs: 1 if all are equal, 1 over the number of clients if one gets
     everything."""
     spread: list[float]
     """Least and greatest throughput of a client over the mean."""
     start_skew_ns: int
-    """Longest time between the first and the last client's beginning of a measured part, in nanoseconds of
-    one clock."""
+    """Longest time from the first to the last client's start of a measured part, in nanoseconds of one
+    clock."""
     windows: int
-    """Agreed beginnings: the measured part may consist of several."""
+    """Number of agreed starts: the measured part may consist of several windows."""
 
 
 @dataclass(kw_only=True)
 class Clock:
-    """The clock that timed the result, as measured before anything else."""
+    """The clock that timed the result, as measured at the start."""
     cost_ns: float
-    """Time one reading takes."""
+    """Time that one reading takes."""
     precision_ns: float
-    """Least non-zero step between two readings."""
+    """Smallest non-zero step between two readings."""
 
 
 @dataclass(kw_only=True)
 class Comparison:
     """One workload on two systems (self-scaling paper, figure 17)."""
     extrapolated: bool
-    """Whether one of the predictions is extrapolated; the interval is a guess then, and no verdict follows
-    from it."""
+    """Whether one of the predictions is extrapolated: the interval is then a guess and gives no verdict."""
     interval90: list[float]
-    """Range that holds the measured ratio nine times of ten: low and high."""
+    """Range that holds the measured ratio nine times out of ten: low and high."""
     ratio: float
     """Throughput of the first over that of the second."""
     significant: bool
-    """Whether the range that holds the ratio 99 times of 100, and so half as wide again as the interval,
-    leaves 1 out."""
+    """Whether the 99 % range of the ratio, half as wide again as the interval, excludes 1."""
     systems: list[str]
-    """The two systems: the ratio is the first's throughput over the second's."""
+    """The two systems; the ratio is the first one's throughput over the second one's."""
     throughput_bytes_per_s: list[float]
     """Predicted throughput of each, in bytes per second."""
     workload: Workload
     """The workload."""
     name: Optional[str] = None
-    """Name of the workload in its set; absent for one given by its parameters."""
+    """Name of the workload in its set; absent for a workload given by its parameters."""
     throughput_per_price: Optional[list[float]] = None
-    """Bytes per second for one unit of money, of each system; absent without prices."""
+    """Bytes per second per unit of money, for each system; absent without prices."""
     verdict: Optional[Literal['slower', 'faster', 'no_difference', 'cannot_be_told']] = None
-    """How the first compares with the second; absent in older results."""
+    """Verdict on the first system against the second; absent in older results."""
 
 
 @dataclass(kw_only=True)
 class ConditionResult:
-    """Whether a condition that a comparison had to keep was kept."""
+    """Whether a required condition held."""
     fail_if: str
-    """The condition under which the comparison fails, as it was given: `throughput < 0.95`."""
+    """The failure condition as given: `throughput < 0.95`."""
     met_by: list[int]
-    """The rows that meet it, and not by chance, by their number from 0."""
+    """Rows that meet the failure condition, and not by chance, by number from 0."""
     lost: Optional[list[str]] = None
-    """Names of rows that the other system has and that were measured here without a figure, where the
-    condition is on what is slower: these fail it too."""
+    """Names of rows that have a figure in the other system but were measured here without one. If the
+    condition is about being slower, these rows fail it too."""
 
 
 @dataclass(kw_only=True)
 class Contamination:
-    """How far others disturbed a measurement."""
+    """How much other load disturbed a measurement."""
     clean_frac: Optional[float] = None
-    """Share of batches in which no other program used the processor; absent where the kernel does not report
+    """Fraction of batches in which no other program used the processor; absent if the kernel does not report
     it."""
     other_cpus: Optional[float] = None
-    """Processors that other programs kept busy besides those that the case uses: the median over processes;
-    absent where the kernel does not report it."""
+    """Number of processors that other programs kept busy besides those used by the case: the median over
+    processes. Absent if the kernel does not report it."""
     run_delay_frac: Optional[float] = None
-    """Time that other programs used the processor over the time measured, on some kernels with what the
-    hypervisor took; absent where the kernel does not report it."""
+    """Time that other programs used the processor, over the measured time; on some kernels it includes the
+    hypervisor's. Absent if the kernel does not report it."""
     slowed_frac: Optional[float] = None
-    """Share of processes during which the processor computed slower than at full speed."""
+    """Fraction of processes during which the processor computed below full speed."""
     steal_frac: Optional[float] = None
-    """Share of all processors' time that the hypervisor took meanwhile."""
+    """Fraction of all processors' time that the hypervisor took meanwhile."""
     throttled_frac: Optional[float] = None
-    """Share of the time in which a quota kept the control group off the processors; above 1 in results of
-    older versions alone."""
+    """Fraction of the time that a quota kept the control group off the processors; above 1 only in older
+    results."""
 
 
 @dataclass(kw_only=True)
 class CoursePhase:
-    """A part of a course with one rate."""
+    """A part of a course with a constant rate."""
     bytes_per_s: Bounded
-    """Its mean rate in bytes per second with its 95 % interval, what was disturbed left out."""
+    """Mean rate in bytes per second with its 95 % interval, without disturbed parts."""
     from_s: float
-    """Where it begins, in seconds from the beginning of the course."""
+    """Beginning, in seconds from the start of the course."""
     until_s: float
-    """Where it ends, in seconds."""
+    """End, in seconds from the start of the course."""
 
 
 @dataclass(kw_only=True)
@@ -547,7 +546,7 @@ class Device:
     capacity_bytes: Optional[int] = None
     """Capacity in bytes, when recorded."""
     partitions: Optional[list[Partition]] = None
-    """Partitions that the source names."""
+    """Partitions named by the source."""
     sector_bytes: Optional[int] = None
     """Size of a sector in bytes, 0 when not recorded."""
 
@@ -556,11 +555,11 @@ class Device:
 class Direction:
     """The reads alone or the writes alone of a run."""
     bytes: int
-    """Bytes they moved."""
+    """Bytes moved by these requests."""
     ios: int
     """Completed requests."""
     response_time_ns: ResponseTime
-    """Their response times."""
+    """Response times of these requests."""
     throughput_bytes_per_s: float
     """Bytes per second of the whole elapsed time."""
 
@@ -569,15 +568,15 @@ class Direction:
 class DiskSummary:
     """One disk."""
     daily_queue_mean: list[float]
-    """Mean queue length by day, from the first day on; absent on days without requests (Figure 3)."""
+    """Mean queue length by day, from the first day; absent on days without requests (Figure 3)."""
     device: int
     """Index of the device."""
     load: Load
     """Requests and bytes."""
     name: str
-    """Its name."""
+    """Name of the device."""
     distances: Optional[Distances] = None
-    """Where a request begins relative to the end of the one before (Figure 9)."""
+    """Start of a request relative to the end of the previous one (Figure 9)."""
     idle_frac: Optional[float] = None
     """Fraction of arrivals that found the disk idle: a queue of 1."""
     idle_ns: Optional[Distribution] = None
@@ -586,44 +585,44 @@ class DiskSummary:
     """Fraction of the time from the first arrival to the last completion with no request in the queue or at
     the disk; absent with a single request."""
     in_flight_mean: Optional[float] = None
-    """Mean number of requests in the queue and at the disk while there is any."""
+    """Mean number of requests in the queue and at the disk while there are any."""
     queue_agreement: Optional[QueueAgreement] = None
-    """Requests whose recorded queue length equals the recomputed one; absent when none is recorded."""
+    """Requests whose recorded queue length equals the recomputed one; absent if none is recorded."""
     queue_length: Optional[Distribution] = None
-    """Requests in the queue at an arrival, itself included, recomputed from the times (Table 5, Figure 2);
-    like all figures of queues and idle times absent where the trace tells no completions."""
+    """Queue length at an arrival, itself included, recomputed from the times (Table 5, Figure 2). Absent,
+    like all figures of queues and idle times, if the trace does not record completions."""
     queue_mean_read: Optional[float] = None
-    """Mean queue length seen by reads; absent without any."""
+    """Mean queue length seen by reads; absent without reads."""
     queue_mean_write: Optional[float] = None
-    """Mean queue length seen by writes; absent without any."""
+    """Mean queue length seen by writes; absent without writes."""
     rewrite_frac: Optional[float] = None
-    """Fraction of writes that write the same bytes as the write before."""
+    """Fraction of writes that cover the same bytes as the previous write."""
     sequential: Optional[Sequential] = None
     """Sequential requests (Table 7)."""
     write_bursts: Optional[Runs] = None
-    """Numbers of writes that follow each other within 30 ms (Figure 10); absent where arrivals are told in
-    whole seconds."""
+    """Runs of writes that follow one another within 30 ms (Figure 10); absent if arrivals are in whole
+    seconds."""
     write_groups: Optional[Runs] = None
-    """Numbers of writes with no read between them (Figure 10); absent without writes."""
+    """Runs of writes without a read in between (Figure 10); absent without writes."""
 
 
 @dataclass(kw_only=True)
 class Distances:
     """Signed distances from the end of one request to the beginning of the next, in bytes."""
     bins: list[list[Any]]
-    """Distances by sign and logarithm: upper bound in bytes (negative ones: lower bound), count; in order."""
+    """Distances by sign and logarithm, in order: upper bound in bytes (lower bound for negative ones),
+    count."""
     count: int
     """Number of distances."""
     peaks: list[list[Any]]
-    """The most frequent distances of whole KiB within 256 KiB, in KiB, with their counts; the first is the
-    largest peak."""
+    """The most frequent whole-KiB distances within 256 KiB, in KiB, with their counts, largest peak first."""
 
 
 @dataclass(kw_only=True)
 class Distribution:
-    """How values are distributed. The unit is in the name of the field that holds it.  Quantiles are the
-    upper bound of the bin they fall in, so they err upwards by at most the width of a bin; mean, least and
-    largest are exact. All numbers are 0 when `count` is."""
+    """The distribution of some values. The name of the field that holds it includes the unit.  Each quantile
+    is the upper bound of its bin, so it errs upwards by at most the width of a bin. Mean, minimum and maximum
+    are exact. All numbers are 0 if `count` is."""
     count: int
     """Number of values."""
     max: float
@@ -645,50 +644,50 @@ class Distribution:
     p999: float
     """99.9th percentile."""
     bins: Optional[list[list[Any]]] = None
-    """Bins that hold anything, in order: largest value in the bin, number of values."""
+    """Non-empty bins, in order: largest value in the bin, number of values."""
 
 
 @dataclass(kw_only=True)
 class DistributionChange:
     """How a distribution changed."""
     ci95: list[float]
-    """Its 95 % interval."""
+    """95 % interval of the distance."""
     distance: float
-    """The largest difference of the shares of requests that lie at or below a value (Kolmogorov and Smirnov's
-    distance, looked for at the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 of each trace); of a share, the
+    """The Kolmogorov-Smirnov distance: the largest difference between the fractions of requests at or below a
+    value, evaluated at the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 of each trace. For a fraction, the
     difference."""
     name: Literal['reads', 'sequential', 'read_bytes', 'write_bytes', 'read_elapsed_ns', 'write_elapsed_ns', 'inter_arrival_ns', 'distance_bytes', 'queue_length']
-    """Which; the unit of its values is in its name."""
+    """The distribution; its name includes the unit."""
     shares: list[float]
-    """The shares there, of the first trace and of the second."""
+    """The fractions there, for the first and the second trace."""
     verdict: Literal['changed', 'alike', 'cannot_be_told']
-    """What follows, over everything that is compared together."""
+    """The verdict, with chance ruled out over all comparisons together."""
     at: Optional[float] = None
-    """The value at which the shares differ most; absent for a share of the requests."""
+    """The value at which the distributions differ most; absent for a fraction."""
 
 
 @dataclass(kw_only=True)
 class Doctor:
     """All checks of a machine and a directory."""
     checks: list[Check]
-    """The checks, those of the directory first."""
+    """The checks, beginning with those of the directory."""
     directory: str
-    """The directory that was tried."""
+    """The directory tested."""
 
 
 @dataclass(kw_only=True)
 class Drift:
     """How the speed of a fixed reference workload moved during the evaluation."""
     largest: float
-    """Largest relative distance of one from the median."""
+    """Largest relative distance of a throughput from the median."""
     median: float
-    """Their median."""
+    """Median of these throughputs."""
     remeasured: int
-    """Points that were measured while the reference was off, and measured again."""
+    """Number of points measured while the reference was off, and measured again."""
     throughputs: list[float]
     """Throughput of each re-measurement, in bytes per second, in time order."""
     unresolved: Optional[int] = None
-    """Points that stayed in doubt because every round was disturbed or time ran out."""
+    """Number of points left in doubt because every round was disturbed or time ran out."""
 
 
 @dataclass(kw_only=True)
@@ -697,19 +696,19 @@ class Environment:
     clock: Optional[Clock] = None
     """The clock, as measured at start."""
     cpu_count: Optional[int] = None
-    """Processors this process may run on."""
+    """Number of processors this process may run on."""
     cpu_model: Optional[str] = None
     """Processor model."""
     cpu_quota: Optional[float] = None
-    """Processors' worth of time that a quota gives, where that is less."""
+    """Processor time that a quota allows, in processors, if that is less."""
     device: Optional[str] = None
-    """Block device below it, such as `vda`."""
+    """Block device below the file system, such as `vda`."""
     device_firmware: Optional[str] = None
-    """Its firmware."""
+    """Firmware of the device."""
     device_link: Optional[str] = None
-    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus."""
+    """Link speed of the device, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` if it is on a USB bus."""
     device_model: Optional[str] = None
-    """Vendor and model of the device, as it gives them."""
+    """Vendor and model of the device, as the device reports them."""
     file_system: Optional[str] = None
     """Type of the file system, such as `ext4`."""
     file_system_bytes: Optional[int] = None
@@ -717,9 +716,9 @@ class Environment:
     free_bytes: Optional[int] = None
     """Free space before the run."""
     harness_overhead_ns_per_io: Optional[float] = None
-    """What generating and timing one request costs without any I/O, from the null engine."""
+    """Cost of generating and timing one request without any I/O, from the null engine."""
     identity: Optional[dict[str, str]] = None
-    """Machine, target and options by name, of work that can be continued: what must be the same when it is.
+    """Machine, target and options by name, for work that can be continued: these must be the same when it is.
     Names of options begin with `--`."""
     kernel: Optional[str] = None
     """Kernel name and release."""
@@ -730,17 +729,17 @@ class Environment:
     memory_limit_bytes: Optional[int] = None
     """Memory limit the workers ran under, from `--memory` or an enclosing control group."""
     mitigations: Optional[str] = None
-    """Parameters of the kernel command line about mitigations of processor weaknesses, such as
+    """Kernel command-line parameters about mitigations of processor vulnerabilities, such as
     `mitigations=off`."""
     mount_options: Optional[str] = None
-    """Its mount options."""
+    """Mount options of the file system."""
     other_places: Optional[list[OtherPlace]] = None
-    """Further file systems and devices that the work was done on, in the order named; the fields above tell
-    of the first."""
+    """Further file systems and devices that were used, in the order named; the fields above describe the
+    first."""
     read_ahead_bytes: Optional[int] = None
     """Read-ahead of the device, in bytes."""
     rotational: Optional[bool] = None
-    """Whether the device says that it rotates."""
+    """Whether the device reports that it rotates."""
     scheduler: Optional[str] = None
     """I/O scheduler of the device."""
     virtualization: Optional[str] = None
@@ -755,14 +754,14 @@ class ErrorBin:
     median_error: float
     """Their median error."""
     range: list[float]
-    """From and to of the parameter, in its own unit."""
+    """Lower and upper end of the parameter's range, in its own unit."""
     workloads: int
-    """Workloads in it."""
+    """Number of workloads in the range."""
 
 
 @dataclass(kw_only=True)
 class ErrorFigures:
-    """How wrong a model is on workloads it had not seen. An error is |predicted - measured| / measured."""
+    """Errors of a model on workloads it had not seen. An error is |predicted - measured| / measured."""
     median_error: float
     """Median over all workloads."""
     p75_error: float
@@ -770,183 +769,179 @@ class ErrorFigures:
     p90_error: float
     """90th percentile."""
     enhanced_median_error: Optional[float] = None
-    """Median without the workloads near a border between regions (figures 15 and 24); absent when none is
+    """Median without the workloads near a border between regions (figures 15 and 24); absent if none are
     left."""
     interval90_coverage: Optional[float] = None
-    """Share of the single measurements that fall into the 90 % interval; absent for a model without
+    """Fraction of the individual measurements that fall into the 90 % interval; absent for a model without
     intervals."""
 
 
 @dataclass(kw_only=True)
 class Evaluation:
-    """A self-scaling evaluation, whole or as far as it came."""
+    """A self-scaling evaluation, complete or partial."""
     borders: list[Border]
     """The borders between levels of the hierarchy."""
     elapsed_s: float
-    """Sum of the wall time of all probes, in seconds."""
+    """Total wall time of all probes, in seconds."""
     findings: Findings
-    """What it means."""
+    """The findings."""
     points_measured: int
-    """Distinct points measured, repetitions and references not counted."""
+    """Number of distinct points measured, not counting repetitions and references."""
     regions: list[Region]
     """The plateaus, in order of `unique_bytes`."""
     target: str
-    """What was evaluated, as the user named it."""
+    """The evaluated target, as the user named it."""
     unique_bytes_curve: list[Point]
     """Throughput against `unique_bytes` with the focal mix."""
     all_parameters: Optional[AllParameters] = None
-    """The first try of section 7, when asked for."""
+    """The first attempt of section 7, if requested."""
     by_page: Optional[bool] = None
-    """Whether sets came into the file cache page by page; absent where nothing is said of it, as up to
-    version 0.1."""
+    """Whether sets came into the file cache page by page; absent if unknown, as up to version 0.1."""
     drift: Optional[Drift] = None
     """How steady the machine was."""
     extra: Optional[list[Point]] = None
-    """Workloads off all curves, measured where the prediction was least certain; `value` is their
+    """Workloads off all curves, measured where predictions were least certain; `value` is their
     `unique_bytes`."""
     level_counts: Optional[list[LevelCount]] = None
-    """How probable each number of regions is, the most probable first; empty where it was not asked."""
+    """Probability of each number of regions, the most probable first; empty if not requested."""
     other_accesses: Optional[list[Evaluation]] = None
-    """The same target evaluated with further accesses, or under a memory limit that its sets outgrow, each by
-    itself and with no more of these."""
+    """Evaluations of the same target with further access modes, or under a memory limit that its sets
+    outgrow. Each has one mode and no further evaluations inside."""
     probes: Optional[list[Probe]] = None
     """Every probe in order."""
     refused_sets: Optional[list[RefusedSet]] = None
-    """The sets that had no room, in the order they were asked for."""
+    """The sets that did not fit, in the order requested."""
     settings: Optional[Settings] = None
-    """What it was asked to do."""
+    """The settings of the evaluation."""
     shortened: Optional[dict[str, str]] = None
-    """The phases that were left out or shortened, with the reason."""
+    """Phases that were skipped or shortened, each with its reason."""
     unique_bytes_range: Optional[list[float]] = None
-    """Smallest and largest `unique_bytes` that was allowed."""
+    """Smallest and largest `unique_bytes` allowed."""
     unique_bytes_read_curve: Optional[list[Point]] = None
-    """The same with pure reads, random and without read-ahead: the search for the read cache."""
+    """The same with random pure reads, without read-ahead: the search for the read cache."""
     unique_bytes_slope: Optional[list[SlopePoint]] = None
-    """Slope of the curve of the focal mix."""
+    """Slope of the focal-mix curve."""
     unique_bytes_write_curve: Optional[list[Point]] = None
-    """The same with pure writes, random: the search for the write cache."""
+    """The same with random pure writes: the search for the write cache."""
 
 
 @dataclass(kw_only=True)
 class FigureChange:
     """How a figure changed."""
     ci95: list[float]
-    """Its 95 % interval."""
+    """95 % interval of the ratio."""
     name: Literal['requests_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'read_bytes_mean', 'write_bytes_mean', 'read_elapsed_ns_mean', 'write_elapsed_ns_mean', 'queue_length_mean']
-    """Which; its unit is in its name."""
+    """The figure; its name includes the unit."""
     ratio: float
-    """The second trace's over the first's."""
+    """The second trace's value over the first's."""
     values: list[float]
-    """Of the first trace and of the second."""
+    """Values for the first and the second trace."""
     verdict: Literal['changed', 'alike', 'cannot_be_told']
-    """What follows, over everything that is compared together."""
+    """The verdict, with chance ruled out over all comparisons together."""
 
 
 @dataclass(kw_only=True)
 class FileTraits:
     """One file of an application."""
     access: Literal['buffered', 'direct', 'dsync']
-    """How the requests reach storage, as far as the open flags show."""
+    """The access mode, as far as the open flags show it."""
     active_s: float
-    """Seconds in which at least one process was in its I/O phase."""
+    """Seconds in which at least one process was doing I/O."""
     bytes: int
-    """Bytes they moved."""
+    """Bytes moved."""
     goodness: float
-    """1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like
-    it."""
+    """1 minus the largest of the three distances below: at 1 the requests follow the model exactly, at 0 not
+    at all."""
     kind: Literal['regular', 'block_device', 'others']
     """Regular file or block device."""
     mapped_bytes: int
-    """Bytes that were mapped into memory; loads and stores there are not seen."""
+    """Bytes mapped into memory; loads and stores there are not seen."""
     mix_distance: float
-    """How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1
-    - r)."""
+    """Distance of the fraction of read/write changes between successive requests from the model's 2 r (1 -
+    r)."""
     opens: int
-    """How often it was opened."""
+    """Number of opens."""
     path: str
-    """Path at its first use; ` (deleted)` follows where it no longer had a name."""
+    """Path at first use, followed by ` (deleted)` if it no longer had a name."""
     process_num: int
-    """Mean number of processes in their I/O phase at the same time, rounded, at least 1."""
+    """Mean number of processes that are doing I/O at the same time, rounded, at least 1."""
     read_bytes_frac: float
-    """Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different
-    sizes."""
+    """Fraction of bytes that are read. If it is far from `read_frac`, reads and writes differ in size."""
     read_frac: float
     """Fraction of requests that are reads."""
     requests: int
     """Number of requests: calls that moved bytes."""
     response_time_ns: float
-    """Mean time of a request, less what tracing adds and waits for a processor."""
+    """Mean response time, without tracing overhead and waits for a processor."""
     run_distance: float
-    """The same for the lengths of sequential runs, which are geometric in the model."""
+    """The same for the lengths of sequential runs, which the model takes as geometric."""
     seq_frac: float
     """Fraction of requests that start where the same process's previous request to the same file ended."""
     size_distance: float
-    """Largest difference between the cumulative distributions of the sizes seen and of
+    """Largest difference between the cumulative distributions of the observed sizes and of
     `size_distribution`."""
     size_distribution: Literal['normal', 'bernoulli', 'exponential', 'fixed']
-    """The distribution that is nearest to the sizes seen."""
+    """The size distribution nearest to the observed sizes."""
     size_mean: int
-    """Mean of the bytes that a call moved."""
+    """Mean number of bytes per call."""
     strict_seq_frac: float
     """Fraction of requests that start where the same process's previous request to any file ended."""
     sync_time_ns: float
-    """Mean time of a sync, less the same."""
+    """Mean time of a sync, corrected likewise."""
     syncs: int
     """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
     think_time_ns: int
-    """Mean time that a process spends between two requests."""
+    """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
-    touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
     align_bytes: Optional[int] = None
-    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
-    of the usual alignment; absent otherwise, and in older results."""
+    """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
+    usual alignment; otherwise and in older results absent."""
     change_frac: Optional[float] = None
-    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
-    absent in older results."""
+    """Fraction of requests of the other kind (read or write) than the same process's previous request; absent
+    in older results."""
 
 
 @dataclass(kw_only=True)
 class Fill:
-    """What a file system holds before the files of a cell are laid out in it."""
+    """Contents of a file system before the files of a cell are laid out in it."""
     percent: int
-    """Share of its space that is used, in percent: from 0 to [`Fill::PERCENT_MAX`]."""
+    """Used fraction of its space, in percent: from 0 to [`Fill::PERCENT_MAX`]."""
     turnover: int
-    """Times that half of the files that use it, drawn at random, were removed and others made until it was as
+    """How often half of the files that fill it, chosen at random, were removed and replaced until it was as
     full again."""
 
 
 @dataclass(kw_only=True)
 class Findings:
-    """What the papers' authors read off the graphs, in numbers and in words."""
+    """What the papers' authors read off the graphs, as numbers and sentences."""
     concurrency_gain: Optional[list[RegionFinding]] = None
     """Best throughput with several processes over that with one."""
     flush_slowdown: Optional[Bounded] = None
-    """Undisturbed over mean write throughput in the cache: 1 when flushing costs nothing."""
+    """Undisturbed over mean write throughput in the cache: 1 if flushing costs nothing."""
     no_border_of: Optional[list[Literal['read', 'write', 'mixed']]] = None
-    """Reads, writes or both, where all sets that were measured outgrow no cache for them; absent where that
-    cannot be told."""
+    """Reads, writes or both, if no measured set outgrows a cache for them; absent if that cannot be told."""
     queue_depth_for_90_percent: Optional[list[RegionFinding]] = None
-    """Least depth of the queue with 90 % of the best throughput; only with asynchronous requests."""
+    """Smallest queue depth with 90 % of the best throughput; only with asynchronous requests."""
     queue_depth_gain: Optional[list[RegionFinding]] = None
-    """Best throughput with a deeper queue over that with one request at a time; only with asynchronous
+    """Best throughput with a deeper queue over throughput with one request at a time; only with asynchronous
     requests."""
     read_cache_bytes: Optional[Bounded] = None
-    """Effective file-cache size for reads, in bytes: the first border of pure reads; absent where the file
-    cache takes no part."""
+    """Effective file-cache size for reads, in bytes: the first border of pure reads; absent if the file cache
+    takes no part."""
     sentences: Optional[list[str]] = None
     """The findings in words, each with its evidence."""
     sequential_gain: Optional[list[RegionFinding]] = None
-    """Throughput of all-sequential over all-random requests."""
+    """Throughput of purely sequential over purely random requests."""
     single_writer: Optional[list[WriterScaling]] = None
-    """Whether concurrent writers to one file wait for one another, through the file cache and past it; empty
-    where that was not measured."""
+    """Whether concurrent writers to one file wait for one another, both through the file cache and past it;
+    empty if not measured."""
     size_for_75_percent_bytes: Optional[list[RegionFinding]] = None
-    """Least request size that gives 75 % of the best throughput, in bytes."""
+    """Smallest request size that gives 75 % of the best throughput, in bytes."""
     write_cache_bytes: Optional[Bounded] = None
     """The same for writes: the first border of pure writes."""
     write_policy: Optional[Literal['write-through', 'write-cancelling', 'mixed', 'not-cached']] = None
-    """Write policy; absent when it could not be determined."""
+    """Write policy; absent if it could not be determined."""
     write_to_read_ratio: Optional[list[RegionFinding]] = None
     """Throughput of pure writes over pure reads."""
 
@@ -957,18 +952,19 @@ class FocalRange:
     curve: list[Point]
     """The curve with all other parameters at their focal points."""
     focal: float
-    """The 75 % performance point: the least restrictive value with at least 75 % of the best throughput."""
+    """The 75 % performance point: the least restrictive value that gives at least 75 % of the best
+    throughput."""
     parameter: Literal['unique_bytes', 'size_mean', 'read_frac', 'seq_frac', 'process_num', 'queue_depth']
-    """Which parameter."""
+    """The parameter."""
     performs_well: list[float]
-    """From and to of the values with at least 75 % of the best throughput."""
+    """Lowest and highest value with at least 75 % of the best throughput."""
 
 
 @dataclass(kw_only=True)
 class HeatMap:
     """Counts over time and a second, logarithmic axis."""
     cells: list[list[Any]]
-    """Counts that are not 0: column, row, count."""
+    """Non-zero counts: column, row, count."""
     rows_to: list[float]
     """Upper bounds of the rows."""
     start_ns: int
@@ -979,43 +975,43 @@ class HeatMap:
 
 @dataclass(kw_only=True)
 class HostCacheAbsorption:
-    """What a non-volatile cache at the host of each given size absorbs, emptied at the end of every interval:
-    an exact simulation of caches that fill in the order of first writes. The summary of a trace asks the
-    wider question of how much an interval writes ([`Absorption`](crate::trace_summary::Absorption)), whose
-    shares are lower bounds of these."""
+    """What a non-volatile cache at the host absorbs, by cache size. The cache is emptied at the end of every
+    interval. This is an exact simulation of caches that fill in the order of first writes. The summary of a
+    trace asks how much an interval writes ([`Absorption`](crate::trace_summary::Absorption)); its fractions
+    are lower bounds of these."""
     interval_s: float
     """Length of an interval."""
     intervals: int
     """Intervals with such writes."""
     points: list[HostCachePoint]
-    """By size."""
+    """One point per cache size."""
     writes: str
-    """Which writes: `all`, `metadata` or `user_data`."""
+    """The writes considered: `all`, `metadata` or `user_data`."""
 
 
 @dataclass(kw_only=True)
 class HostCachePoint:
-    """One size of a write cache at the host."""
+    """Results for one size of a write cache at the host."""
     cache_bytes: int
-    """Its size."""
+    """Size of the cache."""
     intervals: float
-    """Share of the intervals with writes in which it takes all of them (figure 17 of Ruemmler & Wilkes
-    1993)."""
+    """Fraction of the intervals with writes in which the cache absorbs all of them (figure 17 of Ruemmler &
+    Wilkes 1993)."""
     overwrites: float
-    """Share of the bytes written that overwrite bytes in it (figure 18, overwrites)."""
+    """Fraction of the written bytes that overwrite bytes in the cache (figure 18, overwrites)."""
     total: float
-    """Share of the bytes written that it takes (figure 18, total)."""
+    """Fraction of the written bytes that the cache absorbs (figure 18, total)."""
 
 
 @dataclass(kw_only=True)
 class LevelCount:
-    """One number of regions, and how probable it is."""
+    """One possible number of regions and its probability."""
     probability: float
-    """0 to 1, given everything that was measured."""
+    """Probability, 0 to 1, given everything that was measured."""
     regions: int
-    """Regions by the size of the set, 1 or more."""
+    """Number of regions on the axis of the set size, 1 or more."""
     read_borders: Optional[list[float]] = None
-    """Where levels then most probably end for reads, in bytes, ascending."""
+    """Most probable ends of the levels for reads, given this number; in bytes, ascending."""
     write_borders: Optional[list[float]] = None
     """The same for writes."""
 
@@ -1024,14 +1020,14 @@ class LevelCount:
 class Load:
     """Requests and bytes of one kind."""
     ios: int
-    """Requests."""
+    """Number of requests."""
     bytes: Optional[int] = None
-    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
-    the two below."""
+    """Bytes moved, if the trace does not record operations; otherwise absent: then they are the sum of the
+    two below."""
     read_bytes: Optional[int] = None
     """Bytes read."""
     reads: Optional[int] = None
-    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    """Number of reads. Absent, like the bytes read and written, if the trace does not record operations (a
     warning of kind `operations_unknown` says so)."""
     write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
@@ -1039,33 +1035,33 @@ class Load:
 
 @dataclass(kw_only=True)
 class LoneRow:
-    """A row that one document has and the other has not."""
+    """A row that only one document has."""
     name: str
     """Name of the row."""
     system: str
     """The system that has it."""
     why: Optional[str] = None
-    """Why the other has not, as far as its document tells; empty where it does not."""
+    """Why the other system lacks it, if its document says so; otherwise empty."""
 
 
 @dataclass(kw_only=True)
 class MabProof:
-    """Proof that the Modified Andrew Benchmark did all of its work."""
+    """Proof that the Modified Andrew Benchmark did all its work."""
     bytes: int
     """Bytes of the source tree."""
     compiler: str
     """The compiler: `built in`, or the command given."""
     compiles: int
-    """Source files compiled."""
+    """Number of source files compiled."""
     files: int
-    """Files and bytes of the source tree."""
+    """Number of files in the source tree."""
     object_hash: str
     """Hash of all objects, archives and the linked program."""
     whole: bool
-    """Whether the hash is the known one, so that nothing was left out."""
+    """Whether the hash is the known one, so that no work was skipped."""
     processes_end_in: Optional[str] = None
-    """The program that every process of the run went over to when its step was done; absent where each step
-    was a start of `ioscape`, as up to version 0.1, which took most of the time."""
+    """The program that every process of the run executed after its step. Absent if each step started
+    `ioscape` itself, as up to version 0.1, which took most of the time."""
 
 
 @dataclass(kw_only=True)
@@ -1074,65 +1070,64 @@ class MeasuredComparison:
     environments: list[Environment]
     """Their machines, in the same order."""
     kind: str
-    """Key of the documents' outcome, such as `campaign`."""
+    """Outcome key of the documents, such as `campaign`."""
     margin: float
     """The margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` count as no difference."""
     only_in: list[int]
-    """How many rows only the second and only the first has."""
+    """Number of rows that only the second, and only the first system has."""
     rows: list[MeasuredRow]
     """Every shared row."""
     systems: list[str]
-    """The second system and the first: ratios are the second's figures over the first's."""
+    """The second system and the first; ratios are the second's figures over the first's."""
     condition: Optional[ConditionResult] = None
-    """Whether the condition was kept; absent without one."""
+    """Whether the condition held; absent without one."""
     differences: Optional[list[str]] = None
-    """What of the two systems is known to differ and changes what their rows show, one sentence for each
-    difference."""
+    """Known differences between the two systems that affect the rows, one sentence each."""
     lone: Optional[list[LoneRow]] = None
     """Those rows, the second's first."""
 
 
 @dataclass(kw_only=True)
 class MeasuredRow:
-    """One row that both documents have."""
+    """One row present in both documents."""
     basis: Literal['same_measurement', 'rounds', 'single_run', 'interleaved']
-    """What the interval rests on."""
+    """What the interval is based on."""
     ci95: list[float]
-    """Its 95 % interval: low and high."""
+    """95 % interval of the ratio: low and high."""
     metric: Literal['throughput', 'rate', 'time']
-    """What `values` count."""
+    """The metric of `values`."""
     ratio: float
-    """The second system's figure over the first's."""
+    """The second system's figure over the first's. If `basis` is `interleaved` it is the geometric mean of
+    the pairs' ratios, which may differ from the quotient of `values`."""
     rounds: list[int]
-    """Rounds or processes behind each."""
+    """Number of rounds or processes behind each figure."""
     values: list[float]
-    """The figure of the second system and that of the first."""
+    """The second system's figure and the first system's; with several runs, their medians."""
     verdict: Literal['slower', 'faster', 'no_difference', 'cannot_be_told']
-    """How the second system is; chance is ruled out over all rows together."""
+    """The verdict on the second system; chance is ruled out over all rows together."""
     name: Optional[str] = None
-    """Name of the row; absent for a workload that is given by its parameters alone."""
+    """Name of the row; absent for a workload given only by its parameters."""
     samples: Optional[list[list[float]]] = None
-    """Every round of the second and of the first, in the order taken; absent where the documents hold
-    them."""
+    """Every round of the second and of the first system, in order; absent if the documents hold them."""
     workload: Optional[Workload] = None
-    """The workload; absent where rows are something else."""
+    """The workload; absent if the rows are not workloads."""
 
 
 @dataclass(kw_only=True)
 class Measurement:
-    """One workload, measured: how much, how fast, how certain, at what cost."""
+    """One measured workload: its volume, speed, certainty and cost."""
     bytes: int
     """Bytes moved in the measured part."""
     cpu_ns_per_io: float
-    """User and system nanoseconds per request."""
+    """User and system CPU nanoseconds per request."""
     cpu_system_s: float
-    """System seconds of the same."""
+    """System CPU seconds of the same threads."""
     cpu_user_s: float
-    """User seconds of all threads of all workers, kernel helper threads included."""
+    """User CPU seconds of all threads of all workers, kernel helper threads included."""
     elapsed_s: float
     """Length of the measured part, in seconds."""
     io_time_frac: float
-    """Share of the elapsed time spent in I/O: one minus what the harness itself needs."""
+    """Fraction of the elapsed time spent in I/O: one minus the harness's own part."""
     ios: int
     """Completed requests in the measured part."""
     response_time_ns: ResponseTime
@@ -1140,110 +1135,111 @@ class Measurement:
     stop: Literal['confident', 'phases_over', 'time_cap', 'interrupted']
     """Why the run ended."""
     throughput_bytes_per_s: float
-    """Bytes per second, all processes together."""
+    """Throughput in bytes per second, all processes together."""
     throughput_ci95: list[float]
-    """95 % confidence interval of the throughput in bytes per second: low and high, from batch means."""
+    """95 % confidence interval of the throughput from batch means: low and high, in bytes per second."""
     workload: Workload
-    """What was run."""
+    """The workload that was run."""
     burst_ratio: Optional[float] = None
-    """Throughput of the busiest tenth of the run's time slices over its mean: large when stalled, and above 1
-    by chance too where a slice has few requests (with two about 2)."""
+    """Throughput of the busiest tenth of the run's time slices over the mean. It is large if the run stalled,
+    but also above 1 by chance if a slice has few requests (with two, about 2)."""
     clients: Optional[Clients] = None
-    """The clients, where several ran the workload at the same time: each ran it with a set of its own, and
-    everything else here is their sum. Quantiles of response times are those of the client with the
-    longest."""
+    """The clients, if several ran the workload at the same time. Each had its own set, and all other figures
+    here are their sums. Only response-time quantiles are those of the client with the longest."""
     cost_s: Optional[float] = None
-    """Wall seconds the whole point took: layout, flush, filling of the cache, warm-up and measurement."""
+    """Total wall time of the point in seconds: layout, flush, cache fill, warm-up and measurement."""
     disturbed: Optional[bool] = None
-    """Whether load by others, stolen time or drift disturbed the run."""
+    """Whether other load, stolen time or drift disturbed the run."""
     fill_s: Optional[float] = None
-    """Seconds in which the set was read into the file cache before the warm-up; absent where nothing had to
-    be read."""
+    """Seconds spent on reading the set into the file cache before the warm-up; absent if nothing had to be
+    read."""
     io_limited: Optional[bool] = None
-    """Whether removing the I/O would shorten the run more than removing all else (self-scaling paper, section
-    2)."""
+    """Whether removing the I/O would shorten the run more than removing everything else (self-scaling paper,
+    section 2)."""
+    median_ratio: Optional[float] = None
+    """Throughput of the run's median time slice over the mean. It is above 1 if stalls take less than half of
+    the time, and about 1 if the slices only vary by noise. Absent in older results."""
     name: Optional[str] = None
-    """Name of the job, where the user gave one."""
+    """Name of the job, if the user gave one."""
     not_read_in: Optional[bool] = None
-    """Whether the set was not, or not wholly, read past the file cache before direct reads of it, which would
-    have taken too long: of it a device's own cache then holds what earlier runs left there."""
+    """Whether reading the whole set past the file cache before direct reads would have taken too long and was
+    skipped or cut short. A device's own cache then holds what earlier runs left there."""
     other_cpu: Optional[float] = None
-    """Processors that other programs kept busy in user mode during the measured part, on average."""
+    """Average number of processors that other programs kept busy in user mode during the measured part."""
     read: Optional[Direction] = None
-    """The reads; absent when none was issued."""
+    """The reads; absent if none were issued."""
     resident_frac: Optional[float] = None
-    """Share of the set that was in the file cache after the run; absent where it cannot be asked."""
+    """Fraction of the set in the file cache after the run; absent if unknown."""
     response_time_littles_law_ns: Optional[float] = None
-    """Mean response time by Little's law, requests in flight over request rate, in nanoseconds: a cross-
+    """Mean response time in nanoseconds by Little's law (requests in flight over request rate): a cross-
     check."""
     storage_read_bytes: Optional[int] = None
-    """Bytes the storage layer read for the workers; absent where the kernel does not count them."""
+    """Bytes that the storage layer read for the workers; absent if the kernel does not count them."""
     sustained: Optional[Sustained] = None
-    """The course of the run, and what it shows, where that was asked for."""
+    """The course of the run over time and what it shows, if requested."""
     verify: Optional[VerifyReport] = None
-    """What verifying its data found, where it was asked for."""
+    """Result of verifying the data, if requested."""
     warm_up_s: Optional[float] = None
     """Seconds of warm-up before the measured part."""
     warnings: Optional[list[Warning]] = None
     """Warnings about this run."""
     witness: Optional[Witness] = None
-    """What the kernel says in addition to the throughput."""
+    """What the kernel reports besides the throughput."""
     write: Optional[Direction] = None
-    """The writes; absent when none was issued."""
+    """The writes; absent if none were issued."""
 
 
 @dataclass(kw_only=True)
 class MemoryForecast:
-    """An application's throughput by the memory of the system."""
+    """An application's throughput as a function of the system's memory."""
     curve: list[list[Any]]
-    """Bytes of memory, file cache included, and the throughput in bytes per second with them."""
+    """Points (bytes of memory including the file cache, throughput in bytes per second)."""
     for_90_percent_bytes: float
-    """Least memory with which it reaches 90 % of the throughput that any memory gives, in bytes; the curve's
-    first, or less, where that is enough already."""
+    """Smallest memory, in bytes, that gives 90 % of the throughput with unlimited memory. If the curve's
+    first point is already enough, this is that point or less."""
     for_90_percent_interval90: Optional[list[float]] = None
-    """90 % interval of that memory, in bytes, from what makes the shares of hits uncertain."""
+    """90 % interval of that memory, in bytes, from the uncertainty of the hit ratios."""
 
 
 @dataclass(kw_only=True)
 class MissRatio:
-    """Miss ratio of an LRU cache by its size, reads and writes alike, every miss allocating."""
+    """Miss ratio of an LRU cache by its size. Reads and writes count alike, and every miss allocates."""
     curves: list[MissRatioCurve]
-    """The curves: exact where the block table was small enough, and sampled by block (SHARDS)."""
+    """The curves: an exact one if the block table was small enough, and one sampled by block (SHARDS)."""
 
 
 @dataclass(kw_only=True)
 class MissRatioCurve:
     """One miss-ratio curve."""
     blocks: int
-    """Distinct blocks followed."""
+    """Distinct blocks sampled."""
     error: float
-    """Mean absolute error of the miss ratio over all sizes: against the exact curve where there is one, else
-    a bound of it that holds for nine of ten traces, the mean half width of `interval90`; 0 for the exact
-    curve."""
+    """Mean absolute error of the miss ratio over all sizes; 0 for the exact curve. Without an exact curve it
+    is a bound that holds for nine of ten traces: the mean half width of `interval90`."""
     one_in: int
-    """One block in this many is followed; 1 is exact."""
+    """One block in this many is sampled; 1 means exact."""
     points: list[list[Any]]
-    """Cache size in bytes, miss ratio."""
+    """Points (cache size in bytes, miss ratio)."""
     interval90: Optional[list[list[float]]] = None
-    """For each point of a sampled curve, between which miss ratios the exact curve lies: for nine of ten
-    traces at every point."""
+    """For each point of a sampled curve, the miss ratios between which the exact curve lies: the bounds hold
+    for nine of ten traces at every point."""
 
 
 @dataclass(kw_only=True)
 class NameJob:
     """A run of operations on names."""
     entries: int
-    """Files of each thread."""
+    """Number of files per thread."""
     operation: Literal['create', 'stat', 'rename', 'list', 'unlink']
-    """What is done."""
+    """The operation."""
     shared: bool
     """Whether all threads work in one directory."""
     threads: int
-    """Threads at the same time."""
+    """Number of concurrent threads."""
     tree_churn: int
-    """Times that half of those, drawn at random, were removed and made again."""
+    """How often half of those files, chosen at random, were removed and recreated."""
     tree_files: int
-    """Files that lie in those directories beforehand, in all."""
+    """Total number of files in those directories beforehand."""
 
 
 @dataclass(kw_only=True)
@@ -1252,7 +1248,7 @@ class OpTimes:
     all: Times
     """Both."""
     read: Optional[Times] = None
-    """Reads; like those of writes absent where the trace does not tell operations."""
+    """Reads; absent, like the writes, if the trace does not record operations."""
     write: Optional[Times] = None
     """Writes."""
 
@@ -1264,50 +1260,50 @@ class OperationTraits:
     """Probability that a request starts where the same process's previous request of this kind ended, 0 to
     1."""
     sizes: list[list[Any]]
-    """Sizes in bytes, each with its share of the requests."""
+    """Sizes in bytes, each with its fraction of the requests."""
 
 
 @dataclass(kw_only=True)
 class OsBenchmark:
     """One case of one benchmark."""
     case: str
-    """Which case of it: `10 full`."""
+    """The case: `10 full`."""
     name: str
-    """Name as `--only` takes it: `getpid`."""
+    """Name, as accepted by `--only`: `getpid`."""
     unit: Literal['ns', 'bytes/s', '1/s']
-    """What `value` counts."""
+    """The unit of `value`."""
     ci95: Optional[list[float]] = None
-    """Interval that holds the median over the processes that count 95 times of 100: between order statistics
-    from six on, Student's of their logarithms from three on; absent with fewer. Where the processor was slow
-    without a visible reason it also holds what they would be at full speed."""
+    """95 % interval of the median over the processes that count.  From six processes on it uses order
+    statistics, from three on Student's t on their logarithms; with fewer it is absent. If the processor was
+    slow without a visible reason, it also includes the values at full speed."""
     contamination: Optional[Contamination] = None
-    """How far others disturbed it."""
+    """How much other load disturbed it."""
     elapsed_s: Optional[float] = None
-    """Seconds that all processes of the case took, preparation included."""
+    """Seconds that all processes of the case took, including preparation."""
     mips_relative: Optional[float] = None
-    """MIPS-relative speed, for the cases that the paper has one for."""
+    """MIPS-relative speed, for the cases that have one in the paper."""
     not_measured: Optional[str] = None
     """Why there is no value."""
     place: Optional[Literal['local', 'remote']] = None
-    """Where its files are; absent where no files are used."""
+    """Where its files are; absent if it uses none."""
     processes: Optional[list[float]] = None
     """The number of every fresh process that counts."""
     rule: Optional[Literal['clean_quartile', 'quartile', 'mean', 'single']] = None
-    """How a process's number is made of its batches."""
+    """How the batches of a process are reduced to its number."""
     set_aside: Optional[list[float]] = None
-    """The numbers of processes that do not count, for they were disturbed: evidence, and no results."""
+    """The numbers of processes that do not count because they were disturbed: evidence, not results."""
     slower: Optional[list[float]] = None
-    """How many times as long as at full speed a fixed computation took during each of those processes, those
-    that count first: 1 where the number was made at full speed, or no computation tried."""
+    """Slowdown of a fixed computation during each of those processes, counted ones first: 1 means full speed,
+    or that no computation was tried."""
     task_kind: Optional[Literal['processes', 'threads']] = None
-    """What those tasks are."""
+    """The kind of those tasks."""
     tasks: Optional[int] = None
-    """How many tasks do the operation at the same time; absent where it is one process. `value` is then of
-    all together."""
+    """Number of tasks that do the operation concurrently; absent for a single process. `value` is their
+    total."""
     teaches: Optional[str] = None
-    """What the case tells, in one sentence."""
+    """What the case teaches, in one sentence."""
     value: Optional[float] = None
-    """The value; absent when it could not be measured, and `not_measured` then says why."""
+    """The value; absent if it could not be measured, for the reason in `not_measured`."""
     warnings: Optional[list[Warning]] = None
     """Warnings about this case."""
 
@@ -1318,56 +1314,56 @@ class OsResults:
     benchmarks: list[OsBenchmark]
     """Every case."""
     dhrystone_mips: Optional[float] = None
-    """Integer rating by Dhrystone 2.1, VAX-11/780 = 1; absent when it was not measured."""
+    """Integer rating by Dhrystone 2.1, VAX-11/780 = 1; absent if not measured."""
     elapsed_s: Optional[float] = None
-    """Time all of it took, in seconds."""
+    """Total time, in seconds."""
     geometric_mean_mips_relative: Optional[float] = None
     """Geometric mean of all MIPS-relative speeds without bcopy, the value of the paper's Figure 1."""
     geometric_mean_with_bcopy: Optional[float] = None
     """The same with bcopy."""
     in_geometric_mean: Optional[int] = None
-    """How many of the eight benchmarks of the paper the mean is made of."""
+    """Number of cases in the mean."""
     mab: Optional[MabProof] = None
     """Proof of work of the Modified Andrew Benchmark."""
     mips: Optional[float] = None
-    """The rating that MIPS-relative speeds use: `--mips`, else that of Dhrystone."""
+    """The rating used for MIPS-relative speeds: `--mips`, otherwise Dhrystone's."""
     mips_given: Optional[bool] = None
     """Whether `mips` was given by the user."""
     remote_penalty: Optional[float] = None
-    """Time the Modified Andrew Benchmark takes more on a remote file system, over the local time."""
+    """Extra time of the Modified Andrew Benchmark on a remote file system, over the local time."""
     system: Optional[OsSystem] = None
-    """What of the system affects the numbers."""
+    """Properties of the system that affect the numbers."""
 
 
 @dataclass(kw_only=True)
 class OsSystem:
-    """What of the system affects these numbers, as found."""
+    """Properties of the system that affect these numbers, as found."""
     caches_bytes: Optional[list[int]] = None
     """Data caches from the first level on, in bytes."""
     pinned_cpu: Optional[int] = None
     """The processor that pinned benchmarks ran on."""
     second_cpu: Optional[int] = None
-    """The processor that benchmarks on two processors used in addition."""
+    """The second processor, for benchmarks that use two."""
     settings: Optional[dict[str, str]] = None
     """Settings by name: seccomp mode, frequency governor, clock source, transparent huge pages and the
     like."""
     vulnerabilities: Optional[dict[str, str]] = None
-    """State of each known processor weakness and its mitigation."""
+    """State of each known processor vulnerability and its mitigation."""
 
 
 @dataclass(kw_only=True)
 class OtherPlace:
-    """One more file system or device that the work was done on. Absent fields could not be determined."""
+    """A further file system or device that was used. Absent fields could not be determined."""
     path: str
-    """What was named there: a directory, a file or a device."""
+    """The path as named: a directory, a file or a device."""
     device: Optional[str] = None
-    """Block device below it, such as `vda`."""
+    """Block device below the file system, such as `vda`."""
     device_firmware: Optional[str] = None
-    """Its firmware."""
+    """Firmware of the device."""
     device_link: Optional[str] = None
-    """Speed of its link, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` where it is on such a bus."""
+    """Link speed of the device, such as `16.0 GT/s PCIe x4` or `6.0 Gbps`; `USB` if it is on a USB bus."""
     device_model: Optional[str] = None
-    """Vendor and model of the device, as it gives them."""
+    """Vendor and model of the device, as the device reports them."""
     file_system: Optional[str] = None
     """Type of the file system, such as `ext4`."""
     file_system_bytes: Optional[int] = None
@@ -1375,33 +1371,33 @@ class OtherPlace:
     free_bytes: Optional[int] = None
     """Free space before the run."""
     mount_options: Optional[str] = None
-    """Its mount options."""
+    """Mount options of the file system."""
     read_ahead_bytes: Optional[int] = None
     """Read-ahead of the device, in bytes."""
     rotational: Optional[bool] = None
-    """Whether the device says that it rotates."""
+    """Whether the device reports that it rotates."""
     scheduler: Optional[str] = None
     """I/O scheduler of the device."""
 
 
 @dataclass(kw_only=True)
 class Overwrites:
-    """Blocks written again (Figure 12).  A request of n bytes touches n / block blocks, rounded up, from the
-    block it begins in."""
+    """Overwrites of blocks (Figure 12).  A request of n bytes touches n / block blocks, rounded up, from the
+    block in which it begins."""
     block_writes: int
-    """Blocks written, each time counted."""
+    """Number of block writes."""
     count: Optional[int] = None
-    """Those that wrote a block again which was written before in the trace; older results lack it."""
+    """Block writes that overwrote a block written earlier in the trace; missing in older results."""
     delay_ns: Optional[Distribution] = None
-    """Time from one write of a block to its next, in nanoseconds; absent where arrivals are told in whole
+    """Time from one write of a block to its next, in nanoseconds; absent if arrivals are recorded in whole
     seconds."""
     within_1h: Optional[float] = None
     """Within an hour."""
     within_1s: Optional[float] = None
-    """Fraction of these that came within a second of the block's last write; absent where arrivals are told
-    in whole seconds, and like the two below without overwrites, and of a trace that is not at least twice as
-    long: an overwrite is seen only where both writes are in the trace, so of those whose delay is the trace's
-    length none is, and of those of half of it one in two."""
+    """Fraction of overwrites within a second of the block's previous write.  Absent if arrivals are recorded
+    in whole seconds. Like the two below, also absent without overwrites, or if the trace is less than twice
+    as long as the limit. An overwrite is seen only if both writes are in the trace: at a delay of half its
+    length one in two is seen, and at its full length none."""
     within_30s: Optional[float] = None
     """Within 30 seconds."""
 
@@ -1412,7 +1408,7 @@ class Partition:
     name: str
     """Name or mount point: `/usr`, `swap`."""
     number: int
-    """Number as in [`Io::partition`]."""
+    """Number, as in [`Io::partition`]."""
 
 
 @dataclass(kw_only=True)
@@ -1423,18 +1419,18 @@ class PartitionShare:
     disk: str
     """Name of the device."""
     ios: int
-    """Requests."""
+    """Number of requests."""
     name: str
-    """Name of the partition, empty when the source tells none."""
+    """Name of the partition; empty if the source does not name it."""
     partition: int
     """Number of the partition."""
     bytes: Optional[int] = None
-    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
-    the two below."""
+    """Bytes moved, if the trace does not record operations; otherwise absent: then they are the sum of the
+    two below."""
     read_bytes: Optional[int] = None
     """Bytes read."""
     reads: Optional[int] = None
-    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    """Number of reads. Absent, like the bytes read and written, if the trace does not record operations (a
     warning of kind `operations_unknown` says so)."""
     write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
@@ -1442,51 +1438,51 @@ class PartitionShare:
 
 @dataclass(kw_only=True)
 class Phase:
-    """A stretch of an application's life, measured by the bytes that it moves."""
+    """A stretch of an application's life, measured in bytes moved."""
     bytes: int
-    """Bytes that all its processes move in it together, at least 1."""
+    """Bytes that all processes together move in the phase, at least 1."""
     change_frac: float
-    """Share of its requests that are of the other kind, read or write, than the same process's request
-    before, 0 to 1."""
+    """Fraction of requests of the other kind (read or write) than the same process's previous request, 0 to
+    1."""
     read_frac: float
     """Fraction of its requests that are reads, 0 to 1."""
     change_think_time_ns: Optional[int] = None
-    """The same before a request of the other kind: what was read is worked on before it is written."""
+    """The same before a request of the other kind: a process works on what it read before it writes."""
     elapsed_s: Optional[float] = None
-    """How long it took, in seconds, from its first request to the first of the next phase."""
+    """Duration in seconds, from its first request to the first of the next phase."""
     read: Optional[PhaseRequests] = None
-    """Its reads; absent where it has none."""
+    """The reads; absent if there are none."""
     think_time_ns: Optional[int] = None
-    """Mean time that a process spends before a request of the same kind as its request before."""
+    """Mean think time before a request of the same kind as the process's previous request."""
     write: Optional[PhaseRequests] = None
-    """Its writes; absent where it has none."""
+    """The writes; absent if there are none."""
 
 
 @dataclass(kw_only=True)
 class PhaseRequests:
-    """The requests of one kind in a phase: what is left of `turn_frac` and `jump_frac` goes on where the same
-    process's request of this kind before ended."""
+    """The requests of one kind in a phase. The fraction left by `turn_frac` and `jump_frac` continues where
+    the same process's previous request of this kind ended."""
     again_frac: float
-    """Share of those at another place whose first page was used before, of writes: was written before, 0 to
-    1."""
+    """Fraction of the jumps whose first page was used before (for writes: was written before), 0 to 1."""
     from_bytes: int
-    """First byte of the part of the set that they go to. The application's files lie in the set one behind
-    the other, in the order of their first use."""
+    """First byte of the part of the set that they access. The application's files lie in the set one after
+    another, in order of first use."""
     jump_frac: float
-    """Share that begins at another place, 0 to 1."""
+    """Fraction that jumps to another place, 0 to 1."""
     runs: int
-    """Sequential runs that each process has open at the same time and continues in turn, 1 to 64."""
+    """Number of sequential runs that each process has open at the same time and continues in turn, 1 to
+    64."""
     sizes: list[list[Any]]
-    """Sizes in bytes, each with its share of the requests."""
+    """Sizes in bytes, each with its fraction of the requests."""
     span_bytes: int
     """Length of that part, at least 1."""
     turn_frac: float
-    """Share that continues the run whose turn it is next, 0 to 1."""
+    """Fraction that continues the run whose turn is next, 0 to 1."""
     advice: Optional[Literal['normal', 'random', 'sequential']] = None
-    """What the kernel was told about most of them."""
+    """The advice given to the kernel about most of them."""
     again: Optional[list[list[float]]] = None
-    """How narrow the places are that are used again: so many bytes get this share of those requests, each
-    pair including the one before. Empty: all that was used is used again alike."""
+    """How concentrated the reuse is: pairs (bytes, fraction of the reusing requests that fall into them),
+    each including the one before. Empty: everything used is reused equally."""
 
 
 @dataclass(kw_only=True)
@@ -1497,80 +1493,80 @@ class Point:
     value: float
     """Value of the varied parameter, in its own unit."""
     rounds: Optional[list[float]] = None
-    """Throughput of every round that counts, in bytes per second, in the order measured."""
+    """Throughput of every round that counts, in bytes per second, in order of measurement."""
     spread: Optional[float] = None
-    """Spread of the rounds: half of largest minus smallest, over the median; absent with one round."""
+    """Spread of the rounds: half the difference between largest and smallest, over the median; absent with
+    one round."""
 
 
 @dataclass(kw_only=True)
 class Popularity:
-    """How writes spread over blocks, the most written first (Figure 13)."""
+    """How writes spread over blocks, the most written blocks first (Figure 13)."""
     blocks_written: int
     """Distinct blocks written."""
     curve: list[list[Any]]
-    """Share of the block writes that go to the most written n blocks: n, share."""
+    """Points (n, fraction of the block writes that go to the n most written blocks)."""
     top_1_percent_written: float
-    """Share that goes to 1 % of the written blocks."""
+    """Fraction that goes to the most written 1 % of the written blocks."""
     top_1_percent_capacity: Optional[float] = None
-    """Share that goes to 1 % of all blocks of the devices, when their capacity is told."""
+    """Fraction that goes to the most written 1 % of all blocks of the devices, if their capacity is known."""
 
 
 @dataclass(kw_only=True)
 class Prediction:
     """The predicted performance of one workload on one system (self-scaling paper, section 9)."""
     extrapolated: bool
-    """Whether some parameter lies outside the range that was measured: then the interval is a guess."""
+    """Whether some parameter lies outside the measured range: the interval is then a guess."""
     interval90: list[float]
-    """Range that holds nine of ten measurements of such a workload, in bytes per second: low and high."""
+    """Range that holds nine of ten measurements of such a workload, low and high in bytes per second."""
     iops: float
     """Requests per second."""
     region: str
-    """Name of the region that holds the workload's `unique_bytes`, or with other memory a set that was served
-    like it; after `group, ` one of the evaluation in a small control group."""
+    """Name of the region that holds the workload's `unique_bytes` or, with other memory, a set served in the
+    same way. After `group, `: a region of the evaluation in a small control group."""
     response_time_ns: float
     """Mean response time by Little's law: requests in flight over request rate."""
     throughput_bytes_per_s: float
-    """Bytes per second, all processes together."""
+    """Throughput in bytes per second, all processes together."""
     workload: Workload
     """The workload."""
     application: Optional[ApplicationForecast] = None
-    """What else is predicted of an application whose trace was given."""
+    """Further predictions for an application whose trace was given."""
     name: Optional[str] = None
-    """Name of the workload in its set, such as `database`; absent for one given by its parameters."""
+    """Name of the workload in its set, such as `database`; absent for a workload given by its parameters."""
     system: Optional[str] = None
-    """The system: the evaluation's target, or the name of the result file where several systems are asked."""
+    """The system: the evaluation's target, or the name of the result file if there are several systems."""
 
 
 @dataclass(kw_only=True)
 class Probe:
-    """One call of the probe, in the order made: the raw record, from which an interrupted evaluation
-    resumes."""
+    """One call of the probe, in order: the raw record from which an interrupted evaluation resumes."""
     measurement: Measurement
-    """What came out; its `workload` is what was asked."""
+    """The result; its `workload` is the workload requested."""
     purpose: Any
-    """What it was made for."""
+    """The purpose of the call."""
 
 
 @dataclass(kw_only=True)
 class ProcessShare:
-    """What one process or command issued."""
+    """Load of one process or command."""
     command: str
-    """Its command, empty when not told."""
+    """Its command; empty if not recorded."""
     footprint_bytes: int
     """Distinct bytes touched, estimated to 3 %."""
     ios: int
-    """Requests."""
+    """Number of requests."""
     process: int
     """Process number."""
     bytes: Optional[int] = None
-    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
-    the two below."""
+    """Bytes moved, if the trace does not record operations; otherwise absent: then they are the sum of the
+    two below."""
     elapsed_mean_ns: Optional[float] = None
     """Mean elapsed time in nanoseconds."""
     read_bytes: Optional[int] = None
     """Bytes read."""
     reads: Optional[int] = None
-    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    """Number of reads. Absent, like the bytes read and written, if the trace does not record operations (a
     warning of kind `operations_unknown` says so)."""
     write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
@@ -1580,88 +1576,86 @@ class ProcessShare:
 class ProcessTraits:
     """One process or thread of an application."""
     access: Literal['buffered', 'direct', 'dsync']
-    """How the requests reach storage, as far as the open flags show."""
+    """The access mode, as far as the open flags show it."""
     active_s: float
-    """Seconds in which at least one process was in its I/O phase."""
+    """Seconds in which at least one process was doing I/O."""
     bytes: int
-    """Bytes they moved."""
+    """Bytes moved."""
     command: str
-    """The program's name, at most 15 bytes of it."""
+    """The program's name, truncated to 15 bytes."""
     goodness: float
-    """1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like
-    it."""
+    """1 minus the largest of the three distances below: at 1 the requests follow the model exactly, at 0 not
+    at all."""
     mix_distance: float
-    """How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1
-    - r)."""
+    """Distance of the fraction of read/write changes between successive requests from the model's 2 r (1 -
+    r)."""
     pid: int
-    """Process number as the system gave it."""
+    """Process id as given by the system."""
     process_num: int
-    """Mean number of processes in their I/O phase at the same time, rounded, at least 1."""
+    """Mean number of processes that are doing I/O at the same time, rounded, at least 1."""
     read_bytes_frac: float
-    """Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different
-    sizes."""
+    """Fraction of bytes that are read. If it is far from `read_frac`, reads and writes differ in size."""
     read_frac: float
     """Fraction of requests that are reads."""
     requests: int
     """Number of requests: calls that moved bytes."""
     response_time_ns: float
-    """Mean time of a request, less what tracing adds and waits for a processor."""
+    """Mean response time, without tracing overhead and waits for a processor."""
     run_distance: float
-    """The same for the lengths of sequential runs, which are geometric in the model."""
+    """The same for the lengths of sequential runs, which the model takes as geometric."""
     seq_frac: float
     """Fraction of requests that start where the same process's previous request to the same file ended."""
     size_distance: float
-    """Largest difference between the cumulative distributions of the sizes seen and of
+    """Largest difference between the cumulative distributions of the observed sizes and of
     `size_distribution`."""
     size_distribution: Literal['normal', 'bernoulli', 'exponential', 'fixed']
-    """The distribution that is nearest to the sizes seen."""
+    """The size distribution nearest to the observed sizes."""
     size_mean: int
-    """Mean of the bytes that a call moved."""
+    """Mean number of bytes per call."""
     strict_seq_frac: float
     """Fraction of requests that start where the same process's previous request to any file ended."""
     sync_time_ns: float
-    """Mean time of a sync, less the same."""
+    """Mean time of a sync, corrected likewise."""
     syncs: int
     """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
     think_time_ns: int
-    """Mean time that a process spends between two requests."""
+    """Mean think time of a process between two requests."""
     tid: int
-    """Thread number; the same as `pid` for the first thread."""
+    """Thread id; equal to `pid` for the first thread."""
     unique_bytes: int
-    """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
-    touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
     align_bytes: Optional[int] = None
-    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
-    of the usual alignment; absent otherwise, and in older results."""
+    """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
+    usual alignment; otherwise and in older results absent."""
     change_frac: Optional[float] = None
-    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
-    absent in older results."""
+    """Fraction of requests of the other kind (read or write) than the same process's previous request; absent
+    in older results."""
 
 
 @dataclass(kw_only=True)
 class QueueAgreement:
     """How often recorded and recomputed queue lengths agree."""
     equal: int
-    """Those where it equals the recomputed one."""
+    """Requests for which it equals the recomputed one."""
     recorded: int
     """Requests with a recorded queue length."""
 
 
 @dataclass(kw_only=True)
 class RefusedSet:
-    """A set that had no room, so that the evaluation went on with smaller ones; an interrupted one resumes
-    past it."""
+    """A set that did not fit, so that the evaluation went on with smaller sets. A resumed evaluation skips
+    it."""
     after_probes: int
-    """Probes that were made before."""
+    """Number of probes made before."""
     spent_s: float
-    """Part of the budget that finding it out took, in seconds; 0 where it was known."""
+    """Seconds of the budget spent on finding out; 0 if it was already known."""
     unique_bytes: int
     """Its size in bytes."""
 
 
 @dataclass(kw_only=True)
 class RefusedStep:
-    """A step of a validation that the target refused."""
+    """A step of a validation that was impossible on the target."""
     reason: str
     """Why it is not possible."""
     step: int
@@ -1672,26 +1666,25 @@ class RefusedStep:
 class Region:
     """A plateau of the `unique_bytes` curve: one level of the storage hierarchy."""
     curves: RegionCurves
-    """The four curves."""
+    """The curves of the region."""
     focal: Workload
-    """The focal vector: the workload at which all other parameters stay while one is varied."""
+    """The focal vector: the workload whose other parameters stay fixed while one is varied."""
     name: str
     """Short name such as `region 1`, in order of `unique_bytes`."""
     unique_bytes: list[float]
-    """From and to, in bytes."""
+    """Lower and upper end, in bytes."""
 
 
 @dataclass(kw_only=True)
 class RegionCurves:
-    """The curves of the four other parameters in one region (self-scaling paper, figure 7), and that of the
-    queue's depth."""
+    """The curves of the four other parameters in one region (self-scaling paper, figure 7), and of the queue
+    depth."""
     client_num: Optional[list[Point]] = None
-    """Throughput of all clients together against their number, each with a set of its own; where several took
-    part."""
+    """Total throughput of all clients against their number, each with its own set; if there were several."""
     process_num: Optional[list[Point]] = None
     """Throughput against the number of processes."""
     queue_depth: Optional[list[Point]] = None
-    """Throughput against the depth of the queue; empty where requests are issued one at a time."""
+    """Throughput against the queue depth; empty if requests are issued one at a time."""
     read_frac: Optional[list[Point]] = None
     """Throughput against the fraction of reads."""
     seq_frac: Optional[list[Point]] = None
@@ -1702,7 +1695,7 @@ class RegionCurves:
 
 @dataclass(kw_only=True)
 class RegionFinding:
-    """A finding that differs from region to region."""
+    """A finding for one region."""
     high: float
     """Upper error bound."""
     low: float
@@ -1717,37 +1710,38 @@ class RegionFinding:
 class ReplayedKind:
     """Requests of one kind."""
     bytes: int
-    """Bytes they moved or discarded."""
+    """Bytes moved or discarded."""
     ios: int
     """Completed requests."""
     kind: str
-    """`read`, `write`, `flush` (as `fdatasync`) or `discard` (zeroing included, as `fallocate`)."""
+    """`read`, `write`, `flush` (as `fdatasync`) or `discard` (as `fallocate`, including zeroing)."""
     response_time_ns: ResponseTime
-    """From issue to completion, in nanoseconds."""
+    """Response time from issue to completion, in nanoseconds."""
 
 
 @dataclass(kw_only=True)
 class RequestClass:
-    """Requests of one kind and about one size."""
+    """Requests of one kind and of similar size."""
     bytes: int
-    """Bytes they moved."""
+    """Bytes moved."""
     miss_ratio: list[list[Any]]
-    """Sizes of an LRU cache that begins empty, in bytes, each with the share of the class's bytes that it
-    misses: read bytes not found there; written bytes that are new to it or left it since they were last
-    written, and so go to storage."""
+    """Miss ratios of an initially empty LRU cache: cache size in bytes, fraction of the class's bytes that
+    miss. For reads these are bytes not found; for writes, bytes that are new or were evicted since their last
+    write, and so go to storage."""
     op: Literal['read', 'write']
     """Read or write."""
     requests: int
     """Number of requests."""
     response_time_ns: float
-    """Mean time of one where it was traced."""
+    """Mean response time on the traced system."""
     sequential: bool
-    """Whether each begins where the same process's previous request of this kind to the same file ended."""
+    """Whether each request begins where the same process's previous request of this kind to the same file
+    ended."""
     miss_ratio_half90: Optional[list[float]] = None
-    """Half the width of the 90 % interval of each share of `miss_ratio`, from how much parts of the trace
-    differ; empty in older results."""
+    """Half width of the 90 % interval of each miss ratio, from how much parts of the trace differ; empty in
+    older results."""
     run_bytes: Optional[float] = None
-    """Bytes of the sequential run that one of their bytes belongs to, in the mean: what write-back can
+    """Mean length, over their bytes, of the sequential run that a byte belongs to: what write-back can
     gather."""
 
 
@@ -1770,7 +1764,7 @@ class ResponseTime:
 
 @dataclass(kw_only=True)
 class Runs:
-    """Runs of requests: how long they are and how many requests are in runs of each length."""
+    """Runs of requests: their lengths and the number of requests in runs of each length."""
     bins: list[list[Any]]
     """Requests by length of their run: upper bound of the length, requests."""
     following_frac: float
@@ -1793,29 +1787,28 @@ class Runs:
 
 @dataclass(kw_only=True)
 class Sequential:
-    """Requests that begin where the one before on the disk ended, or the interleave after it."""
+    """Requests that begin where the previous one on the disk ended, or one interleave further."""
     adjacent_reads: int
-    """Reads that begin where the request before ended."""
+    """Reads that begin where the previous request ended."""
     adjacent_writes: int
-    """Writes that do."""
+    """Writes that begin where the previous request ended."""
     interleave_bytes: int
-    """The file system's interleave in bytes, as given or as found; 0 without one."""
+    """The file system's interleave in bytes, as given or as detected; 0 without one."""
     interleaved_reads: int
-    """Reads that begin that much further."""
+    """Reads that begin one interleave further."""
     interleaved_writes: int
-    """Writes that do."""
+    """Writes that begin one interleave further."""
 
 
 @dataclass(kw_only=True)
 class Settings:
-    """What an evaluation was asked to do: with the same settings and the same answers it takes the same
-    course."""
+    """The settings of an evaluation: the same settings and the same answers give the same course."""
     all_parameters: bool
-    """Whether section 7's search in all parameters was asked for."""
+    """Whether section 7's search in all parameters was requested."""
     base: Workload
-    """The workload that all others differ from in the five parameters only."""
+    """The base workload; all others differ from it only in the five parameters."""
     budget_s: float
-    """Time the evaluation may take, in seconds."""
+    """Time budget of the evaluation, in seconds."""
     process_num: list[int]
     """Smallest and largest `process_num`."""
     size_mean: list[int]
@@ -1823,64 +1816,64 @@ class Settings:
     unique_bytes: list[int]
     """Smallest and largest `unique_bytes`."""
     flush_interval_s: Optional[float] = None
-    """Time after which a natural flush must have shown itself, in seconds; absent when unknown."""
+    """Time after which a natural flush must have shown up, in seconds; absent if unknown."""
     layout_bytes_per_s: Optional[float] = None
-    """Rate at which the set was laid out, in bytes per second; absent when unknown."""
+    """Rate at which the set was laid out, in bytes per second; absent if unknown."""
     memory_limit_bytes: Optional[int] = None
-    """Memory limit of the workers, when one was asked for."""
+    """Memory limit of the workers, if requested."""
     points_max: Optional[int] = None
-    """Most different workloads that may be measured; absent without a limit."""
+    """Largest number of different workloads to measure; absent without a limit."""
 
 
 @dataclass(kw_only=True)
 class SimulatedCell:
-    """One combination of policies."""
+    """Results for one combination of policies."""
     absorbed_bytes: int
-    """Bytes overwritten in the disk's buffer, which never went to the medium."""
+    """Bytes overwritten in the disk's buffer and so never written to the medium."""
     cache: str
     """Write cache at the disk: `none`, `immediate` or `nvram`."""
     elapsed: SimulatedOperations
-    """Time in queue and at the disk."""
+    """Time in the queue and at the disk (arrival to completion)."""
     parts: SimulatedParts
     """Where the time goes."""
     physical: SimulatedOperations
     """Time at the disk (issue to completion)."""
     physical_distribution: list[list[float]]
-    """Distribution of physical times: `[nanoseconds, share of requests that took at most this]`."""
+    """Distribution of physical times: `[nanoseconds, fraction of requests that took at most this]`."""
     read_ahead: bool
     """Whether the disk reads ahead."""
     scheduler: str
-    """The host's order of requests."""
+    """The host's I/O scheduler."""
     written_bytes: int
     """Bytes the host wrote."""
     agreement: Optional[SimulationAgreement] = None
-    """Against the recorded times, where every trace was simulated on a drive of its own; otherwise it is told
-    once for all cells."""
+    """Agreement with the recorded times, when every trace had its own drive; otherwise the simulation states
+    it once for all cells."""
     array: Optional[str] = None
-    """The array that stands for every device: `raid0:DISKS:CHUNK`, `raid1:DISKS` or `raid5:DISKS:CHUNK`;
-    absent: a drive alone."""
+    """The array simulated for every device: `raid0:DISKS:CHUNK`, `raid1:DISKS` or `raid5:DISKS:CHUNK`; absent
+    for a single drive."""
     cache_bytes: Optional[int] = None
-    """Its size."""
+    """Size of the write cache."""
     destage: Optional[str] = None
-    """Order in which it is written to the medium: `fcfs` or `satf`."""
+    """Order in which the write cache is destaged to the medium: `fcfs` or `satf`."""
     drive: Optional[str] = None
-    """The drive, where drives are compared or devices have different ones."""
+    """The drive, when drives are compared or devices have different drives."""
     energy_j: Optional[float] = None
-    """Energy that all drives took, in joules, where their files tell it; a disk that writes its cache by
-    itself counts as busy."""
+    """Energy used by all drives, in joules, if their files state power; a disk that is destaging its cache
+    counts as busy."""
     queue_depth: Optional[int] = None
-    """Commands that a disk takes at once, where it is more than one."""
+    """Commands that a disk accepts at once, if more than one."""
     utilization: Optional[float] = None
-    """Mean share of the time in which a drive has a command; absent in files of before it was kept."""
+    """Mean fraction of the time that a drive is busy with a command; absent in older files."""
     write_amplification: Optional[float] = None
-    """Bytes programmed into flash for every byte written, of a solid-state drive."""
+    """Bytes programmed into flash per byte written; solid-state drives only."""
 
 
 @dataclass(kw_only=True)
 class SimulatedOperations:
-    """Times of all requests, of reads and of writes."""
+    """Times of all requests, of the reads and of the writes."""
     all: SimulatedTimes
-    """Both."""
+    """Reads and writes together."""
     read: SimulatedTimes
     """Reads."""
     write: SimulatedTimes
@@ -1889,21 +1882,21 @@ class SimulatedOperations:
 
 @dataclass(kw_only=True)
 class SimulatedParts:
-    """Mean parts of a request's time, in nanoseconds; what overlaps counts in each."""
+    """Mean parts of a request's time, in nanoseconds. Parts that overlap count in each."""
     bus_ns: float
-    """On the bus or waiting for it."""
+    """Time on the bus or waiting for it."""
     overhead_ns: float
-    """Controller."""
+    """Controller overhead."""
     queue_ns: float
-    """In the host's queue."""
+    """Time in the host's queue."""
     rotation_ns: float
-    """Rotation."""
+    """Rotational latency."""
     seek_ns: float
-    """Seek and settling."""
+    """Seek time, including settling."""
     transfer_ns: float
-    """Medium."""
+    """Transfer time at the medium."""
     wait_ns: float
-    """At the disk, waiting for the mechanism or for room in its buffer."""
+    """Time at the disk spent waiting for the mechanism or for room in the disk's buffer."""
 
 
 @dataclass(kw_only=True)
@@ -1916,18 +1909,18 @@ class SimulatedTimes:
     p50_ns: int
     """Median."""
     p90_ns: int
-    """90 % are at most this."""
+    """90th percentile."""
     p99_ns: int
-    """99 % are at most this."""
+    """99th percentile."""
     requests: int
-    """Requests."""
+    """Number of requests."""
 
 
 @dataclass(kw_only=True)
 class Simulation:
     """The result of `ioscape simulate`."""
     arrivals: str
-    """When requests came: `queued`, `issued` or `closed`."""
+    """The arrival model: `queued`, `issued` or `closed`."""
     cells: list[SimulatedCell]
     """All combinations, in the order asked."""
     devices: list[str]
@@ -1935,38 +1928,39 @@ class Simulation:
     drive: str
     """The drive."""
     drive_status: str
-    """How far its parameters can be trusted."""
+    """How far the drive's parameters can be trusted."""
     requests: int
-    """Requests simulated in the first cell, or of all traces where each has a drive of its own; other cells
-    have as many but for discards, which not every drive takes."""
+    """Requests simulated in the first cell, or in all traces where each has its own drive. Other cells have
+    as many, except for discards, which not every drive accepts."""
     trace: str
-    """The trace, as named."""
+    """The trace, as the user named it."""
     absorption: Optional[list[HostCacheAbsorption]] = None
     """Writes absorbed at the host."""
     agreement: Optional[SimulationAgreement] = None
-    """Against the recorded times, when the trace has them."""
+    """Agreement with the recorded times, if the trace has them."""
     left_out: Optional[list[str]] = None
-    """What was stated and is not part of this simulation: keys of drives' files, discards of the trace,
-    energy that no file tells, think times of a closed system that the trace does not tell. Empty in files of
-    before it was kept."""
+    """What the inputs state but this simulation leaves out: keys of drive files, discards in the trace,
+    energy that no file states, and think times of a closed system that the trace does not record. Empty in
+    older files."""
 
 
 @dataclass(kw_only=True)
 class SimulationAgreement:
-    """How far simulated physical times are from the recorded ones."""
+    """How closely simulated physical times match the recorded ones."""
     demerit: float
-    """Root mean square distance of the distributions as a share of the measured mean; blind to single
-    requests."""
+    """Root mean square distance between the distributions as a fraction of the measured mean; it does not see
+    errors of single requests."""
     measured_distribution: list[list[float]]
-    """Distribution of the recorded times, as in a cell."""
+    """Distribution of the recorded times, in the form used by a cell."""
     measured_mean_ns: float
     """Mean of the recorded times."""
     paired_median_ns: float
-    """Median of their absolute errors."""
+    """Median absolute error of these predictions."""
     paired_requests: int
-    """Requests soon after another, predicted one by one from the recorded state of the disk: how many."""
+    """Number of requests that closely follow another one and were each predicted from the recorded state of
+    the disk."""
     paired_within_1ms: float
-    """Share of them within a millisecond."""
+    """Fraction of these predictions within a millisecond."""
     requests: int
     """Requests compared."""
     simulated_distribution: list[list[float]]
@@ -1974,7 +1968,7 @@ class SimulationAgreement:
     simulated_mean_ns: float
     """Mean of the simulated times."""
     rms_ns: Optional[float] = None
-    """Root mean square distance of the distributions; 0 in files of before it was kept."""
+    """Root mean square distance between the distributions; 0 in older files."""
 
 
 @dataclass(kw_only=True)
@@ -1985,14 +1979,14 @@ class SizesOfType:
     io_type: Literal['unknown', 'user_data', 'inode', 'directory', 'indirect', 'bitmap', 'superblock', 'journal', 'swap']
     """What the blocks hold."""
     op: Optional[Literal['read', 'write']] = None
-    """Read or write; absent where the trace does not tell operations."""
+    """Read or write; absent if the trace does not record operations."""
 
 
 @dataclass(kw_only=True)
 class SlopePoint:
     """Slope of the `unique_bytes` curve (self-scaling paper, figure 6)."""
     slope: float
-    """Change of log throughput per change of log `unique_bytes`, without unit."""
+    """Change of log throughput per change of log `unique_bytes`, dimensionless."""
     unique_bytes: float
     """Geometric middle of two neighbouring points, in bytes."""
 
@@ -2003,76 +1997,75 @@ class SlowRequests:
     above_ns: int
     """The limit."""
     alone: int
-    """Those that found nothing else under way on their device."""
+    """Slow requests that found nothing else in flight on their device."""
     behind: list[Behind]
-    """Whose requests the others waited behind, the most frequent first: the process whose requests were under
-    way for longest while the slow one was."""
+    """The processes behind which the other slow requests waited, most frequent first. For each slow request
+    it is the process whose requests were in flight longest during it."""
     ios: int
-    """How many took longer."""
+    """Number of requests that took longer."""
     mostly_queued: int
-    """Those that spent more time in the queue than at the device."""
+    """Slow requests that spent more time in the queue than at the device."""
     of_ios: int
-    """Of so many requests."""
+    """Number of all requests."""
 
 
 @dataclass(kw_only=True)
 class Slower:
     """How much slower a set well beyond a border is than the largest one measured before it."""
     times: Bounded
-    """Throughput before it over that beyond it, with its bounds."""
+    """Throughput before the border over throughput beyond it, with bounds."""
     unique_bytes: float
-    """The set beyond it, in bytes."""
+    """The set beyond the border, in bytes."""
 
 
 @dataclass(kw_only=True)
 class Sustained:
-    """The course of a workload that ran for long, and what it shows."""
+    """The course of a long-running workload and what it shows."""
     bytes_per_s: list[float]
     """Bytes per second in each step."""
     kind: Literal['steady', 'burst', 'settled', 'cannot_be_told']
-    """What it shows."""
+    """What the course shows."""
     phases: list[CoursePhase]
-    """Its parts, each of one rate; where it cannot be told what they mean, as they are."""
+    """Its parts, each with a constant rate. If their meaning cannot be told, they are given uninterpreted."""
     step_s: float
     """Length of a step, in seconds."""
     burst_bytes: Optional[Bounded] = None
-    """Bytes that were moved faster than the last rate allows. Only of a burst."""
+    """For a burst: bytes moved faster than the final rate allows."""
     credit_bytes: Optional[Bounded] = None
-    """Bytes that were moved beyond the last rate before it held, with a 95 % interval: the credit, or the
-    cache as far as it was not emptied meanwhile. Only of a burst."""
+    """For a burst: bytes moved beyond the final rate before it held, with a 95 % interval. This is the
+    credit, or the part of the cache that was not emptied meanwhile."""
     disturbed_s: Optional[list[list[float]]] = None
-    """Parts during which something else took a share, from and until in seconds: what came before went on
-    after them."""
+    """Parts during which something else used the device, as start and end in seconds. Afterwards the earlier
+    rate continued."""
     recovered_bytes_per_s: Optional[Bounded] = None
-    """Credit that came back while nothing was moved, in bytes per second with a 95 % interval; absent where
-    that was not measured."""
+    """Credit regained while idle, in bytes per second with a 95 % interval; absent if not measured."""
     sentences: Optional[list[str]] = None
-    """The same in words."""
+    """The findings in words."""
 
 
 @dataclass(kw_only=True)
 class TimePart:
     """One part of an application's time."""
     name: str
-    """What is done: `reads from memory`, `reads from storage`, `computing` and so on."""
+    """The activity: `reads from memory`, `reads from storage`, `computing` and so on."""
     seconds: float
-    """For how long, in seconds."""
+    """Its duration, in seconds."""
 
 
 @dataclass(kw_only=True)
 class TimeStep:
-    """One step of time, by arrival."""
+    """One time step, by arrival."""
     ios: int
-    """Requests."""
+    """Number of requests."""
     bytes: Optional[int] = None
-    """Bytes moved, where the trace does not tell operations; absent where it does: then they are the sum of
-    the two below."""
+    """Bytes moved, if the trace does not record operations; otherwise absent: then they are the sum of the
+    two below."""
     elapsed_max_ns: Optional[float] = None
     """Longest elapsed time."""
     elapsed_mean_ns: Optional[float] = None
-    """Mean elapsed time in nanoseconds; absent without requests, and where the trace tells no completions."""
+    """Mean elapsed time in nanoseconds; absent without requests, or if completions are not recorded."""
     elapsed_p50_ns: Optional[float] = None
-    """Median of the elapsed time; quantiles are kept for the finest timeline only."""
+    """Median of the elapsed time; only the finest timeline keeps quantiles."""
     elapsed_p999_ns: Optional[float] = None
     """99.9th percentile of the elapsed time."""
     elapsed_p99_ns: Optional[float] = None
@@ -2080,7 +2073,7 @@ class TimeStep:
     read_bytes: Optional[int] = None
     """Bytes read."""
     reads: Optional[int] = None
-    """Those that read; like the bytes read and written absent where the trace does not tell operations (a
+    """Number of reads. Absent, like the bytes read and written, if the trace does not record operations (a
     warning of kind `operations_unknown` says so)."""
     write_bytes: Optional[int] = None
     """Bytes written; a discard moves none."""
@@ -2088,10 +2081,9 @@ class TimeStep:
 
 @dataclass(kw_only=True)
 class Timeline:
-    """Numbers by equal steps of time."""
+    """Figures over equal time steps."""
     start_ns: int
-    """Beginning of the first step, from the beginning of the trace; negative when the step began before
-    it."""
+    """Beginning of the first step relative to that of the trace; negative if the step began earlier."""
     step_ns: int
     """Width of a step."""
     steps: list[TimeStep]
@@ -2102,10 +2094,9 @@ class Timeline:
 class Times:
     """Both times of a request, in nanoseconds."""
     elapsed_ns: Distribution
-    """From arrival to completion: queueing included."""
+    """From arrival to completion: includes queueing."""
     physical_ns: Optional[Distribution] = None
-    """From issue to completion: the disk works on it; absent where the trace does not tell when requests were
-    issued."""
+    """From issue to completion: service time. Absent if the trace does not record issue times."""
 
 
 @dataclass(kw_only=True)
@@ -2114,237 +2105,235 @@ class Tool:
     version: str
     """Version of ioscape."""
     commit: Optional[str] = None
-    """Commit that it was built from, as git describes it; absent when it was not built in a clone for
+    """Commit that it was built from, as git describes it; absent unless it was built in a clone for
     release."""
 
 
 @dataclass(kw_only=True)
 class TraceCharacterization:
-    """A trace as workloads of five parameters: `trace characterize`."""
+    """A trace expressed as five-parameter workloads: the result of `trace characterize`."""
     name: str
-    """Name the user gave the trace: its file names."""
+    """The trace, as the user named it: its file names."""
     overall: TraceTraits
     """All requests."""
     disks: Optional[list[TraceTraits]] = None
-    """Those of each disk, when there are several."""
+    """The requests of each disk, if there are several."""
     processes: Optional[list[TraceTraits]] = None
-    """Those of each process, the busiest first, when the trace tells processes."""
+    """The requests of each process, busiest first, if the trace records processes."""
     windows: Optional[list[TraceTraits]] = None
-    """Those that arrived in each window of time, when windows were asked for."""
+    """The requests that arrived in each time window, if windows were requested."""
 
 
 @dataclass(kw_only=True)
 class TraceComparison:
     """The result of `trace compare`."""
     distributions: list[DistributionChange]
-    """Distributions, and shares of the requests."""
+    """Changes of distributions and of fractions of the requests."""
     figures: list[FigureChange]
     """Figures, as ratios of the second trace's to the first's."""
     margin: float
-    """What counts as alike: ratios from `1 / (1 + margin)` to `1 + margin`, and distances up to `margin`."""
+    """Margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` and distances up to `margin` count
+    as alike."""
     traces: list[TraceSummary]
-    """Everything that each trace holds: the first, the second."""
+    """Summaries of the first and of the second trace."""
     verdict: Literal['changed', 'alike', 'cannot_be_told']
     """Whether the workload changed."""
     windows: list[WindowCount]
-    """The windows of time of each, whose scatter the intervals follow from."""
+    """The time windows of each trace, whose scatter determines the intervals."""
     condition: Optional[ConditionResult] = None
-    """Whether a condition that was given is met by figures, by their number from 0; absent without one, or
-    where nothing can be told."""
+    """The figures that meet the given condition, by number from 0; absent without a condition, or if nothing
+    can be told."""
     times_as_long: Optional[float] = None
-    """Where it cannot be told: how many times as long both traces would have to be to tell a change of the
-    margin; absent where some of what is compared is too rare."""
+    """If the verdict is open: how many times longer both traces must be to detect a change as large as the
+    margin. Absent if part of what is compared is too rare."""
 
 
 @dataclass(kw_only=True)
 class TraceFile:
     """A trace that was imported, exported or recorded."""
     bytes: int
-    """Bytes of all requests that move data."""
+    """Total bytes of all requests that move data."""
     file_bytes: int
     """Size of the file."""
     format: str
-    """Format it was written in."""
+    """Format of the file."""
     info: TraceInfo
-    """What holds for the trace as a whole."""
+    """Properties of the trace as a whole."""
     path: str
     """The file that was written."""
     rows: int
-    """Rows."""
+    """Number of rows."""
     span_ns: int
-    """From the first arrival to the last."""
+    """Time from the first arrival to the last."""
     reads: Optional[int] = None
-    """Rows that read; absent where the source does not tell operations."""
+    """Number of reads; absent if the source does not record operations."""
     slow: Optional[SlowRequests] = None
-    """Where the file holds only slow requests: how many, and what they waited for."""
+    """If the file holds only slow requests: how many, and what they waited for."""
 
 
 @dataclass(kw_only=True)
 class TraceInfo:
-    """What holds for a trace as a whole: the tables its rows point into, where it comes from, and what it
-    lost."""
+    """Properties of a trace as a whole: the tables that its rows refer to, its origin, and what it lost."""
     devices: list[Device]
     """Devices; [`Io::device`] is an index."""
     format: str
-    """Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; of traces that became one all of
-    theirs, as in `msr, recorded`."""
+    """Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; for merged traces all of their
+    formats, as in `msr, recorded`."""
     commands: Optional[list[str]] = None
-    """Commands; [`Io::command`] is an index, 0 the unknown one (an empty name)."""
+    """Commands; [`Io::command`] is an index. Index 0 is the unknown command, with an empty name."""
     lost_by_cpu: Optional[list[int]] = None
     """Events lost while recording, by CPU."""
     notes: Optional[dict[str, str]] = None
-    """What the source says of the system: machine, file system, mount options, how it was recorded."""
+    """What the source says about the system: machine, file system, mount options, how it was recorded."""
     skipped: Optional[int] = None
-    """Records that were broken and skipped."""
+    """Broken records that were skipped."""
     started_unix_ns: Optional[int] = None
-    """Time of `queued_ns` 0 in nanoseconds since 1970, when recorded."""
+    """Unix time of `queued_ns` 0, in nanoseconds, if recorded."""
 
 
 @dataclass(kw_only=True)
 class TraceReplay:
     """The result of `ioscape trace replay`."""
     access: Literal['buffered', 'direct', 'dsync']
-    """How requests reached the target."""
+    """The access mode."""
     elapsed_ns: int
-    """From the first issue to the last completion."""
+    """Time from the first issue to the last completion."""
     fit: Literal['wrap', 'scale']
     """How addresses beyond the target were mapped."""
     in_flight: int
-    """Most requests in flight."""
+    """Largest number of requests in flight."""
     kinds: list[ReplayedKind]
-    """By kind, those that occurred."""
+    """Requests by kind, for the kinds that occurred."""
     moved: int
     """Requests that went to another place than in the trace because the target is smaller."""
     refused: int
-    """Discards that the target does not support; they were left out."""
+    """Discards that the target does not support and that were skipped."""
     rounded: int
-    """Requests whose bounds were rounded to what direct I/O needs."""
+    """Requests whose bounds were rounded for direct I/O."""
     span_ns: int
-    """From the first arrival to the last, at the speed asked for."""
+    """Time from the first arrival to the last, at the requested speed."""
     target: str
-    """The file or device that was used."""
+    """The file or device used."""
     target_bytes: int
-    """Its size."""
+    """Size of the target."""
     timing: Any
     """When requests were issued."""
     trace: str
-    """The trace, as named."""
+    """The trace, as the user named it."""
     trace_bytes: int
-    """Size that the trace's devices have side by side, up to the last byte touched of each."""
+    """Total size of the trace's devices, each up to the last byte touched."""
     cut: Optional[int] = None
-    """Requests that were made shorter because the target is smaller than they are."""
+    """Requests that were shortened because the target is smaller than they are."""
     lateness_ns: Optional[Distribution] = None
-    """Issue less the time it was due; absent when requests were issued as fast as possible. Bins double from
+    """Delay of issue after the due time; absent if requests were issued as fast as possible. Bins double from
     a microsecond."""
     recorded_mean_ns: Optional[float] = None
-    """Mean time from arrival to completion in the trace, of the same requests; absent when it does not
-    tell."""
+    """Mean time from arrival to completion of the same requests in the trace; absent if not recorded."""
     verify: Optional[VerifyReport] = None
-    """What verifying the data found, where it was asked for."""
+    """Result of verifying the data, if requested."""
 
 
 @dataclass(kw_only=True)
 class TraceSummary:
-    """The whole result of `trace analyze`; tables and figures named in the comments are those of Ruemmler &
-    Wilkes, "UNIX disk access patterns", 1993."""
+    """The result of `trace analyze`. Tables and figures named in the comments are those of Ruemmler & Wilkes,
+    "UNIX disk access patterns", 1993."""
     block_bytes: int
     """Block size of the figures that count blocks, in bytes."""
     daily: Timeline
     """The same by day."""
     disks: list[DiskSummary]
-    """Each disk by itself (Tables 5 and 7, Figures 2, 3, 5, 9 and 10)."""
+    """Each disk separately (Tables 5 and 7, Figures 2, 3, 5, 9 and 10)."""
     first_ns: int
-    """Arrival of the first, from the beginning of the trace."""
+    """Arrival of the first request, from the beginning of the trace."""
     hourly: Timeline
-    """The same by hour of the clock, empty when the trace is too long for it."""
+    """The same by hour of the clock; empty if the trace is too long for it."""
     info: TraceInfo
-    """Where the trace comes from, its devices and commands."""
+    """Origin of the trace, with its devices and commands."""
     ios: int
     """Number of requests analysed."""
     last_ns: int
     """Last completion, from the beginning of the trace."""
     name: str
-    """Name the user gave the trace: its file names."""
+    """The trace, as the user named it: its file names."""
     over_time: Timeline
     """Requests over time at the finest resolution kept (Figures 3, 4 and 8; tail latencies)."""
     partitions: list[PartitionShare]
     """Requests and bytes by partition (Table 3)."""
     processes: list[ProcessShare]
-    """Who issued what, the busiest first."""
+    """Load by process, busiest first."""
     transfer_sizes: list[SizesOfType]
     """Transfer sizes by type (Figure 11)."""
     absorption: Optional[list[Absorption]] = None
-    """Non-volatile memory that would absorb the writes of 30 seconds (Figures 17 and 18); absent of a trace
-    shorter than a minute, which need not hold a whole interval."""
+    """Non-volatile memory that absorbs the writes of 30 seconds (Figures 17 and 18); absent if the trace is
+    shorter than a minute and may not hold a whole interval."""
     address_maps: Optional[list[AddressMap]] = None
-    """Addresses over time, one picture per disk."""
+    """Addresses over time, one map per disk."""
     alignment: Optional[list[AlignedShare]] = None
-    """Requests that begin and end at multiples of sectors, pages, database blocks and RAID chunks; older
-    results lack it."""
+    """Requests aligned to sectors, pages, database blocks and RAID chunks; missing in older results."""
     burstiness: Optional[Burstiness] = None
-    """How bursty arrivals are at each time scale; of windows shorter than a second absent where arrivals are
-    told in whole seconds."""
+    """Burstiness of arrivals at each time scale; if arrivals are in whole seconds, only for windows of a
+    second or more."""
     by: Optional[Literal['partition', 'disk', 'process']] = None
-    """What the terminal's summary breaks the load down by."""
+    """Category by which the terminal summary breaks down the load."""
     distances: Optional[Distances] = None
-    """Where requests begin relative to the end of the one before on their disk, all disks together (Figure
-    9); like all figures of places absent where the trace numbers objects."""
+    """Start of a request relative to the end of the previous one on its disk, over all disks (Figure 9); like
+    all figures of places absent if the trace has object numbers."""
     inter_arrival_ns: Optional[Distribution] = None
-    """Time between two arrivals, whatever their disks, in nanoseconds (Figure 6); absent where arrivals are
-    told in whole seconds. Like all that follows from requests between others absent where the trace holds the
-    slow ones alone."""
+    """Time between two arrivals on any disk, in nanoseconds (Figure 6); absent if arrivals are in whole
+    seconds. Absent, like all figures that relate requests to others, if the trace holds only slow ones."""
     latency_map: Optional[HeatMap] = None
     """Response times over time."""
     miss_ratio: Optional[MissRatio] = None
     """Miss ratio of an LRU cache of any size."""
     overwrites: Optional[Overwrites] = None
-    """Blocks written again (Figure 12); like all figures of writes absent without writes, and where
-    operations are not told."""
+    """Overwrites of blocks (Figure 12); absent, like all figures of writes, without writes or if the trace
+    does not record operations."""
     popularity: Optional[Popularity] = None
-    """How few blocks take how many of the writes (Figure 13)."""
+    """How concentrated the writes are on few blocks (Figure 13)."""
     response_times: Optional[OpTimes] = None
-    """Time at the device and time including the queue (Table 4, Figure 1); absent where the trace tells no
-    completions."""
+    """Time at the device and time including the queue (Table 4, Figure 1); absent if the trace does not
+    record completions."""
     sequential: Optional[Sequential] = None
-    """Sequential requests of all disks together (Table 7)."""
+    """Sequential requests on all disks together (Table 7)."""
     types: Optional[list[TypeShare]] = None
-    """What was read and written (Table 6, Figure 7); absent where the trace tells neither flags nor types."""
+    """What was read and written (Table 6, Figure 7); absent if the trace records neither flags nor types."""
     warnings: Optional[list[Warning]] = None
     """Warnings."""
     working_set: Optional[WorkingSet] = None
-    """Distinct bytes touched, over time and in all."""
+    """Distinct bytes touched, over time and in total."""
 
 
 @dataclass(kw_only=True)
 class TraceTraits:
-    """Five parameters and how well they describe the requests they were taken from."""
+    """Five parameters, and how well they describe the requests they were derived from."""
     bytes: int
     """Bytes they move."""
     elapsed_s: float
     """Time from the first arrival to the last completion in seconds."""
     goodness: float
-    """1 less the largest of the three distances: 1 is a workload of the model itself, 0 nothing like it."""
+    """1 minus the largest of the three distances: at 1 the requests follow the model exactly, at 0 not at
+    all."""
     mix_distance: float
-    """How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1
-    - r)."""
+    """Distance of the fraction of read/write changes between successive requests from the model's 2 r (1 -
+    r)."""
     name: str
     """What the requests have in common: a disk, a process, a window."""
     process_num: int
     """Number of processes issuing I/O at the same time, at least 1."""
     processes_seen: int
-    """Distinct processes that issued them; 0 when the trace tells none."""
+    """Number of distinct processes that issued them; 0 if the trace does not record processes."""
     read_frac: float
     """Probability that a request is a read, 0 to 1."""
     requests: int
-    """Requests that move data."""
+    """Number of requests that move data."""
     run_distance: float
-    """The same for the lengths of sequential runs, which are geometric in the model."""
+    """The same for the lengths of sequential runs, which the model takes as geometric."""
     seq_frac: float
     """Probability that a request starts where the same process's previous request, of either kind, ended, 0
     to 1."""
     size_distance: float
-    """Largest difference between the cumulative distributions of the sizes seen and of the workload's size
-    distribution."""
+    """Largest difference between the cumulative distributions of the observed sizes and of the workload's
+    size distribution."""
     size_mean: int
     """Mean request size in bytes, at most `unique_bytes`."""
     unique_bytes: int
@@ -2352,38 +2341,37 @@ class TraceTraits:
     access: Optional[Literal['buffered', 'direct', 'dsync']] = None
     """Buffered, direct or synchronous."""
     advice: Optional[Literal['normal', 'random', 'sequential']] = None
-    """What the kernel is told about the accesses to come."""
+    """Advice to the kernel about the coming accesses."""
     align_bytes: Optional[int] = None
-    """Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller
-    `size_mean`."""
+    """Offsets and sizes are rounded to a multiple of this, a power of two. Absent: 4096, or less for a
+    smaller `size_mean`."""
     by_operation: Optional[ByOperation] = None
-    """Where reads and writes differ; absent where the five parameters hold for both."""
+    """How reads and writes differ; absent if the five parameters hold for both."""
     direct_above_bytes: Optional[int] = None
-    """Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19).
-    Only `psync` has it, and only with buffered access, which is that of all smaller requests."""
+    """Requests larger than this many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p.
+    19). It requires `psync` and buffered access, which all smaller requests use."""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     """How requests reach the kernel."""
     memory_bytes: Optional[int] = None
-    """Memory that the processes hold together besides the file cache, in bytes; absent where they hold
-    none."""
+    """Memory that the processes hold together besides the file cache, in bytes; absent if none."""
     phases: Optional[list[Phase]] = None
-    """What an application does one after the other: a run carries its phases out once, in order, from an
-    empty file cache. Empty where the parameters hold all the time."""
+    """Phases of an application. A run executes them once, in order, starting with an empty file cache. Empty
+    if the parameters hold all the time."""
     queue_depth: Optional[int] = None
     """Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`."""
     response_time_ns: Optional[float] = None
-    """Mean elapsed time of a request in nanoseconds; absent where the trace tells no completions."""
+    """Mean elapsed time of a request in nanoseconds; absent if the trace does not record completions."""
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time a process pauses, asleep, between two requests."""
+    """Time for which a process sleeps between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 
 
 @dataclass(kw_only=True)
 class TracingCost:
-    """What the recorder's own work adds to the times it sees, measured with calls that do nothing."""
+    """Overhead of the recorder in the times it sees, measured with calls that do nothing."""
     between_calls_ns: int
     """Nanoseconds added between two calls."""
     in_call_ns: int
@@ -2392,81 +2380,79 @@ class TracingCost:
 
 @dataclass(kw_only=True)
 class Traits:
-    """The five parameters of an application, a file of it, or a process of it, and how well they describe it.
+    """The five parameters of an application, one of its files or processes, and how well they describe it.
     The parameters are those of the self-scaling paper, section 5."""
     access: Literal['buffered', 'direct', 'dsync']
-    """How the requests reach storage, as far as the open flags show."""
+    """The access mode, as far as the open flags show it."""
     active_s: float
-    """Seconds in which at least one process was in its I/O phase."""
+    """Seconds in which at least one process was doing I/O."""
     bytes: int
-    """Bytes they moved."""
+    """Bytes moved."""
     goodness: float
-    """1 less the largest of the three distances below: 1 is a workload of the model itself, 0 nothing like
-    it."""
+    """1 minus the largest of the three distances below: at 1 the requests follow the model exactly, at 0 not
+    at all."""
     mix_distance: float
-    """How far the share of successive requests of different kinds, read and write, is from the model's 2 r (1
-    - r)."""
+    """Distance of the fraction of read/write changes between successive requests from the model's 2 r (1 -
+    r)."""
     process_num: int
-    """Mean number of processes in their I/O phase at the same time, rounded, at least 1."""
+    """Mean number of processes that are doing I/O at the same time, rounded, at least 1."""
     read_bytes_frac: float
-    """Fraction of bytes that are read: where it is far from `read_frac`, reads and writes have different
-    sizes."""
+    """Fraction of bytes that are read. If it is far from `read_frac`, reads and writes differ in size."""
     read_frac: float
     """Fraction of requests that are reads."""
     requests: int
     """Number of requests: calls that moved bytes."""
     response_time_ns: float
-    """Mean time of a request, less what tracing adds and waits for a processor."""
+    """Mean response time, without tracing overhead and waits for a processor."""
     run_distance: float
-    """The same for the lengths of sequential runs, which are geometric in the model."""
+    """The same for the lengths of sequential runs, which the model takes as geometric."""
     seq_frac: float
     """Fraction of requests that start where the same process's previous request to the same file ended."""
     size_distance: float
-    """Largest difference between the cumulative distributions of the sizes seen and of
+    """Largest difference between the cumulative distributions of the observed sizes and of
     `size_distribution`."""
     size_distribution: Literal['normal', 'bernoulli', 'exponential', 'fixed']
-    """The distribution that is nearest to the sizes seen."""
+    """The size distribution nearest to the observed sizes."""
     size_mean: int
-    """Mean of the bytes that a call moved."""
+    """Mean number of bytes per call."""
     strict_seq_frac: float
     """Fraction of requests that start where the same process's previous request to any file ended."""
     sync_time_ns: float
-    """Mean time of a sync, less the same."""
+    """Mean time of a sync, corrected likewise."""
     syncs: int
     """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
     think_time_ns: int
-    """Mean time that a process spends between two requests."""
+    """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes that were read or written, in whole pages of 4 KiB but never past the last byte
-    touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
     align_bytes: Optional[int] = None
-    """Bytes that sizes are multiples of where all requests have one size, `size_mean`, between two multiples
-    of the usual alignment; absent otherwise, and in older results."""
+    """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
+    usual alignment; otherwise and in older results absent."""
     change_frac: Optional[float] = None
-    """Fraction of requests that are of the other kind, read or write, than the same process's request before;
-    absent in older results."""
+    """Fraction of requests of the other kind (read or write) than the same process's previous request; absent
+    in older results."""
 
 
 @dataclass(kw_only=True)
 class TwinKept:
-    """Which of the measurements of a twin are what; those that ran for long, with their courses, come last
-    and are not counted here."""
+    """The roles of a twin's measurements. The long runs, with their courses over time, come last and are not
+    counted here."""
     again: int
-    """The same workloads, measured after all others."""
+    """Number of measurements that repeat these workloads after all others."""
     capacity_bytes: int
-    """Bytes that it holds."""
+    """Capacity of the target in bytes."""
     first: int
-    """Measurements before all others."""
+    """Number of measurements taken before all others."""
     fitted: int
-    """Measurements that the drive is fitted to; they come first."""
+    """Number of measurements that the drive is fitted to; they come first."""
     judging: int
-    """Measurements that it is judged by."""
+    """Number of measurements that the drive is judged by."""
     repeated: int
-    """Workloads that judge the drive, measured once more."""
+    """Number of judging workloads that were measured once more."""
     target: str
-    """The target, as it was named."""
+    """The target, as the user named it."""
     write_buffer_bytes: int
-    """Bytes of the write buffer that was assumed."""
+    """Assumed size of the write buffer in bytes."""
 
 
 @dataclass(kw_only=True)
@@ -2483,9 +2469,9 @@ class TypeShare:
     async_: Optional[int] = None
     """Requests flagged asynchronous."""
     raw: Optional[int] = None
-    """Requests that did not come through a file system."""
+    """Requests that bypassed the file system."""
     sync: Optional[int] = None
-    """Requests flagged synchronous; like the two below absent where the trace does not tell which are."""
+    """Requests flagged synchronous; absent, like the two below, if the trace does not record these flags."""
 
 
 @dataclass(kw_only=True)
@@ -2499,54 +2485,55 @@ class Validation:
     p90_error: float
     """90th percentile."""
     workloads: int
-    """Workloads that were measured."""
+    """Number of workloads measured."""
     by_parameter: Optional[dict[str, list[ErrorBin]]] = None
-    """The default model's error against each parameter."""
+    """The default model's error by parameter."""
     enhanced_median_error: Optional[float] = None
-    """Median without the workloads near a border between regions (figures 15 and 24); absent when none is
+    """Median without the workloads near a border between regions (figures 15 and 24); absent if none are
     left."""
     error_over_repeatability: Optional[float] = None
-    """Median error of the default model over `repeatability_error`: at 1 it is as good as measuring again."""
+    """Median error of the default model over `repeatability_error`: at 0.85 the model is as good as measuring
+    once more (with three rounds; with two at 0.87)."""
     interval90_coverage: Optional[float] = None
-    """Share of the single measurements that fall into the 90 % interval; absent for a model without
+    """Fraction of the individual measurements that fall into the 90 % interval; absent for a model without
     intervals."""
     models: Optional[dict[str, ErrorFigures]] = None
-    """The same figures for every model: `default`, `product`, `orthogonal`, `single_point`; where something
-    is exchanged, `as_evaluated`, what is predicted without the exchange."""
+    """The same figures for every model: `default`, `product`, `orthogonal`, `single_point`. If something is
+    exchanged, `as_evaluated` is the prediction without the exchange."""
     points: Optional[list[ValidationPoint]] = None
     """Every workload."""
     repeatability_error: Optional[float] = None
-    """Median difference of the same workload measured twice, in rounds that follow each other, over the
-    first; absent without repetitions."""
+    """Median relative difference between two measurements of one workload in successive rounds; absent
+    without repetitions."""
 
 
 @dataclass(kw_only=True)
 class ValidationLog:
-    """A validation that is not whole: what it was asked to do and how far it came. The document's
-    `measurements` are then what it measured, in order."""
+    """Progress of an incomplete validation: its settings and how far it came. The document's `measurements`
+    are then its measurements so far, in order."""
     budget_s: float
-    """Time that the whole may take, in seconds."""
+    """Time budget of the whole validation, in seconds."""
     orthogonal: bool
-    """Whether the orthogonal sample is measured, too."""
+    """Whether the orthogonal sample is also measured."""
     rounds: int
-    """Rounds in which each is measured."""
+    """Number of rounds for each workload."""
     spent_s: float
-    """Time that it took so far, in seconds."""
+    """Time spent so far, in seconds."""
     target: str
-    """What is measured, as the user named it."""
+    """The measured target, as the user named it."""
     workloads: int
-    """Random workloads to measure."""
+    """Number of random workloads to measure."""
     access: Optional[Literal['buffered', 'direct', 'dsync']] = None
-    """The access that was asked for; absent for the evaluation's first."""
+    """The access mode requested; absent for the evaluation's first."""
     memory_limit_bytes: Optional[int] = None
     """Memory limit of the workers, in bytes; absent without one."""
     refused: Optional[list[RefusedStep]] = None
-    """Steps that are not possible on the target, and why."""
+    """Steps that are impossible on the target, and why."""
     steps: Optional[list[int]] = None
-    """Which of the steps that follow from the above, the seed and the evaluation each measurement is, from
-    0."""
+    """The step number of each measurement, from 0. The steps follow from the settings above, the seed and the
+    evaluation."""
     what_if: Optional[list[str]] = None
-    """In what the target differs from the system that was evaluated, as `--what-if` names it."""
+    """How the target differs from the evaluated system, as `--what-if` names it."""
 
 
 @dataclass(kw_only=True)
@@ -2555,26 +2542,24 @@ class ValidationPoint:
     measurement: Measurement
     """What was measured."""
     near_border: bool
-    """Whether it lies in the zone of a border between regions."""
+    """Whether it is close to a border between regions."""
     prediction: Prediction
-    """What the default model said beforehand."""
+    """What the default model predicted beforehand."""
     models: Optional[dict[str, float]] = None
-    """Throughput in bytes per second that every other model predicts, by the model's name."""
+    """Throughput predicted by every other model, in bytes per second, by the model's name."""
     repeated_bytes_per_s: Optional[float] = None
-    """The same, measured again; absent when it was measured once."""
+    """Throughput measured again; absent if the workload was measured once."""
     rounds_bytes_per_s: Optional[list[float]] = None
-    """Every round's throughput in bytes per second, in the order taken; predictions are compared with their
-    median."""
+    """Throughput of every round in bytes per second, in order; predictions are compared with the median."""
 
 
 @dataclass(kw_only=True)
 class VerifyFinding:
-    """One block that does not hold what was written to it last."""
+    """One block that does not hold what was last written to it."""
     at_end: bool
-    """Whether it was found when all blocks were read back at the end, not by a read of the workload."""
+    """Whether the final read-back found it, rather than a read of the workload."""
     expected_write: int
-    """Number of the write that it should hold; the writes of a run are numbered in the order of their
-    issue."""
+    """Number of the write that it should hold; a run numbers its writes in order of issue."""
     file: str
     """The file or device, as named."""
     kind: Literal['corrupt', 'misplaced', 'lost', 'stale', 'torn']
@@ -2582,45 +2567,45 @@ class VerifyFinding:
     offset: int
     """First byte of the block in the file."""
     found_file: Optional[str] = None
-    """The file that the block it holds was written to, where that is another one."""
+    """The file to which the block that it holds was written, if different."""
     found_offset: Optional[int] = None
-    """Byte that the block it holds was written to; absent where that is its own place or cannot be told."""
+    """Offset to which the block that it holds was written; absent if that is its own place or unknown."""
     found_write: Optional[int] = None
-    """Number of the write that it holds; absent where it holds none that can be told."""
+    """Number of the write that it holds; absent if unknown or none."""
 
 
 @dataclass(kw_only=True)
 class VerifyReport:
     """The outcome of verifying a run."""
     block_bytes: int
-    """Size of a block, in bytes: what the requests are multiples of, at most 4096."""
+    """Size of a block, in bytes, at most 4096: all requests are multiples of it."""
     checked_blocks: int
-    """Blocks that reads of the workload returned and that were checked."""
+    """Blocks returned by reads of the workload and checked."""
     corrupt: int
     """Blocks whose checksum is wrong."""
     findings: list[VerifyFinding]
-    """The first of them; the counts are of all."""
+    """The first wrong blocks found; the counts cover all."""
     lost: int
     """Blocks whose only write never arrived."""
     misplaced: int
     """Blocks that belong elsewhere."""
     read_back_blocks: int
-    """Blocks that were checked when all were read back at the end."""
+    """Blocks checked by the final read-back."""
     stale: int
-    """Blocks whose last write did not arrive."""
+    """Blocks that hold an earlier write than their last."""
     torn: int
-    """Blocks of which a part of the last write arrived."""
+    """Blocks of which only a part of the last write arrived."""
     unjudged_blocks: int
-    """Blocks that reads of the workload returned and that could not be judged: written meanwhile, written
-    last by two requests at a time or in part, or never written by this run."""
+    """Blocks returned by reads of the workload that could not be judged: written meanwhile, last written by
+    two concurrent requests or in part, or never written by this run."""
     from_storage_frac: Optional[float] = None
-    """Share of what was read back that was not in the file cache and so came from below it; absent where the
+    """Fraction of the read-back that was not in the file cache and so came from below it; absent if the
     kernel cannot tell."""
 
 
 @dataclass(kw_only=True)
 class VxFigures:
-    """What one stream, one user or all of them did."""
+    """Figures of one stream, one user or all of them."""
     bytes: int
     """Bytes moved."""
     cpu_system_s: float
@@ -2628,17 +2613,17 @@ class VxFigures:
     cpu_user_s: float
     """User time of the streams, in seconds."""
     elapsed_s: float
-    """From the first request issued to the last one completed, `fsync` included, in seconds."""
+    """Time from the first request issued to the last one completed, including `fsync`, in seconds."""
     ios: int
     """Completed requests."""
     throughput_bytes_per_s: float
     """`bytes` over `elapsed_s`."""
     cpu_split_told: Optional[bool] = None
-    """Whether the kernel could tell user from system time. It samples at its ticks, so that of little
-    processor time only the sum is known; the two are then shared out by whatever samples there were."""
+    """Whether the kernel could separate user from system time. It samples at its ticks, so with little CPU
+    time only the sum is known, and it is divided by whatever samples there were."""
     fsync_ns: Optional[ResponseTime] = None
-    """Times of the `fsync` behind each stream's last write, which are not among the requests'; absent
-    without."""
+    """Times of the `fsync` after each stream's last write, which do not count as requests; absent without
+    `fsync`."""
     response_time_ns: Optional[ResponseTime] = None
     """Response times of the requests; absent where there are none."""
 
@@ -2647,36 +2632,37 @@ class VxFigures:
 class VxFile:
     """One file and its user."""
     figures: VxFigures
-    """All its streams."""
+    """Figures of all its streams together."""
     path: str
-    """The file as it was named."""
+    """The file, as the user named it."""
     direct_align: Optional[int] = None
-    """Multiple that direct I/O needed here, in bytes."""
+    """Alignment required for direct I/O here, in bytes."""
     extents: Optional[int] = None
-    """Extents after the run (`FIEMAP`); absent where the file system does not report it."""
+    """Extents after the run (`FIEMAP`). Absent if the file system does not report them, or stores some
+    compressed, for which it does not report their ends."""
     noreuse_by: Optional[str] = None
-    """How `noreuse` was carried out: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`."""
+    """How `noreuse` was implemented: `RWF_DONTCACHE` or `POSIX_FADV_NOREUSE`."""
     reservation_s: Optional[float] = None
-    """Time that the reservation (`-r`) took, in seconds; absent without one."""
+    """Time taken by the reservation (`-r`), in seconds; absent without one."""
     size_bytes: Optional[int] = None
     """Size after the run, in bytes; absent if the file was removed."""
     threads: Optional[list[VxFigures]] = None
-    """Every stream."""
+    """Figures of each stream."""
 
 
 @dataclass(kw_only=True)
 class VxJob:
-    """All options of one run but the names of its files. Sizes are bytes."""
+    """All options of one run except the names of its files. Sizes are in bytes."""
     align: bool
     """`-f align`: extents must begin at multiples of the extent size."""
     append: bool
     """`-o append`: every write goes to the end of the file."""
     best_effort: bool
-    """An option that the system cannot honour is a warning instead of an error."""
+    """Makes an option that the system cannot honour a warning instead of an error."""
     chgsize: bool
-    """`-f chgsize`: the file gets the size of the reservation."""
+    """`-f chgsize`: the file size is set to that of the reservation."""
     cold: bool
-    """The pages of the files are dropped from the file cache before the run."""
+    """Drops the pages of the files from the file cache before the run."""
     contig: bool
     """`-f contig`: the reservation must be one extent."""
     direct: bool
@@ -2686,7 +2672,7 @@ class VxJob:
     fsync: bool
     """`-i fsync`: the time includes an `fsync` after the last write of each stream."""
     huge_buffers: bool
-    """`--huge-buffers`: every buffer is in huge pages, where the kernel gives them, whatever its size and the
+    """`--huge-buffers`: all buffers use huge pages if the kernel provides them, whatever their size and the
     caching."""
     iosize: int
     """`-i iosize`: size of each request, in bytes."""
@@ -2695,29 +2681,29 @@ class VxJob:
     noextend: bool
     """`-f noextend`: no write may go past the reservation."""
     noreserve: bool
-    """`-f noreserve`: space is allocated for the run only, not set aside for the file."""
+    """`-f noreserve`: space is allocated only for the run, not set aside for the file."""
     noreuse: bool
     """`-c noreuse`: the data is not kept in the file cache."""
     nrep: int
-    """`-i nrep`: times that every stream goes through its requests."""
+    """`-i nrep`: how often every stream repeats its requests."""
     nthreads: int
-    """`-i nthreads`: streams on each file."""
+    """`-i nthreads`: number of streams on each file."""
     rand_seed: int
     """`-i randseed`: seed of the random choices."""
     random: bool
-    """`-c random`: the kernel is told that places are random."""
+    """`-c random`: advises the kernel of random access."""
     rdpct: int
     """`-i rdpct`: percentage of reads in `rand_mixed`, 0 to 100."""
     remove: bool
     """`-i remove`: the files are removed after the test."""
     reserve_only: bool
-    """`-i reserveonly`: space is reserved and nothing is written."""
+    """`-i reserveonly`: space is only reserved; nothing is written."""
     seq: bool
-    """`-c seq`: the kernel is told that places follow one another."""
+    """`-c seq`: advises the kernel of sequential access."""
     sync: bool
     """`-o sync`: `O_SYNC`."""
     trim: bool
-    """`-f trim`: what the file does not use of the reservation is given back at the last close."""
+    """`-f trim`: the unused part of the reservation is released at the last close."""
     trunc: bool
     """`-o trunc`: the file is emptied first."""
     users: Literal['processes_of_threads', 'processes', 'threads']
@@ -2725,44 +2711,43 @@ class VxJob:
     workload: Literal['read', 'write', 'rand_read', 'rand_write', 'rand_mixed', 'mmap_read', 'mmap_write']
     """`-w`."""
     atomic: Optional[bool] = None
-    """`-c atomic`: every direct write is on storage whole or not at all, whatever happens (`RWF_ATOMIC`)."""
+    """`-c atomic`: every direct write reaches storage completely or not at all, whatever happens
+    (`RWF_ATOMIC`)."""
     direct_above: Optional[int] = None
     """Discovered direct I/O: requests larger than this, in bytes, bypass the file cache (the paper, p. 19:
     256 KB)."""
     extsize: Optional[int] = None
     """`-e`: fixed extent size, in bytes."""
     iocount: Optional[int] = None
-    """`-i iocount`: requests of each stream; absent: as many as the file holds, shared out among its
-    streams."""
+    """`-i iocount`: requests per stream; absent: as many as the file holds, divided among its streams."""
     max_file_size: Optional[int] = None
     """`-i maxfilesize`: random requests end before this byte; absent: the end of the file."""
     queue_depth: Optional[int] = None
-    """`--queue-depth`: requests that each stream has in flight, through `io_uring`; absent: one at a time, by
-    `pread` and `pwrite`."""
+    """`--queue-depth`: requests in flight per stream, through `io_uring`; absent: one at a time, by `pread`
+    and `pwrite`."""
     reservation: Optional[int] = None
     """`-r`: space reserved for each file, in bytes."""
     truncup: Optional[int] = None
-    """`-i truncup`: the file gets at least this size in bytes before random I/O; 0: the size that the
+    """`-i truncup`: before random I/O the file is extended to this size in bytes; 0: the size that the
     requests need."""
     verify: Optional[bool] = None
-    """Every block that is written carries its place, the number of its write and a checksum, which reads
-    check."""
+    """Writes each block with its place, the number of its write and a checksum, which reads check."""
 
 
 @dataclass(kw_only=True)
 class VxRun:
     """One run of `vxbench`."""
     files: list[VxFile]
-    """One per file, in the order named."""
+    """The files, in the order named."""
     job: VxJob
-    """What was asked for."""
+    """The requested job."""
     total: VxFigures
-    """All of them together."""
+    """Total over all files."""
     clients: Optional[Clients] = None
-    """The clients that did it together, where there were several; one run tells no intervals of theirs, so
-    none straggles."""
+    """The clients that did the run together, if several. One run gives no intervals for them, so none is
+    marked as straggling."""
     verify: Optional[VerifyReport] = None
-    """What verifying the data found, where it was asked for."""
+    """Result of verifying the data, if requested."""
     warnings: Optional[list[Warning]] = None
     """Warnings."""
 
@@ -2773,9 +2758,9 @@ class VxShow:
     megabytes: bool
     """Throughput in MB/s instead of KB/s, both in powers of 1024."""
     per_thread: bool
-    """Every stream too."""
+    """Also every stream."""
     summary_only: bool
-    """The summary alone."""
+    """Only the summary."""
 
 
 @dataclass(kw_only=True)
@@ -2784,68 +2769,71 @@ class Vxbench:
     runs: Optional[list[VxRun]] = None
     """The runs."""
     show: Optional[VxShow] = None
-    """How to show it."""
+    """How to show the results."""
     single_writer: Optional[list[WriterScaling]] = None
     """Whether concurrent writers to one file wait for one another."""
 
 
 @dataclass(kw_only=True)
 class Warning:
-    """One warning: its kind, a sentence for people, and what it is about."""
+    """One warning: its kind, a sentence for people, and the place it concerns."""
     kind: Any
     """The kind, for scripts."""
     message: str
-    """One sentence: what was seen and what to do about it."""
+    """One sentence: what was observed and what to do about it."""
     where: Optional[str] = None
-    """What part of the result is concerned, such as `unique_bytes = 64 MiB`; empty for the whole."""
+    """The part of the result concerned, such as `unique_bytes = 64 MiB`; empty for the whole."""
 
 
 @dataclass(kw_only=True)
 class WindowCount:
     """Windows of equal length."""
     count: int
-    """How many."""
+    """Number of windows."""
     width_ns: int
-    """Their length."""
+    """Length of a window."""
 
 
 @dataclass(kw_only=True)
 class Witness:
-    """The second witness of a measurement: counters of the kernel over the measured part of a run.  A field
-    is absent where it cannot be asked: residency and storage bytes on most network and FUSE mounts, control-
-    group figures outside a group, device counters where no block device lies under the target or one that the
-    kernel does not count, residency and dirty bytes on ZFS and GPFS, which have caches of their own. Absent
-    never means zero. Pairs are values at the beginning and at the end of the measured part."""
+    """Kernel counters over the measured part of a run: a second witness beside its throughput.  A field is
+    absent where the kernel cannot report it; absent never means zero: - residency and storage bytes on most
+    network and FUSE mounts; - control-group figures outside a group; - device counters where the target has
+    no block device or the kernel does not count for it; - residency and dirty bytes on ZFS and GPFS, which
+    have their own caches; - storage bytes on ZFS, which counts bytes served by its cache.  Pairs are the
+    values at the beginning and at the end of the measured part."""
     device_read_bytes: Optional[int] = None
-    """Bytes the target's device read, for everybody (`/proc/diskstats`)."""
+    """Bytes read by the target's device for all processes (`/proc/diskstats`)."""
     device_written_bytes: Optional[int] = None
-    """Bytes the target's device wrote, for everybody (`/proc/diskstats`)."""
+    """Bytes written by the target's device for all processes (`/proc/diskstats`); replicas made by the file
+    system count once."""
     dirty_bytes: Optional[list[int]] = None
-    """Dirty and write-back bytes before and after: of the memory group where there is one, of the machine
-    elsewhere."""
+    """Dirty and write-back bytes before and after, of the memory control group if there is one, otherwise of
+    the machine."""
     io_pressure_frac: Optional[float] = None
-    """Share of the time some task of the group or machine stalled for I/O (`io.pressure`, "some"), 0 to 1."""
+    """Fraction of the time that some task of the group or machine stalled for I/O (`io.pressure`, "some"), 0
+    to 1."""
     major_faults: Optional[int] = None
     """Page faults that needed I/O."""
     memory_pressure_frac: Optional[float] = None
-    """Share of the time some task of the group or machine stalled for memory (`memory.pressure`, "some"), 0
-    to 1."""
+    """Fraction of the time that some task of the group or machine stalled for memory (`memory.pressure`,
+    "some"), 0 to 1."""
     resident_frac: Optional[list[float]] = None
-    """Share of the set's pages in the file cache before and after, each 0 to 1 (`cachestat` or `mincore`)."""
+    """Fraction of the set's pages in the file cache before and after, each 0 to 1 (`cachestat` or
+    `mincore`)."""
     run_delay_s: Optional[float] = None
-    """Seconds the workers were ready to run and waited for a processor, all together
-    (`/proc/PID/schedstat`)."""
+    """Total seconds that the workers were runnable but waited for a processor (`/proc/PID/schedstat`)."""
     steal_s: Optional[float] = None
-    """Processor seconds the hypervisor took from the machine (`steal` of `/proc/stat`)."""
+    """Processor seconds that the hypervisor took from the machine (`steal` in `/proc/stat`)."""
     storage_read_bytes: Optional[int] = None
     """Bytes the storage layer read for the workers (`read_bytes` of `/proc/PID/io`)."""
     sustained_write_bytes_per_s: Optional[float] = None
-    """Bytes written less the growth of dirty bytes, per second: what the system can keep up. Absent without
-    writes, and of buffered ones where dirty bytes are."""
+    """Sustainable write throughput in bytes per second: bytes written less the growth of dirty bytes. Absent
+    without writes, and for buffered writes where dirty bytes are unknown."""
     throttled_s: Optional[float] = None
-    """Seconds a quota of the control group kept the workers off the processors (`cpu.stat`)."""
+    """Seconds that a control-group quota kept the workers off the processors (`cpu.stat`)."""
     undisturbed_bytes_per_s: Optional[float] = None
-    """Throughput over the time less what the workers waited for processors, in bytes per second."""
+    """Throughput in bytes per second, not counting the time that the workers waited for processors."""
 
 
 @dataclass(kw_only=True)
@@ -2854,9 +2842,9 @@ class WorkingSet:
     bytes: int
     """Distinct bytes touched in all, in whole blocks."""
     over_time: list[WorkingSetWindows]
-    """Distinct bytes touched in each window of time."""
+    """Distinct bytes touched in each time window."""
     read_bytes: Optional[int] = None
-    """Distinct bytes read, in whole blocks; like those written absent where the trace does not tell
+    """Distinct bytes read, in whole blocks; absent, like `write_bytes`, if the trace does not record
     operations."""
     write_bytes: Optional[int] = None
     """Distinct bytes written, in whole blocks."""
@@ -2864,18 +2852,18 @@ class WorkingSet:
 
 @dataclass(kw_only=True)
 class WorkingSetWindows:
-    """Distinct bytes by windows of one width."""
+    """Distinct bytes in time windows of one width."""
     bytes: list[int]
-    """Distinct bytes touched in each."""
+    """Distinct bytes touched in each window."""
     start_ns: int
-    """Beginning of the first window, from the beginning of the trace."""
+    """Start of the first window, relative to the start of the trace."""
     window_ns: int
     """Width of a window."""
 
 
 @dataclass(kw_only=True)
 class Workload:
-    """A workload: a point of the papers' five-parameter space, and how it is carried out."""
+    """A workload: a point in the papers' five-parameter space, and how it is executed."""
     process_num: int
     """Number of processes issuing I/O at the same time, at least 1."""
     read_frac: float
@@ -2890,62 +2878,62 @@ class Workload:
     access: Optional[Literal['buffered', 'direct', 'dsync']] = None
     """Buffered, direct or synchronous."""
     advice: Optional[Literal['normal', 'random', 'sequential']] = None
-    """What the kernel is told about the accesses to come."""
+    """Advice to the kernel about the coming accesses."""
     align_bytes: Optional[int] = None
-    """Multiple that offsets and sizes are rounded to, a power of two; absent: 4096, or less for a smaller
-    `size_mean`."""
+    """Offsets and sizes are rounded to a multiple of this, a power of two. Absent: 4096, or less for a
+    smaller `size_mean`."""
     by_operation: Optional[ByOperation] = None
-    """Where reads and writes differ; absent where the five parameters hold for both."""
+    """How reads and writes differ; absent if the five parameters hold for both."""
     direct_above_bytes: Optional[int] = None
-    """Requests of more than so many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p. 19).
-    Only `psync` has it, and only with buffered access, which is that of all smaller requests."""
+    """Requests larger than this many bytes bypass the file cache: discovered direct I/O (VERITAS 1996, p.
+    19). It requires `psync` and buffered access, which all smaller requests use."""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     """How requests reach the kernel."""
     memory_bytes: Optional[int] = None
-    """Memory that the processes hold together besides the file cache, in bytes; absent where they hold
-    none."""
+    """Memory that the processes hold together besides the file cache, in bytes; absent if none."""
     phases: Optional[list[Phase]] = None
-    """What an application does one after the other: a run carries its phases out once, in order, from an
-    empty file cache. Empty where the parameters hold all the time."""
+    """Phases of an application. A run executes them once, in order, starting with an empty file cache. Empty
+    if the parameters hold all the time."""
     queue_depth: Optional[int] = None
     """Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`."""
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time a process pauses, asleep, between two requests."""
+    """Time for which a process sleeps between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 
 
 @dataclass(kw_only=True)
 class WriterScaling:
-    """Writers to one file compared with writers to a file each: the effect of a file system's single-writer
-    lock (pp. 32-35)."""
+    """Writers to one file compared with writers to separate files: the effect of a file system's single-
+    writer lock (pp. 32-35)."""
     alone_bytes_per_s: float
     """Throughput of one writer, in bytes per second: the median of the rounds."""
     direct: bool
-    """Past the file cache (`O_DIRECT`) or through it."""
+    """Whether writes bypass the file cache (`O_DIRECT`) or go through it."""
     iosize: int
     """Size of each write, in bytes."""
     one_file_bytes_per_s: float
-    """Throughput of all writers on one file."""
+    """Throughput of all writers on one file, in bytes per second."""
     own_files_bytes_per_s: float
-    """Throughput of all writers on a file each."""
+    """Throughput of all writers on separate files, in bytes per second."""
     ratio: float
-    """Throughput on one file over that on a file each: geometric mean and 95 % interval."""
+    """Throughput on one file over that on separate files: the geometric mean."""
     ratio_ci95: list[float]
-    """Ends of that interval."""
+    """95 % interval of that ratio."""
     sentence: str
     """The finding in words."""
     writers: int
-    """Writers at the same time."""
+    """Number of concurrent writers."""
     gain_ci95: Optional[list[float]] = None
-    """95 % interval of the throughput on a file each over that of one writer; absent without two rounds."""
+    """95 % interval of the throughput on separate files over that of one writer; absent without two
+    rounds."""
     position_ci95: Optional[list[float]] = None
-    """95 % interval of the throughput on one file over the geometric middle of one writer and a file each;
-    absent without two rounds."""
+    """95 % interval of the throughput on one file over the geometric mean of that of one writer and that on
+    separate files; absent without two rounds."""
     serialised: Optional[bool] = None
-    """Whether the writers wait for one another; absent where the intervals do not decide."""
+    """Whether the writers wait for one another; absent if the intervals do not decide."""
 
 
 @dataclass(kw_only=True)
@@ -2964,13 +2952,13 @@ class Document:
     started_at: str
     """Start, RFC 3339."""
     tool: Tool
-    """The writing program."""
+    """The program that wrote the document."""
     campaign: Optional[CampaignResult] = None
     """The result of `campaign run`."""
     characterization: Optional[Characterization] = None
     """The result of `characterize`."""
     cheapest: Optional[list[Cheapest]] = None
-    """The cheapest systems that reach what was asked for (`compare --price --at-least`)."""
+    """The cheapest systems that reach the requested throughput (`compare --price --at-least`)."""
     comparison: Optional[list[Comparison]] = None
     """The result of `compare` of evaluations: predictions side by side."""
     doctor: Optional[Doctor] = None
@@ -2982,7 +2970,8 @@ class Document:
     measured_comparison: Optional[list[MeasuredComparison]] = None
     """The result of `compare` of measurements."""
     measurements: Optional[list[Measurement]] = None
-    """What `run` measured, one for each workload; of an interrupted validation, what it measured so far."""
+    """The result of `run`, one measurement per workload; for an interrupted validation, its measurements so
+    far."""
     os: Optional[OsResults] = None
     """The result of `os`."""
     predictions: Optional[list[Prediction]] = None
@@ -3000,11 +2989,11 @@ class Document:
     trace_summary: Optional[TraceSummary] = None
     """The result of `trace analyze` and `trace merge`."""
     twin: Optional[TwinKept] = None
-    """Of measurements that `twin` made, which are what; absent of others."""
+    """Which measurement is which, if `twin` made them; absent otherwise."""
     validation: Optional[Validation] = None
     """The result of `validate`."""
     validation_log: Optional[ValidationLog] = None
-    """How far a validation came that is not whole."""
+    """The progress of an incomplete validation."""
     vxbench: Optional[Vxbench] = None
     """The result of `vxbench`."""
     warnings: Optional[list[Warning]] = None

@@ -23,9 +23,9 @@ class EvaluateOptions(TypedDict, total=False):
     """Run the workers in a control group with this much memory, file cache included [default: no limit; where
     no set can outgrow the memory, parts of the budget go to such a group and to direct I/O]"""
     max_unique_bytes: Optional[Size]
-    """Largest working set to try: one that is given is laid out however long that takes, and the budget is
-    not divided [default: four times the memory, as far as half of the free space and a quarter of the budget
-    for laying it out allow; where no set can outgrow the memory, less, since the budget is divided]"""
+    """Largest working set to try. A size given here is laid out however long that takes, and the budget is
+    not divided. [default: four times the memory, but at most half of the free space and what a quarter of the
+    budget can lay out; less where no set can outgrow the memory, since the budget is divided then]"""
     access: Optional[Union[Literal['buffered', 'direct', 'dsync'], Sequence[Literal['buffered', 'direct', 'dsync']]]]
     """Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT),
     dsync (O_DSYNC) [default: buffered]"""
@@ -36,7 +36,7 @@ class EvaluateOptions(TypedDict, total=False):
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache']]
     """How requests reach the kernel: psync, io_uring, mmap or dontcache [default: psync]"""
     queue_depth: Optional[int]
-    """Requests each process keeps in flight in all curves but that of the depth itself; above 1 with --engine
+    """Requests in flight per process, except in the curve that varies the depth; above 1 needs --engine
     io_uring [default: 1]"""
     workers: Optional[Literal['processes', 'threads']]
     """What issues each stream of requests: processes or threads [default: processes]"""
@@ -45,7 +45,8 @@ class EvaluateOptions(TypedDict, total=False):
     all_parameters: bool
     """Also vary all parameters at once to find the 75 % performance point and the range that performs well"""
     points: Optional[int]
-    """Measure at most N different workloads (at least 60) and repeat them while time is left"""
+    """Measure at most N different workloads (N from 60 to 100000), and repeat them while time is left
+    [default: no limit]"""
     seed: Optional[int]
     """Seed of all random choices [default: 1]"""
     metric: Optional[Literal['throughput', 'iops', 'latency']]
@@ -62,7 +63,7 @@ class EvaluateOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -105,23 +106,25 @@ class RunOptions(TypedDict, total=False):
     """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
     sequential [default: normal]"""
     seconds: Optional[Time]
-    """Longest time to measure each workload; measuring ends earlier once the interval is narrow [default:
-    10s, or as long as an application's phases take]"""
+    """Time limit for each workload; it ends earlier once the throughput is known to 3 %, with writes to the
+    file cache only after the kernel has flushed once (40 s with Linux's usual settings) [default: 10s; for a
+    characterized application, which runs its phases once, 10m or 20 times as long as they took, whichever is
+    longer]"""
     memory: Optional[Size]
     """Run the workers in a control group with this much memory, file cache included"""
     fio_iolog: Optional[Place]
-    """Write the requests of the workload, or of a single job, to FILE in fio's iolog format, from the first
-    on and as many as were measured, at most 2,000,000 for each process; those of further processes to files
-    with a number before the ending (FILE.1, FILE.2 ...). In a directory they name a scratch file, which is
-    removed: for fio make one as large as --unique-bytes, and put its name in place of that one"""
+    """Also write the requests to FILE as an iolog for fio: from the first on, as many as were measured, at
+    most 2,000,000 per process. One workload or job only. Further processes go to files with a number before
+    the ending (FILE.1, FILE.2 ...). In a directory the log names the scratch file, which is removed: to run
+    it with fio, make a file as large as --unique-bytes and replace that name by it"""
     rows: Optional[Place]
-    """Write the measured requests as a trace to FILE (.parquet or .csv), which all commands for traces read;
-    of several jobs each one to a file of its own (FILE.2.parquet ...)"""
+    """Also write the measured requests as a trace to FILE (.parquet or .csv), which every command that reads
+    traces accepts; with several jobs, one file per job (FILE.2.parquet ...)"""
     openmetrics: Optional[Place]
     """Also write the figures to FILE as OpenMetrics text (.prom), for a scraper or the textfile collector of
     Prometheus"""
     verify: bool
-    """Check that every block holds what was written to it last, in every read and again at the end"""
+    """Check in every read, and once more at the end, that each block holds what was last written to it"""
     seed: Optional[int]
     """Seed of all random choices [default: 1]"""
     destroy_data: bool
@@ -131,7 +134,7 @@ class RunOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -143,8 +146,8 @@ class RunOptions(TypedDict, total=False):
 class PredictOptions(TypedDict, total=False):
     """Options of `ioscape predict`."""
     workloads: Optional[Place]
-    """Workloads: a named set (paper, which is the five of 1994, or today), a job file, or a result of
-    characterize (.json)"""
+    """Workloads to predict: a named set (paper: five of 1994; today: six of today), a job file, or a result
+    of characterize (.json)"""
     unique_bytes: Optional[Size]
     """Working set: distinct bytes that all processes touch together [default: 64M]"""
     size_mean: Optional[Size]
@@ -162,7 +165,7 @@ class PredictOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process pauses, asleep, between two requests [default: as evaluated; anything else is
+    """Time each process pauses, asleep, between two requests [default: as evaluated; shorter pauses are
     refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
@@ -182,26 +185,27 @@ class PredictOptions(TypedDict, total=False):
     """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
     sequential [default: as evaluated; anything else is refused]"""
     trace: Optional[Union[Place, Sequence[Place]]]
-    """Predict the application of this trace (any format that is read): its own locality says what each cache
-    holds"""
+    """Predict the application recorded in this block trace (any known format), with cache hits computed from
+    its own locality"""
     format: Optional[Literal['parquet', 'arrow', 'hp-srt', 'lcs', 'fio-iolog', 'recording', 'csv', 'blktrace', 'vscsi1', 'vscsi2', 'oracle-general', 'blkparse', 'trace-events', 'msr', 'systor', 'alibaba', 'cloudphysics-csv', 'tencent', 'spc', 'fiu', 'disksim-validate', 'replayer', 'ssdsim', 'disksim']]
     """Format of the trace [default: found by its content]"""
     skip_bad: bool
     """Skip broken records of the trace and count them"""
     characterization: Optional[Place]
-    """The same from a result of `ioscape characterize`"""
+    """Predict the application in this result of `ioscape characterize`, with cache hits computed from its own
+    locality"""
     model: Optional[Literal['default', 'levels', 'product']]
-    """Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
-    [default: default]"""
+    """Model: levels, product (the paper's), or default, a mean of both weighted by how well they predict
+    points that they did not see [default: default]"""
     what_if: Optional[Union[str, Sequence[str]]]
-    """The same system with memory=SIZE, storage=RESULT of another system, or write-policy=write-through or
-    write-back"""
+    """Predict for a changed system: memory=SIZE, storage=RESULT (the storage of the system in RESULT), write-
+    policy=write-through or write-policy=write-back; several separated by commas"""
     output: Optional[Place]
     """Write the result to FILE (.ioscape.json)"""
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -213,8 +217,8 @@ class PredictOptions(TypedDict, total=False):
 class CompareOptions(TypedDict, total=False):
     """Options of `ioscape compare`."""
     workloads: Optional[Place]
-    """Workloads: a named set (paper, which is the five of 1994, or today), a job file, or a result of
-    characterize (.json)"""
+    """Workloads to predict: a named set (paper: five of 1994; today: six of today), a job file, or a result
+    of characterize (.json)"""
     unique_bytes: Optional[Size]
     """Working set: distinct bytes that all processes touch together [default: 64M]"""
     size_mean: Optional[Size]
@@ -232,7 +236,7 @@ class CompareOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process pauses, asleep, between two requests [default: as evaluated; anything else is
+    """Time each process pauses, asleep, between two requests [default: as evaluated; shorter pauses are
     refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
@@ -252,11 +256,11 @@ class CompareOptions(TypedDict, total=False):
     """Access pattern announced to the kernel (posix_fadvise, of a mapping also madvise): normal, random or
     sequential [default: as evaluated; anything else is refused]"""
     model: Optional[Literal['default', 'levels', 'product']]
-    """Which model predicts: levels, product (the paper's), or by default both as far as each can be trusted
-    [default: default]"""
+    """Model: levels, product (the paper's), or default, a mean of both weighted by how well they predict
+    points that they did not see [default: default]"""
     fail_if: Optional[str]
-    """Fail with exit code 3 where a measured row meets this beyond chance: throughput, rate or time, < or >,
-    and a ratio, such as 'throughput < 0.95'"""
+    """Exit with code 3 if a measured row meets this condition beyond chance: throughput, rate or time, then <
+    or >, then a ratio to the first result, such as 'throughput < 0.95'"""
     price: Optional[Union[str, Sequence[str], Mapping[str, Union[str, int, float]]]]
     """Price of a system, named by its result file without extensions or by its target; once per system"""
     at_least: Optional[str]
@@ -266,7 +270,7 @@ class CompareOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -286,7 +290,7 @@ class CharacterizeOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -358,7 +362,7 @@ class SimulateOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -374,7 +378,7 @@ class DoctorOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool
@@ -402,7 +406,7 @@ class TraceAnalyzeOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     by: Optional[Literal['process', 'disk', 'partition']]
     """How the summary breaks the load down [default: partition]"""
     threads: Optional[int]
@@ -449,7 +453,7 @@ class TraceCharacterizeOptions(TypedDict, total=False):
     html: Optional[Place]
     """Write one self-contained HTML page to FILE"""
     force: bool
-    """Replace output files even if they are no results of ioscape"""
+    """Overwrite output files even if they are not ioscape results"""
     window: Optional[Time]
     """Also describe the trace in windows of this length"""
     jobs: Optional[Place]

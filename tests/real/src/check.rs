@@ -1,12 +1,12 @@
-//! Expectations: what, which value is wanted, which was found, and whether that holds.
+//! Expectations: what is checked, the value wanted, the value found, and whether they agree.
 
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Bounded, Document, Evaluation, Point, Region};
 use std::fmt;
 
-/// One expectation and how it went.
+/// An expectation and its outcome.
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
     /// What is true of the system.
     pub want: String,
@@ -16,7 +16,7 @@ pub struct Check {
     pub holds: bool,
 }
 
-/// What came of one system.
+/// The outcome for one system.
 pub enum Outcome {
     /// It was evaluated and compared.
     Checked(Vec<Check>),
@@ -27,7 +27,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Nothing to complain of, or nothing that another attempt could change.
+    /// Whether there is nothing to complain about, or nothing that another attempt could change.
     pub fn is_good(&self) -> bool {
         match self {
             Self::Checked(checks) => checks.iter().all(|c| c.holds),
@@ -37,44 +37,47 @@ impl Outcome {
     }
 }
 
-/// Memory that the kernel takes for each byte of a file that it caches, at most: a buffer head for each page, and a node for 64 of them.
+/// The most memory that the kernel takes per byte of a cached file: a buffer head for each page,
+/// and a node for every 64 of them.
 const RECORDS: f64 = (104.0 + 576.0 / 64.0) / 4096.0;
 
-/// Memory of a worker that is no file cache: its buffers, stack and page tables, in bytes.
+/// Memory of a worker other than file cache: its buffers, stack and page tables, in bytes.
 const WORKER: f64 = 1_048_576.0;
 
-/// What is true of a size in bytes, as far as it is known.
+/// The true size in bytes, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
-    /// The best that is known of it.
+    /// The best estimate.
     pub bytes: f64,
-    /// How far it may be off from that.
+    /// How far off the estimate may be.
     pub slack: f64,
 }
 
 impl Truth {
-    /// A size that is known.
+    /// A size that is known exactly.
     pub fn known(bytes: f64) -> Self {
         Self { bytes, slack: 0.0 }
     }
 
-    /// A size that was read before and after the measurement, and may have moved meanwhile.
+    /// A size read before and after the measurement, which may have changed in between.
     pub fn moving([before, after]: [f64; 2]) -> Self {
         Self { bytes: f64::midpoint(before, after), slack: (before - after).abs() }
     }
 
-    /// The file cache in a control group of so many bytes, which its members and the kernel use for other things too.
+    /// The file cache in a control group with this limit, which its members and the kernel also use
+    /// for other things.
     pub fn of_group(limit: f64) -> Self {
         let least = limit * (1.0 - RECORDS) - WORKER;
         Self { bytes: f64::midpoint(least, limit), slack: (limit - least) / 2.0 }
     }
 
-    /// Whether these bounds hold it, or come as near as it is known.
+    /// Whether these bounds contain the size, as far as it is known.
     fn is_within(&self, [low, high]: [f64; 2]) -> bool {
         low <= self.bytes + self.slack && self.bytes - self.slack <= high
     }
 
-    /// Whether a border is there: its bounds hold it, or its best estimate is as near as this share of it.
+    /// Whether a border is at this size: its bounds contain it, or its best estimate is within this
+    /// fraction of it.
     fn is_at(&self, border: &Border, tolerance: f64) -> bool {
         let far = self.slack + tolerance * self.bytes;
         self.is_within([border.low, border.high]) || (border.unique_bytes - self.bytes).abs() <= far
@@ -90,7 +93,7 @@ impl fmt::Display for Truth {
     }
 }
 
-/// The bounds that are told hold the truth; where none are told, none are wrong.
+/// Checks that the reported bounds contain the truth; if none are reported, none are wrong.
 pub fn covers(what: &str, truth: Truth, told: Option<[f64; 2]>) -> Check {
     let shown = |[low, high]: [f64; 2]| format!("{} to {}", Bytes(low), Bytes(high));
     Check {
@@ -101,7 +104,7 @@ pub fn covers(what: &str, truth: Truth, told: Option<[f64; 2]>) -> Check {
     }
 }
 
-/// Every border of storage that is told of these requests is one of these.
+/// Checks that every storage border reported for these requests is one of these.
 pub fn no_other_border(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -123,7 +126,7 @@ pub fn no_other_border(
     equal(&what, "none", if others.is_empty() { "none" } else { &others })
 }
 
-/// `found` is within `tolerance` (a fraction) of `want`, both in bytes.
+/// Checks that `found` is within `tolerance` (a fraction) of `want`, both in bytes.
 pub fn bytes_near(what: &str, want: f64, found: Option<f64>, tolerance: f64) -> Check {
     Check {
         what: what.to_owned(),
@@ -135,7 +138,7 @@ pub fn bytes_near(what: &str, want: f64, found: Option<f64>, tolerance: f64) -> 
     }
 }
 
-/// `found` lies between `low` and `high`.
+/// Checks that `found` lies between `low` and `high`.
 pub fn between(what: &str, low: f64, high: f64, found: Option<f64>) -> Check {
     Check {
         what: what.to_owned(),
@@ -145,7 +148,7 @@ pub fn between(what: &str, low: f64, high: f64, found: Option<f64>) -> Check {
     }
 }
 
-/// The two texts are the same.
+/// Checks that the two texts are equal.
 pub fn equal(what: &str, want: &str, found: &str) -> Check {
     Check {
         what: what.to_owned(),
@@ -155,7 +158,7 @@ pub fn equal(what: &str, want: &str, found: &str) -> Check {
     }
 }
 
-/// What was found is to be read; nothing is wanted of it.
+/// Reports what was found, without an expectation.
 pub fn named(what: &str, found: &str) -> Check {
     Check { what: what.to_owned(), want: "-".to_owned(), found: found.to_owned(), holds: true }
 }
@@ -175,7 +178,7 @@ pub fn bounds(bounded: Option<&Bounded>) -> Option<[f64; 2]> {
     bounded.map(|b| [b.low, b.high])
 }
 
-/// The border nearest to `bytes`, whatever it was found with.
+/// The border nearest to `bytes`, however it was found.
 pub fn nearest_border(evaluation: &Evaluation, bytes: f64) -> Option<f64> {
     let distance = |b: &f64| (b / bytes).ln().abs();
     evaluation
@@ -185,17 +188,17 @@ pub fn nearest_border(evaluation: &Evaluation, bytes: f64) -> Option<f64> {
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// Throughput at `value` of a curve that has a point there.
+/// Throughput of a curve at `value`, where it must have a point.
 pub fn at(curve: &[Point], value: f64) -> Option<f64> {
     curve.iter().find(|p| (p.value - value).abs() < 1e-9).map(Point::throughput)
 }
 
-/// Throughput at the end of a curve over that at its beginning.
+/// Throughput at the end of a curve, divided by that at its beginning.
 pub fn end_to_end(curve: &[Point]) -> Option<f64> {
     Some(curve.last()?.throughput() / curve.first()?.throughput())
 }
 
-/// Word for the write policy that was found.
+/// The name of the write policy that was found.
 pub fn policy(evaluation: &Evaluation) -> String {
     evaluation.findings.write_policy.map_or("none".to_owned(), |p| {
         serde_json::to_string(&p).unwrap_or_default().trim_matches('"').to_owned()

@@ -1,4 +1,5 @@
-//! Clients in network namespaces of their own, each with a mount of its own, against one server: measured together under MPI.
+//! Clients in network namespaces, each with its own mount, against one server: measured together
+//! under MPI.
 
 use crate::check::{Check, between, bytes_near, evaluation, nearest_border};
 use crate::lab::memory::Group;
@@ -17,27 +18,27 @@ const MIB: f64 = 1_048_576.0;
 /// File cache of each client, and of the server, in MiB. All clients share the server's.
 const CLIENT_MIB: u32 = 24;
 const SERVER_MIB: u32 = 320;
-/// File cache of the server where the disk is to do nearly all.
+/// File cache of the server when the disk is to do nearly all the work.
 const LITTLE_MIB: u32 = 32;
-/// By how much what is found may be off.
+/// Tolerance for what is found.
 const BORDER: f64 = 0.15;
 const COUNTERS: f64 = 0.03;
 const BESIDE_FIO: f64 = 0.10;
 
-/// Pairs of runs beside fio, and the seconds that each is measured.
+/// Pairs of runs beside fio, and the seconds for which each is measured.
 const TURNS: usize = 5;
 const TURN_S: u32 = 8;
-/// Set of each client there, in MiB.
+/// Set of each client in those runs, in MiB.
 const TURN_MIB: u32 = 96;
 
-/// What is used, beside the packages: the Python that has mpi4py and an MPI.
+/// What is needed besides the packages: a Python with mpi4py and an MPI.
 pub struct Clients {
     mpiexec: PathBuf,
     python: String,
 }
 
 impl Clients {
-    /// With this Python.
+    /// Uses this Python.
     ///
     /// # Errors
     /// One sentence: it has no mpi4py, or there is no `mpiexec` beside it.
@@ -52,7 +53,7 @@ impl Clients {
         }
     }
 
-    /// All that is known of clients around a server.
+    /// Checks everything known about clients around a server.
     ///
     /// # Errors
     /// One sentence: the hosts could not be brought up, or something could not be measured.
@@ -62,7 +63,7 @@ impl Clients {
         Ok(checks)
     }
 
-    /// The caches, and whether the device read what the clients had.
+    /// Checks the caches, and whether the device read what the clients got.
     fn caches(&self, lab: &Lab) -> Checks {
         let around = Around::bring_up(lab, SERVER_MIB)?;
         let counted = self.counted(lab, &around)?;
@@ -76,7 +77,7 @@ impl Clients {
         });
         let document = document?;
         let found = evaluation(&document)?;
-        // What the server's own programs need is not cache, so that the limit alone is not the truth.
+        // What the server's own programs need is not cache, so the true size is below the limit.
         let (client, server) = (f64::from(CLIENT_MIB), cached / MIB / f64::from(CLIENTS));
         let least = f64::from(SERVER_MIB) / f64::from(CLIENTS) / 2.0;
         let near = |what: &str, mib: f64| {
@@ -95,7 +96,8 @@ impl Clients {
         ])
     }
 
-    /// Files that no cache holds are read once: the device reads as many bytes as the clients have.
+    /// Checks files that no cache holds and that are read once: the device must read as many bytes
+    /// as the clients got.
     fn counted(&self, lab: &Lab, around: &Around<'_>) -> Result<Check, String> {
         let names: Vec<String> = (0..CLIENTS).map(|number| format!("file-{number}")).collect();
         let work = format!("vxbench w/shared {} -i iosize=1m", names.join(" "));
@@ -114,7 +116,7 @@ impl Clients {
         Ok(between(name, 1.0 - COUNTERS, 1.0 + COUNTERS, Some(share)))
     }
 
-    /// The sum of the clients beside that of `fio --client`, in turns.
+    /// Compares the sum of the clients with that of `fio --client`, alternately.
     fn beside_fio(&self, lab: &Lab) -> Checks {
         let mut around = Around::bring_up(lab, LITTLE_MIB)?;
         for number in 0..CLIENTS {
@@ -150,13 +152,13 @@ impl Clients {
         Ok(found.throughput_bytes_per_s)
     }
 
-    /// Runs a command of `ioscape.mpi` with a rank on each client, and gives its result.
+    /// Runs a command of `ioscape.mpi` with a rank on each client, and returns its result.
     fn ranks(&self, lab: &Lab, command: &str) -> Result<Document, String> {
         let word = command.split(' ').next().unwrap_or_default();
         let out = lab.path(&format!("results/clients-{word}.ioscape.json"));
         let command = command.replace("w/shared", &lab.path("w/shared").display().to_string());
         let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/src");
-        // The ranks reach mpiexec by the address that their host of the server has.
+        // The ranks reach mpiexec by the server's address as seen from their host.
         let settings = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,sm \
              PMIX_MCA_ptl_base_if_include=link0 PRTE_MCA_prte_if_include=link0";
         let words = format!(
@@ -168,7 +170,7 @@ impl Clients {
             python = self.python,
             option = "--output",
         );
-        // Open MPI's launcher now and then fails to listen, before any rank begins.
+        // Open MPI's launcher occasionally fails to listen, before any rank starts.
         lab.shell(&words).or_else(|error| {
             match error.contains("listener thread failed to start") {
                 true => lab.shell(&words),
@@ -209,7 +211,7 @@ impl<'a> Around<'a> {
         Ok(Self { up, device, server })
     }
 
-    /// Bytes that the server's device has read (iostats.rst: the third figure are sectors of 512 bytes).
+    /// Bytes that the server's device has read (iostats.rst: the third figure, in sectors of 512).
     fn read_bytes(&self) -> Result<f64, String> {
         let name = self.device.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let path = format!("/sys/block/{name}/stat");
@@ -219,7 +221,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// A job for each client, with a file of its own.
+/// Writes a job for each client, with a file of its own.
 fn fio_jobs(lab: &Lab) -> Result<(), String> {
     for number in 0..CLIENTS {
         let file = lab.path(&format!("w/shared/fio-{number}"));

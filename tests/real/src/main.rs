@@ -1,4 +1,4 @@
-//! Evaluates real systems whose truth is known, which this program makes itself, and compares with the numbers.
+//! Makes real systems whose truth is known, evaluates them, and compares the results.
 
 mod check;
 mod clients;
@@ -19,7 +19,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 use systems::System;
 
-/// Attempts at a system before a miss counts: memory speed on a shared machine changes twofold within minutes.
+/// Attempts at a system before a miss counts: on a shared machine, memory speed changes twofold
+/// within minutes.
 const ATTEMPTS: u32 = 3;
 
 const MISUSE: u8 = 2;
@@ -114,7 +115,7 @@ fn tried(words: &[&str]) -> ExitCode {
     }
 }
 
-/// Evaluates the same systems again and again.
+/// Evaluates the same systems repeatedly.
 fn retested(words: &[&str]) -> ExitCode {
     let asked = match retest::Retest::of(words) {
         Ok(asked) => asked,
@@ -130,7 +131,7 @@ fn retested(words: &[&str]) -> ExitCode {
     }
 }
 
-/// Puts the table of faults to the proof.
+/// Proves the table of faults.
 fn faults_proven(words: &[&str]) -> ExitCode {
     match table::chosen(words) {
         Ok(rows) if table::prove(&rows) => ExitCode::SUCCESS,
@@ -150,7 +151,7 @@ fn around_a_server(python: &str) -> ExitCode {
     if outcome.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What came of every system in its last attempt.
+/// The outcome of every system's last attempt.
 fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
     let begun = Instant::now();
     let mut outcomes = Vec::new();
@@ -162,7 +163,7 @@ fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
             lab.stop_if_interrupted();
             show(&outcome);
             say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
-            // One that must hold is tried a second time however late it is: others' load may have been in its way.
+            // A system that must hold gets a second attempt however late it is, because other load may have interfered.
             let is_owed = system.must_hold && attempt == 1;
             let is_late = begun.elapsed() > plan.retry_until && !is_owed;
             let is_last = attempt == ATTEMPTS || is_late;
@@ -180,7 +181,7 @@ fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
     outcomes
 }
 
-/// Sums up, and says whether that is good enough.
+/// Sums up, and decides whether the run passes.
 fn conclude(plan: &Plan<'_>, outcomes: &[(&System, Outcome)]) -> ExitCode {
     let (mut held, mut failed, mut skipped) = (0, 0, 0);
     let mut missed = Vec::new();
@@ -206,7 +207,7 @@ fn conclude(plan: &Plan<'_>, outcomes: &[(&System, Outcome)]) -> ExitCode {
     if plan.is_met(outcomes) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints what came of one attempt.
+/// Prints the outcome of an attempt.
 fn show(outcome: &Outcome) {
     match outcome {
         Outcome::Checked(checks) => {

@@ -1,16 +1,17 @@
-//! The Debian packages that the systems need, and the programs that tell whether they are there: the one list of them.
+//! The only list of the Debian packages that the systems need, and of the programs that show
+//! whether they are installed.
 
 use crate::lab::network::SFTP_SERVER;
 
-/// A package and the programs or files of it that are used.
+/// A package, and its programs or files that are used.
 pub struct Package {
     /// Debian's name.
     pub name: &'static str,
-    /// What is used of it.
+    /// The programs or files that are used.
     pub programs: &'static [&'static str],
 }
 
-/// All of them, beyond what every Debian has.
+/// All packages beyond what every Debian installation has.
 pub const ALL: &[Package] = &[
     Package { name: "btrfs-progs", programs: &["mkfs.btrfs"] },
     Package { name: "e2fsprogs", programs: &["mkfs.ext4"] },
@@ -59,7 +60,7 @@ mod tests {
         for name in &used {
             assert!(!programs(name).is_empty(), "{name} is not in the list");
         }
-        // Every system may mount; the two packages are on every Debian.
+        // Every system may mount; the two packages are part of every Debian.
         let everywhere = ["mount", "util-linux"];
         for name in named {
             assert!(used.contains(&name) || everywhere.contains(&name), "{name} is not needed");

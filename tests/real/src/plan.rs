@@ -1,4 +1,4 @@
-//! Which systems a run tries, for how long it tries again, and how many of them it may miss.
+//! Which systems a run tries, for how long it retries, and how many of them it may miss.
 
 use crate::check::Outcome;
 use crate::systems::{self, System};
@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::time::Duration;
 
-/// In every quick run: they must hold, and take seconds.
+/// Systems in every quick run: they must hold, and take seconds.
 const ALWAYS: &[&str] = &["disk-model", "faults", "lost-writes"];
 
-/// The parts of the quick run, one for each day in turn; each takes up to four minutes on two processors.
+/// The parts of the quick run, one per day in turn; each takes up to four minutes on two
+/// processors.
 pub const QUICK: &[&[&str]] = &[
     &["fio", "memcg-64"],
     &["write-through", "nfs-like"],
@@ -24,26 +25,27 @@ pub const QUICK: &[&[&str]] = &[
     &["fast-storage", "dirty-limit"],
 ];
 
-/// A quick run tries nothing again after this, as [`Plan::retry_until`] says.
+/// A quick run retries nothing after this, as [`Plan::retry_until`] says.
 const QUICK_RETRY: Duration = Duration::from_secs(4 * 60);
-/// Nor does any other after this.
+/// No other run retries anything after this.
 const RETRY: Duration = Duration::from_secs(40 * 60);
-/// One in so many systems that need not hold may be missed in every attempt, for others' load may last for all of them.
+/// One in this many systems that need not hold may be missed in every attempt, because other load
+/// may last through all of them.
 const TOLERATED_OF: usize = 5;
 
 /// What a run tries.
 pub struct Plan<'a> {
     /// The systems, in order.
     pub systems: Vec<&'a System>,
-    /// After this nothing is tried again, except that what must hold is tried twice at any rate.
+    /// After this, nothing is retried, but a system that must hold gets two attempts anyway.
     pub retry_until: Duration,
 }
 
 impl Plan<'static> {
-    /// What the arguments ask for.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// One sentence if they ask for nothing that is there.
+    /// One sentence if they ask for nothing that exists.
     pub fn of(words: &[&str]) -> Result<Self, String> {
         match words {
             [] => Err("say which systems to try".to_owned()),
@@ -82,8 +84,8 @@ impl Plan<'_> {
         self.systems.iter().filter(|system| !system.must_hold).count() / TOLERATED_OF
     }
 
-    /// Whether what came of the systems is good enough: every one could be brought up and evaluated, those that must hold do, and no more of the others
-    /// were missed than is tolerated.
+    /// Whether the run passes: every system was brought up and evaluated, those that must hold do,
+    /// and no more of the others were missed than is tolerated.
     pub fn is_met(&self, outcomes: &[(&System, Outcome)]) -> bool {
         let mut missed = 0;
         for (system, outcome) in outcomes {
@@ -131,7 +133,7 @@ mod tests {
         }
     }
 
-    /// A plan of so many systems that must hold, and of others.
+    /// A plan with so many systems that must hold, and so many others.
     fn plan(must_hold: usize, others: usize) -> Plan<'static> {
         let of = |must_hold: bool| systems::ALL.iter().filter(move |s| s.must_hold == must_hold);
         let systems = of(true).take(must_hold).chain(of(false).take(others)).collect();

@@ -6,10 +6,10 @@ use super::liveness::{blocks, step};
 /// First register that variables may take.
 const FIRST: u8 = 4;
 
-/// How many they may take.
+/// How many registers variables may take.
 const COUNT: usize = 24;
 
-/// Where a register of the intermediate code lives.
+/// Where a register of the intermediate code is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     /// Nowhere: it is never used.
@@ -20,18 +20,18 @@ pub(super) enum Home {
     Spilled(u32),
 }
 
-/// Where everything lives.
+/// The homes of all registers of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Homes {
-    /// By register of the intermediate code.
+    /// The home of each register of the intermediate code.
     pub(super) of: Vec<Home>,
-    /// How many words are spilled.
+    /// The number of spilled words.
     pub(super) spilled: u32,
-    /// Registers of the machine that are used.
+    /// The machine registers in use.
     pub(super) used: Vec<u8>,
 }
 
-/// From where to where a register is needed.
+/// The range of instructions over which a register is needed.
 #[derive(Clone, Copy)]
 struct Interval {
     reg: Reg,
@@ -66,7 +66,7 @@ fn intervals(function: &mut Function) -> Vec<Interval> {
     all
 }
 
-/// Gives every register of a function a home.
+/// Assigns a home to every register of a function.
 pub(super) fn allocate(function: &mut Function) -> Homes {
     let mut homes =
         Homes { of: vec![Home::None; function.regs as usize], spilled: 0, used: Vec::new() };
@@ -80,7 +80,8 @@ pub(super) fn allocate(function: &mut Function) -> Homes {
             }
             !over
         });
-        // The lowest one that is free, so that the choice does not depend on the order of returns.
+        // Takes the lowest free register, so that the choice does not depend on the order of
+        // release.
         free.sort_unstable_by(|a, b| b.cmp(a));
         if let Some(register) = free.pop() {
             homes.of[one.reg as usize] = Home::Machine(register);
@@ -90,7 +91,7 @@ pub(super) fn allocate(function: &mut Function) -> Homes {
             active.push(one);
             continue;
         }
-        // The one that is needed longest goes to memory.
+        // Spills the register that is needed longest.
         let longest = active.iter().enumerate().max_by_key(|(_, other)| (other.end, other.reg));
         let spilled = match longest {
             Some((at, other)) if other.end > one.end => {

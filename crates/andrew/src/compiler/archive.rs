@@ -3,7 +3,7 @@
 use super::object::{Object, Section};
 use ioscape_schema::toolchain::Named;
 
-/// What an archive begins with.
+/// The first bytes of an archive.
 const MAGIC: &[u8] = b"!<arch>\n";
 
 /// Name of the member that lists symbols.
@@ -15,11 +15,11 @@ const HEADER: usize = 60;
 /// A member: its name and its bytes.
 pub(crate) type Member = Named<Vec<u8>>;
 
-/// The archive of some members.
+/// Returns the archive of these members.
 pub(crate) fn encode(members: &[Member]) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     for (name, bytes) in members {
-        // Date and owner are always 0, so that the same members make the same archive.
+        // Date and owner are always 0, so that the same members give the same archive.
         let header =
             format!("{name:<16.16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 100_644, bytes.len());
         out.extend(header.as_bytes());
@@ -31,7 +31,7 @@ pub(crate) fn encode(members: &[Member]) -> Vec<u8> {
     out
 }
 
-/// The members of an archive; `None` if it is none, or is cut short.
+/// Returns the members of an archive; `None` if the bytes are no archive, or a truncated one.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Member>> {
     let mut rest = bytes.strip_prefix(MAGIC)?;
     let mut members = Vec::new();
@@ -46,7 +46,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Member>> {
     Some(members)
 }
 
-/// The same members with a table of the names they define before them; `None` if one is no object.
+/// Returns the members preceded by a table of the names that they define; `None` if one is no
+/// object.
 pub(crate) fn with_table(members: Vec<Member>) -> Option<Vec<Member>> {
     let mut table = String::new();
     let objects: Vec<Member> = members.into_iter().filter(|(name, _)| name != TABLE).collect();

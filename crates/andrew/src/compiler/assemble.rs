@@ -1,15 +1,15 @@
-//! The assembler: text of the invented machine into an object file.
+//! The assembler: turns the invented machine's assembly text into an object file.
 
 use super::Fault;
 use super::object::{Fix, Object, Relocation, Section, Symbol};
 use std::collections::HashMap;
 
-/// Operations on three registers, by their code.
+/// Operations on three registers; the index is the code.
 pub(crate) const THREE: [&str; 14] = [
     "add", "sub", "mul", "div", "rem", "and", "or", "xor", "sll", "sra", "slt", "sle", "seq", "sne",
 ];
 
-/// Codes of the other operations.
+/// Codes of the remaining operations.
 pub(crate) mod code {
     pub(crate) const ADDI: u32 = 16;
     pub(crate) const LUI: u32 = 17;
@@ -26,7 +26,7 @@ pub(crate) mod code {
     pub(crate) const RETURN: u32 = 28;
 }
 
-/// A jump to a place in the same file.
+/// A jump within the same file.
 struct Jump {
     at: usize,
     label: String,
@@ -48,7 +48,7 @@ struct Assembler<'a> {
 /// Assembles `text` of the file `file`.
 ///
 /// # Errors
-/// A line that is not understood, or a jump to nowhere.
+/// A line is not understood, or a jump has no target.
 pub(crate) fn assemble(text: &str, file: &str) -> Result<Object, Fault> {
     let mut state = Assembler { file, in_text: true, ..Assembler::default() };
     for (line, number) in text.lines().zip(1..) {
@@ -75,7 +75,7 @@ impl Assembler<'_> {
         if word.starts_with('.') { self.directive(word, &parts) } else { self.inst(word, &parts) }
     }
 
-    /// The number of a symbol, new if it was not named before.
+    /// Returns the index of a symbol, which is new at its first mention.
     fn symbol(&mut self, name: &str) -> u32 {
         if let Some(&number) = self.symbols.get(name) {
             return number;
@@ -146,7 +146,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Notes that `text`, a name with or without an offset, is needed at `offset`.
+    /// Records that the address of `text`, a name with or without an offset, is needed at `offset`.
     fn relocate(&mut self, text: &str, fix: Fix, offset: u32) -> Result<(), Fault> {
         let end = text.find(['+', '-']).unwrap_or(text.len());
         let (name, addend) = text.split_at(end);
@@ -261,7 +261,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Resolves jumps and says which names others see.
+    /// Resolves jumps and determines which names are visible to other files.
     fn finish(mut self) -> Result<Object, Fault> {
         for Jump { at, label, line } in std::mem::take(&mut self.jumps) {
             let fault = |message: &str| Fault::new(self.file, line, message);

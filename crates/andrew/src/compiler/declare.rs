@@ -1,4 +1,4 @@
-//! Types and declarators: what stands before a name, around it and behind it.
+//! Types and declarators: the parts of a declaration before, around and after a name.
 
 use super::Fault;
 use super::lex::Kind;
@@ -6,19 +6,19 @@ use super::parse::{Parser, Symbol};
 use super::types::{Member, Struct, Type, WORD, align};
 use std::rc::Rc;
 
-/// Words that a declaration may begin with.
+/// Words that a type may begin with.
 const BASES: [&str; 9] =
     ["void", "char", "int", "unsigned", "long", "short", "struct", "enum", "signed"];
 
-/// Words before the type.
+/// Words that may precede the type.
 const STORAGE: [&str; 6] = ["typedef", "extern", "static", "const", "register", "volatile"];
 
-/// Arrays and structs are at most this large, in bytes.
+/// The largest array or struct, in bytes.
 const LARGEST: u32 = 1 << 24;
 
-/// What is declared: its name, its type, and the names and types of its parameters if it is a function.
+/// The result of a declaration: name, type, and the parameters if it is a function.
 pub(super) struct Declarator {
-    /// Empty where a type stands alone.
+    /// The name; empty for a type alone.
     pub(super) name: Rc<str>,
     /// Its type.
     pub(super) kind: Type,
@@ -26,7 +26,7 @@ pub(super) struct Declarator {
     pub(super) parameters: Vec<(Rc<str>, Type)>,
 }
 
-/// The words before a type.
+/// The storage words before a type.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Storage {
     /// `typedef`.
@@ -50,7 +50,7 @@ impl Parser {
         }
     }
 
-    /// Reads the words before a type.
+    /// Parses the words before a type.
     pub(super) fn storage(&mut self) -> Storage {
         let mut storage = Storage::default();
         while let Kind::Word(word) = self.peek() {
@@ -66,7 +66,7 @@ impl Parser {
         storage
     }
 
-    /// A type without its declarators.
+    /// Parses a type without its declarators.
     pub(super) fn base(&mut self) -> Result<Type, Fault> {
         if self.accept_word("const") {
             return self.deeper(Self::base);
@@ -147,7 +147,7 @@ impl Parser {
         Ok(Type::Int)
     }
 
-    /// Stars, a name or a pointer to a function in parentheses, then brackets or parameters.
+    /// Parses stars, a name or a parenthesised pointer to a function, then brackets or parameters.
     pub(super) fn declarator(&mut self, base: Type) -> Result<Declarator, Fault> {
         let mut kind = base;
         while self.accept("*") {
@@ -186,7 +186,7 @@ impl Parser {
         }
     }
 
-    /// The numbers in brackets; 0 where there is none.
+    /// Parses the numbers in brackets; empty brackets give 0.
     fn counts(&mut self) -> Result<Vec<u32>, Fault> {
         let mut counts = Vec::new();
         while self.accept("[") {
@@ -206,7 +206,7 @@ impl Parser {
         Ok(made)
     }
 
-    /// Parameters up to the closing parenthesis; arrays are pointers here.
+    /// Parses parameters up to the closing parenthesis; arrays become pointers.
     fn parameters(&mut self) -> Result<Vec<(Rc<str>, Type)>, Fault> {
         let mut all = Vec::new();
         if *self.peek() == Kind::Word("void".into()) && *self.ahead(1) == Kind::Mark(")") {
@@ -231,7 +231,7 @@ impl Parser {
         Ok(all)
     }
 
-    /// A type in a cast or in `sizeof`.
+    /// Parses a type in a cast or in `sizeof`.
     pub(super) fn type_name(&mut self) -> Result<Type, Fault> {
         self.storage();
         let base = self.base()?;

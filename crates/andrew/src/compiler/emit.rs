@@ -1,8 +1,9 @@
 //! From intermediate code to assembly text of the invented machine.
 //!
-//! The machine has 32 registers of 32 bits: r0 is zero, r1 holds results, r2 and r3 are for fetching what is spilled, r4 to
-//! r27 hold variables and are kept by who is called, r29 (sp) points to the frame, r31 (ra) holds the address to return to.
-//! Arguments are on the stack, the first at the lowest address.
+//! The machine has 32 registers of 32 bits. r0 is zero, r1 holds results, and r2 and r3 load
+//! spilled values. r4 to r27 hold variables and are saved by the callee. r29 (sp) points to the
+//! frame, and r31 (ra) holds the return address. Arguments are on the stack, the first at the
+//! lowest address.
 
 use super::Fault;
 use super::allocate::{Home, Homes, allocate};
@@ -11,13 +12,13 @@ use super::ir::{Datum, Function, Global, Inst, Module, Reg, Slot, Target};
 use super::optimize::optimize;
 use std::fmt::Write as _;
 
-/// Offsets reach this far.
+/// The largest offset within a frame.
 const REACH: i32 = 32_000;
 
-/// The assembly text of a module.
+/// Returns the assembly text of a module.
 ///
 /// # Errors
-/// A function needs a larger frame than offsets reach.
+/// A function needs a frame that offsets cannot reach.
 pub(super) fn assembly(module: Module, name: &str) -> Result<String, Fault> {
     let mut out = format!("# {name}\n\t.text\n");
     for (number, mut function) in module.functions.into_iter().enumerate() {
@@ -104,7 +105,7 @@ impl Emitter {
         self.slots[slot as usize]
     }
 
-    /// The machine register that holds `reg`, fetched to `scratch` if it is spilled.
+    /// Returns the machine register that holds `reg`, loaded into `scratch` if it is spilled.
     fn fetch(&mut self, reg: Reg, scratch: u8) -> u8 {
         match self.homes.of[reg as usize] {
             Home::Machine(register) => register,
@@ -117,7 +118,7 @@ impl Emitter {
         }
     }
 
-    /// The machine register that a result for `reg` goes to.
+    /// Returns the machine register for a result that belongs in `reg`.
     fn target(&self, reg: Reg) -> u8 {
         match self.homes.of[reg as usize] {
             Home::Machine(register) => register,
@@ -126,7 +127,7 @@ impl Emitter {
         }
     }
 
-    /// Puts a result that went to [`Self::target`] where it belongs.
+    /// Stores a result from [`Self::target`] to its home.
     fn settle(&mut self, reg: Reg) {
         if let Home::Spilled(number) = self.homes.of[reg as usize] {
             let at = self.spills + number as i32 * 4;
@@ -152,7 +153,7 @@ impl Emitter {
         self.line(format_args!("ret"));
     }
 
-    /// Saves or restores the registers that belong to the caller.
+    /// Saves or restores the caller's registers.
     fn keep(&mut self, how: &str) {
         let at = self.saved;
         self.line(format_args!("{how} ra, {at}(sp)"));
@@ -215,7 +216,7 @@ impl Emitter {
         }
     }
 
-    /// Instructions that set a register.
+    /// Emits the instructions that set a register.
     fn result(&mut self, inst: &Inst) {
         let Some(reg) = inst.sets() else { return };
         let to = self.target(reg);

@@ -8,7 +8,8 @@ use super::parse::{Parser, Symbol};
 use super::types::Type;
 use std::rc::Rc;
 
-/// Strength of a binary mark, and its operation; comparisons the other way round swap their operands.
+/// Returns the precedence and operation of a binary operator, and whether its operands are swapped,
+/// as in reversed comparisons.
 fn operation(mark: &str) -> Option<(u8, Binary, bool)> {
     Some(match mark {
         "|" => (3, Binary::Or, false),
@@ -32,12 +33,12 @@ fn operation(mark: &str) -> Option<(u8, Binary, bool)> {
 }
 
 impl Parser {
-    /// An expression with assignments.
+    /// Parses an expression with assignments.
     pub(super) fn expression(&mut self) -> Result<Operand, Fault> {
         self.deeper(Self::assignment)
     }
 
-    /// An expression whose value is known now.
+    /// Parses an expression whose value is known at compile time.
     pub(super) fn known(&mut self) -> Result<i32, Fault> {
         match self.deeper(Self::conditional)?.place {
             Location::Constant(value) => Ok(value),
@@ -69,7 +70,7 @@ impl Parser {
             return Ok(test);
         }
         if let Location::Constant(value) = test.place {
-            // Both sides are read; the code of the one not taken is dropped.
+            // Both sides are parsed; the code of the side not taken is dropped.
             let first = self.dropped_unless(value != 0, Self::expression)?;
             self.expect(":")?;
             let second = self.dropped_unless(value == 0, |p| p.deeper(Self::conditional))?;
@@ -91,7 +92,7 @@ impl Parser {
         Ok(Operand::reg(kind, to))
     }
 
-    /// Reads something and drops its code unless `kept`.
+    /// Parses something and drops its code unless `kept`.
     fn dropped_unless(
         &mut self,
         kept: bool,
@@ -105,7 +106,7 @@ impl Parser {
         Ok(operand)
     }
 
-    /// `||` at strength 1, `&&` at strength 2, then the rest.
+    /// Parses `||` at strength 1, `&&` at strength 2, then tighter operators.
     fn logical(&mut self, strength: u8) -> Result<Operand, Fault> {
         let mark = if strength == 1 { "||" } else { "&&" };
         let inner = |p: &mut Self| if strength == 1 { p.logical(2) } else { p.climb(3) };
@@ -113,7 +114,7 @@ impl Parser {
         if *self.peek() != Kind::Mark(mark) {
             return Ok(left);
         }
-        // The result is the side that decides: 1 for `||`, 0 for `&&`.
+        // The deciding side determines the result: 1 for `||`, 0 for `&&`.
         let (end, to, decided) = (self.label(), self.reg(), strength == 1);
         let mut side = left;
         loop {
@@ -149,7 +150,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// An operation on two operands; pointers count in elements.
+    /// Emits an operation on two operands; pointers count in elements.
     pub(super) fn combine(
         &mut self,
         op: Binary,
@@ -254,10 +255,10 @@ impl Parser {
         }
     }
 
-    /// What a pointer in a register points to.
+    /// Returns what a pointer in a register points to.
     fn pointed(&mut self, reg: Reg, kind: &Type) -> Result<Operand, Fault> {
         match kind.element() {
-            // A function that is pointed to is called through the same register.
+            // A function behind a pointer is called through the same register.
             Some(Type::Function(_)) => Ok(Operand::reg(kind.clone(), reg)),
             Some(inner) if *inner != Type::Void => {
                 Ok(Operand { kind: inner.clone(), place: Location::Memory(reg, 0) })
@@ -397,7 +398,7 @@ impl Parser {
             Some(Symbol::Local(slot, kind)) => Ok(Operand { kind, place: Location::Slot(slot, 0) }),
             Some(Symbol::Global(kind)) => Ok(Operand { kind, place: Location::Symbol(name, 0) }),
             Some(Symbol::Type(_)) => Err(self.fault(format!("{name} is a type"))),
-            // A function that nobody declared gives an int, as in the C of 1989.
+            // An undeclared function returns an `int`, as in the C of 1989.
             None if *self.peek() == Kind::Mark("(") => {
                 let kind = Type::Function(Rc::new(Type::Int));
                 Ok(Operand { kind, place: Location::Symbol(name, 0) })

@@ -1,4 +1,4 @@
-//! The file level: variables with their first values, and functions.
+//! The top level of a file: variables with their initial values, and functions.
 
 use super::Fault;
 use super::declare::{Declarator, Storage};
@@ -10,10 +10,10 @@ use super::types::Type;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Reads a whole file.
+/// Parses a whole file.
 ///
 /// # Errors
-/// It is not of the subset.
+/// The file is not within the subset.
 pub(super) fn module(tokens: Vec<Token>) -> Result<Module, Fault> {
     let mut parser = Parser::new(tokens);
     while *parser.peek() != Kind::End {
@@ -23,7 +23,7 @@ pub(super) fn module(tokens: Vec<Token>) -> Result<Module, Fault> {
 }
 
 impl Parser {
-    /// A declaration or function of the file.
+    /// Parses a declaration or function at the top level.
     fn external_declaration(&mut self) -> Result<(), Fault> {
         let storage = self.storage();
         let base = self.base()?;
@@ -63,7 +63,7 @@ impl Parser {
         let size = self.size(&kind);
         let made = Global { name: Rc::clone(&name), global: !storage.private, size, data };
         match self.globals.get(&name) {
-            // A second declaration without a value adds nothing.
+            // A second declaration without an initial value adds nothing.
             Some(_) if made.data.is_empty() => {}
             Some(&at) => self.module.globals[at] = made,
             None => {
@@ -74,7 +74,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A first value; gives how many elements it has.
+    /// Parses an initial value; returns its number of elements.
     fn initial(&mut self, kind: &Type, data: &mut Vec<Datum>) -> Result<u32, Fault> {
         if let (Type::Array(inner, count), Kind::Text(text)) = (kind, self.peek().clone())
             && **inner == Type::Char

@@ -1,11 +1,11 @@
-//! The compiler's intermediate code: instructions on any number of registers.
+//! The compiler's intermediate code: instructions on an unlimited number of registers.
 
 use std::rc::Rc;
 
 /// A register.
 pub(crate) type Reg = u32;
 
-/// A place in the code that is jumped to.
+/// A jump target in the code.
 pub(crate) type Label = u32;
 
 /// A local variable in memory.
@@ -31,7 +31,7 @@ pub(crate) enum Binary {
 }
 
 impl Binary {
-    /// The result for constants; `None` for a division that has none.
+    /// Returns the result for constants; `None` for a division without a result.
     pub(crate) fn fold(self, a: i32, b: i32) -> Option<i32> {
         Some(match self {
             Self::Add => a.wrapping_add(b),
@@ -51,14 +51,14 @@ impl Binary {
         })
     }
 
-    /// Whether the operands may change places.
+    /// Whether the operands may be swapped.
     pub(crate) fn commutes(self) -> bool {
         use Binary::{Add, And, Equal, Mul, NotEqual, Or, Xor};
         matches!(self, Add | Mul | And | Or | Xor | Equal | NotEqual)
     }
 }
 
-/// What is called.
+/// The target of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Target {
     /// A function by name.
@@ -88,7 +88,7 @@ pub(crate) enum Inst {
 }
 
 impl Inst {
-    /// The register that it sets.
+    /// Returns the register that it sets.
     pub(crate) fn sets(&self) -> Option<Reg> {
         match self {
             Self::Constant { to, .. }
@@ -104,7 +104,7 @@ impl Inst {
         }
     }
 
-    /// Calls `each` with every register that it uses, to look at or to change.
+    /// Calls `each` with every register that it uses, to inspect or change it.
     pub(crate) fn uses(&mut self, mut each: impl FnMut(&mut Reg)) {
         match self {
             Self::Move { from, .. } | Self::StoreSlot { from, .. } => each(from),
@@ -129,7 +129,7 @@ impl Inst {
         }
     }
 
-    /// Whether it does nothing but set its register.
+    /// Whether its only effect is to set its register.
     pub(crate) fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -151,7 +151,7 @@ pub(crate) struct SlotInfo {
     pub(crate) size: u32,
     /// Whether a register could hold it.
     pub(crate) scalar: bool,
-    /// Which parameter it is.
+    /// The index of the parameter, if it is one.
     pub(crate) parameter: Option<u32>,
 }
 
@@ -160,15 +160,15 @@ pub(crate) struct SlotInfo {
 pub(crate) struct Function {
     /// Its name.
     pub(crate) name: Rc<str>,
-    /// Whether other files see it.
+    /// Whether it is visible to other files.
     pub(crate) global: bool,
     /// Its code.
     pub(crate) code: Vec<Inst>,
     /// Its variables in memory.
     pub(crate) slots: Vec<SlotInfo>,
-    /// How many registers it uses.
+    /// The number of registers it uses.
     pub(crate) regs: u32,
-    /// How many labels it uses.
+    /// The number of labels it uses.
     pub(crate) labels: u32,
 }
 
@@ -185,16 +185,16 @@ pub(crate) enum Datum {
     Space(u32),
 }
 
-/// A variable of the file.
+/// A variable at the top level of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Global {
     /// Its name.
     pub(crate) name: Rc<str>,
-    /// Whether other files see it.
+    /// Whether it is visible to other files.
     pub(crate) global: bool,
     /// Its size in bytes.
     pub(crate) size: u32,
-    /// What it holds at first; empty for zeros.
+    /// Its initial value; empty for zeros.
     pub(crate) data: Vec<Datum>,
 }
 

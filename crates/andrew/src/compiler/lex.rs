@@ -1,9 +1,9 @@
-//! Preprocessed text into tokens, each with the file and line that it comes from.
+//! Splits preprocessed text into tokens, each with its file and line.
 
 use super::Fault;
 use std::rc::Rc;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// A keyword or name.
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// A token and where it comes from.
+/// A token and its source position.
 #[derive(Clone, Debug)]
 pub(crate) struct Token {
     /// What it is.
@@ -36,7 +36,7 @@ const MARKS: [&str; 46] = [
     "<", ">", "=", "?", ":", ";", ",", ".", "(", ")", "[", "]", "{", "}",
 ];
 
-/// The tokens of `text`, with an end.
+/// Returns the tokens of `text`, followed by an end token.
 ///
 /// # Errors
 /// A character that no token begins with, a number that is too large, or a string that does not end.
@@ -61,7 +61,7 @@ pub(crate) fn tokens(text: &str, name: &str) -> Result<Vec<Token>, Fault> {
     Ok(all)
 }
 
-/// `# 12 "file"`.
+/// Parses a line marker such as `# 12 "file"`.
 fn marker(line: &str) -> Option<(u32, &str)> {
     let (number, name) = line.strip_prefix("# ")?.split_once(' ')?;
     Some((number.parse().ok()?, name.trim_matches('"')))

@@ -1,4 +1,5 @@
-//! The linker: several objects, and what they need of archives, into one that can be linked further.
+//! The linker: combines objects, and the archive members that they need, into one object that can
+//! be linked further.
 
 use super::archive::{Member, TABLE};
 use super::object::{Object, Relocation, Section, Symbol};
@@ -25,7 +26,7 @@ pub(crate) fn link(objects: &[Member], archives: &[Vec<Member>]) -> Result<Objec
     Ok(linker.out)
 }
 
-/// Members whose table says that they define one of `missing`.
+/// Returns the members that define one of `missing`, by the archive's table.
 fn needed<'a>(archive: &'a [Member], missing: &HashSet<&str>) -> Vec<&'a Member> {
     let table = archive.iter().find(|(name, _)| name == TABLE);
     let text = table.map_or(String::new(), |(_, b)| String::from_utf8_lossy(b).into_owned());
@@ -44,7 +45,7 @@ struct Linker {
 }
 
 impl Linker {
-    /// Adds an object; whether it was not there before.
+    /// Adds an object; returns whether it is new.
     fn add(&mut self, name: &str, bytes: &[u8]) -> Result<bool, String> {
         if !self.seen.insert(name.to_owned()) {
             return Ok(false);
@@ -77,7 +78,7 @@ impl Linker {
         Ok(true)
     }
 
-    /// The number of a symbol in the output: names that others see are one symbol.
+    /// Returns the index of a symbol in the output: a name visible to other files is one symbol.
     fn symbol(&mut self, symbol: Symbol, file: &str) -> Result<u32, String> {
         let new = self.out.symbols.len() as u32;
         if !symbol.global {

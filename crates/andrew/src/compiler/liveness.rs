@@ -1,4 +1,4 @@
-//! Which registers are still needed where, over the blocks of a function.
+//! Liveness analysis: which registers are still needed at each point of a function.
 
 use super::ir::{Inst, Label, Reg};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ impl RegSet {
         Self(vec![0; regs.div_ceil(64) as usize])
     }
 
-    /// Whether it has `reg`.
+    /// Whether it contains `reg`.
     pub(super) fn has(&self, reg: Reg) -> bool {
         self.0[reg as usize / 64] >> (reg % 64) & 1 == 1
     }
@@ -22,7 +22,7 @@ impl RegSet {
         self.0[reg as usize / 64] |= 1 << (reg % 64);
     }
 
-    /// Takes `reg` away.
+    /// Removes `reg`.
     pub(super) fn remove(&mut self, reg: Reg) {
         self.0[reg as usize / 64] &= !(1 << (reg % 64));
     }
@@ -33,7 +33,7 @@ impl RegSet {
         }
     }
 
-    /// The registers in it, in order.
+    /// Returns its registers in ascending order.
     pub(super) fn all(&self) -> impl Iterator<Item = Reg> + '_ {
         let words = self.0.iter().zip(0u32..);
         words.flat_map(|(&word, at)| {
@@ -42,16 +42,16 @@ impl RegSet {
     }
 }
 
-/// A run of instructions that is entered at its beginning and left at its end.
+/// A run of instructions that is entered only at its start and left only at its end.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     /// Its first instruction.
     pub(super) begin: usize,
-    /// After its last one.
+    /// The index after its last instruction.
     pub(super) end: usize,
-    /// What is needed when it begins.
+    /// The registers needed at its start.
     pub(super) live_in: RegSet,
-    /// What is needed when it ends.
+    /// The registers needed at its end.
     pub(super) live_out: RegSet,
     successors: Vec<usize>,
 }
@@ -75,7 +75,8 @@ fn bounds(code: &[Inst]) -> Vec<(usize, usize)> {
     all
 }
 
-/// The blocks of `code` with what is needed at their ends, by the usual backward iteration.
+/// Returns the blocks of `code` with the registers live at their boundaries, by the usual backward
+/// iteration.
 pub(super) fn blocks(code: &mut [Inst], regs: u32) -> Vec<Block> {
     let bounds = bounds(code);
     let mut at_label: HashMap<Label, usize> = HashMap::new();
@@ -124,7 +125,7 @@ pub(super) fn blocks(code: &mut [Inst], regs: u32) -> Vec<Block> {
     blocks
 }
 
-/// From what is needed after `inst` to what is needed before it.
+/// Updates the live registers from after `inst` to before it.
 pub(super) fn step(inst: &mut Inst, live: &mut RegSet) {
     if let Some(to) = inst.sets() {
         live.remove(to);

@@ -1,4 +1,5 @@
-//! Variables of a function: those of its blocks, and the slots that they and its parameters live in.
+//! A function's variables: those declared in its blocks, and the slots for variables and
+//! parameters.
 
 use super::Fault;
 use super::declare::Declarator;
@@ -9,7 +10,7 @@ use super::parse::{Parser, Symbol};
 use super::types::Type;
 
 impl Parser {
-    /// Variables of a block.
+    /// Parses the variables of a block.
     pub(super) fn local(&mut self) -> Result<(), Fault> {
         let storage = self.storage();
         if storage.private {
@@ -36,7 +37,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A new variable in memory.
+    /// Adds a variable in memory.
     pub(super) fn slot(&mut self, kind: &Type, parameter: Option<u32>) -> Result<u32, Fault> {
         let size = self.size(kind);
         if size == 0 {

@@ -1,9 +1,10 @@
 //! A small C compiler for an invented 32-bit machine: the same compiler for the same target everywhere.
 //!
-//! The Modified Andrew Benchmark compiles with one compiler for one target on every machine, so that only the machine
-//! and its system differ (Ousterhout 1990, section 9). This one is made for it: a preprocessor that reads real headers, a
-//! front end for a subset of C, an optimiser, register allocation, textual assembly, an assembler, archives and a
-//! relocatable linker. Its output is a function of its input alone, byte for byte, on every host.
+//! The Modified Andrew Benchmark uses one compiler for one target on every machine, so that results
+//! differ only by machine and operating system (Ousterhout 1990, section 9). This compiler is made
+//! for it: a preprocessor that reads real headers, a front end for a subset of C, an optimiser,
+//! register allocation, textual assembly, an assembler, archives and a relocatable linker. On every
+//! host, the same input gives the same output, byte for byte.
 //!
 //! The subset: `int`, `char` (unsigned), pointers, arrays, structs, functions, `typedef`, `enum`; all statements but
 //! `goto`; all operators but the comma; initialisers of globals; no floating point, unions, bit fields or struct values.
@@ -35,10 +36,10 @@ pub use fault::Fault;
 #[cfg(test)]
 mod tests;
 
-/// From preprocessed C to assembly text.
+/// Compiles preprocessed C to assembly text.
 ///
 /// # Errors
-/// The source is not of the subset.
+/// The source is not within the subset.
 pub(crate) fn compile(source: &str, name: &str) -> Result<String, Fault> {
     let tokens = lex::tokens(source, name)?;
     let module = external::module(tokens)?;

@@ -1,4 +1,4 @@
-//! Value numbering within blocks: what is computed already is not computed again, and constants are folded.
+//! Value numbering within blocks: reuses values that are already computed, and folds constants.
 
 use super::ir::{Binary, Function, Inst, Reg, Slot};
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ impl Known {
         }
     }
 
-    /// A register that still holds a value.
+    /// Returns a register that still holds a value.
     fn held(&self, value: Value) -> Option<Reg> {
         self.holder.get(&value).copied().filter(|reg| self.of.get(reg) == Some(&value))
     }
@@ -61,7 +61,8 @@ impl Known {
         self.constants.get(&value).copied()
     }
 
-    /// Notes that `to` becomes the value of `key`; gives the register that holds it already.
+    /// Records that `to` takes the value of `key`; returns the register that already holds it, if
+    /// any.
     fn compute(&mut self, key: Key, to: Reg) -> Option<Reg> {
         let known = self.computed.get(&key).copied();
         let held = known.and_then(|value| self.held(value)).filter(|reg| *reg != to);
@@ -75,7 +76,7 @@ impl Known {
     }
 }
 
-/// Numbers all values; whether anything changed.
+/// Numbers all values; returns whether anything changed.
 pub(super) fn values(function: &mut Function) -> bool {
     let mut known = Known::default();
     let mut changed = false;
@@ -95,7 +96,7 @@ fn rewrite(inst: &mut Inst, known: &mut Known) {
     match inst.clone() {
         Inst::Label(_) => *known = Known { next: known.next, ..Known::default() },
         Inst::Constant { to, value } => {
-            // A constant is cheaper to make than to keep.
+            // A constant is cheaper to recreate than to keep.
             known.compute(Key::Constant(value), to);
         }
         Inst::Move { to, from } => match known.constant(from) {
@@ -132,7 +133,7 @@ fn rewrite(inst: &mut Inst, known: &mut Known) {
         }
         Inst::Branch { test, when, to } => {
             if let Some(value) = known.constant(test) {
-                // A jump to nowhere else is dropped with what cannot be reached.
+                // A branch that is never taken becomes a no-op, which is removed later.
                 *inst = if (value != 0) == when {
                     Inst::Jump(to)
                 } else {
@@ -172,7 +173,7 @@ fn binary(inst: &mut Inst, known: &mut Known, (op, to, a, b): (Binary, Reg, Reg,
     computed(inst, known, Key::Binary(op, x, y), to);
 }
 
-/// The operand that the result is equal to.
+/// Returns the operand that equals the result, if one does.
 fn identity(op: Binary, (a, b): (Reg, Reg), constants: (Option<i32>, Option<i32>)) -> Option<Reg> {
     use Binary::{Add, Div, Mul, Or, ShiftLeft, ShiftRight, Sub, Xor};
     match (op, constants) {

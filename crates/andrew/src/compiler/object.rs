@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-/// What an object file begins with.
+/// The first bytes of an object file.
 const MAGIC: &[u8; 8] = b"IOSOBJ1\n";
 
-/// Where a symbol is.
+/// The section that a symbol is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     /// In another file.
@@ -20,12 +20,12 @@ pub(crate) enum Section {
 
 const SECTIONS: [Section; 4] = [Section::Undefined, Section::Text, Section::Data, Section::Bss];
 
-/// What a relocation changes.
+/// How a relocation changes a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fix {
-    /// The upper half of an address, in the lower half of an instruction.
+    /// Puts the upper half of an address into the lower half of an instruction.
     High,
-    /// The lower half.
+    /// Puts the lower half of an address there.
     Low,
     /// The distance of a call, in instructions.
     Call,
@@ -35,7 +35,7 @@ pub(crate) enum Fix {
 
 const FIXES: [Fix; 4] = [Fix::High, Fix::Low, Fix::Call, Fix::Word];
 
-/// A name and where it is.
+/// A name and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
     /// The name.
@@ -48,18 +48,18 @@ pub(crate) struct Symbol {
     pub(crate) global: bool,
 }
 
-/// A place that needs an address that is not known yet.
+/// A place that needs an address which is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Relocation {
-    /// Whether it is in the code, else in the data.
+    /// Whether the place is in the code rather than in the data.
     pub(crate) in_text: bool,
     /// How far from the section's beginning, in bytes.
     pub(crate) offset: u32,
-    /// What is changed.
+    /// How the place changes.
     pub(crate) fix: Fix,
-    /// Which symbol.
+    /// Index of the symbol.
     pub(crate) symbol: u32,
-    /// What is added to its address.
+    /// Added to the symbol's address.
     pub(crate) addend: i32,
 }
 
@@ -78,19 +78,19 @@ pub(crate) struct Object {
     pub(crate) relocations: Vec<Relocation>,
 }
 
-/// Why bytes are no object file.
+/// The error for bytes that are no sound object file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no sound object file: {0}")]
 pub(crate) struct Malformed(&'static str);
 
 impl Object {
-    /// Names that it needs of others.
+    /// Returns the names that it needs from other files.
     pub(crate) fn missing(&self) -> HashSet<&str> {
         let symbols = self.symbols.iter();
         symbols.filter(|s| s.section == Section::Undefined).map(|s| s.name.as_str()).collect()
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the object file.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         let mut word = |value: u32| out.extend(value.to_le_bytes());
@@ -116,10 +116,10 @@ impl Object {
         out
     }
 
-    /// The object of a file's bytes.
+    /// Parses an object file.
     ///
     /// # Errors
-    /// They are none, or are cut short.
+    /// The bytes are no object file, or a truncated one.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Malformed("it does not begin like one"))?;
         let mut read = Reader { rest };

@@ -1,4 +1,4 @@
-//! Operands: where a value is while an expression is read, and how it is fetched and stored.
+//! Operands: where a value is while an expression is parsed, and how it is loaded and stored.
 
 use super::Fault;
 use super::ir::{Binary, Inst, Reg};
@@ -9,21 +9,21 @@ use std::rc::Rc;
 /// Where a value is.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// Known.
+    /// Known at compile time.
     Constant(i32),
     /// In a register.
     Reg(Reg),
-    /// In a local variable, so many bytes from its beginning.
+    /// In a local variable, at this byte offset from its start.
     Slot(u32, i32),
-    /// In memory, so many bytes from the address in a register.
+    /// In memory, at this byte offset from the address in a register.
     Memory(Reg, i32),
-    /// In memory, so many bytes from a name.
+    /// In memory, at this byte offset from a name.
     Symbol(Rc<str>, i32),
-    /// The address itself of so many bytes from a name.
+    /// The address itself, at this byte offset from a name.
     Address(Rc<str>, i32),
 }
 
-/// A value that an expression has come to.
+/// The value of an expression parsed so far.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     /// Its type.
@@ -33,33 +33,33 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// A value in a register.
+    /// Returns a value in a register.
     pub(super) fn reg(kind: Type, reg: Reg) -> Self {
         Self { kind, place: Location::Reg(reg) }
     }
 
-    /// A known int.
+    /// Returns a known `int`.
     pub(super) fn constant(value: i32) -> Self {
         Self { kind: Type::Int, place: Location::Constant(value) }
     }
 }
 
 impl Parser {
-    /// A constant in a register.
+    /// Loads a constant into a register.
     pub(super) fn constant(&mut self, value: i32) -> Reg {
         let to = self.reg();
         self.emit(Inst::Constant { to, value });
         to
     }
 
-    /// The result of an operation in a new register.
+    /// Emits an operation whose result goes to a new register.
     pub(super) fn binary(&mut self, op: Binary, a: Reg, b: Reg) -> Reg {
         let to = self.reg();
         self.emit(Inst::Binary { op, to, a, b });
         to
     }
 
-    /// The address of what is in memory.
+    /// Loads the address of an operand in memory.
     pub(super) fn address(&mut self, operand: &Operand) -> Result<Reg, Fault> {
         let (base, offset) = match operand.place.clone() {
             Location::Slot(slot, offset) => {
@@ -84,7 +84,7 @@ impl Parser {
         Ok(self.binary(Binary::Add, base, by))
     }
 
-    /// The value in a register: arrays and functions become their address.
+    /// Loads the value into a register; arrays and functions become their address.
     pub(super) fn value(&mut self, operand: &Operand) -> Result<(Reg, Type), Fault> {
         match (&operand.kind, operand.place.clone()) {
             (Type::Array(inner, _), _) => {
@@ -110,7 +110,7 @@ impl Parser {
         }
     }
 
-    /// A base register and an offset for something in memory.
+    /// Returns a base register and an offset for an operand in memory.
     fn based(&mut self, operand: &Operand, place: Location) -> Result<(Reg, i32), Fault> {
         match place {
             Location::Memory(base, offset) => Ok((base, offset)),
@@ -122,7 +122,7 @@ impl Parser {
         }
     }
 
-    /// Stores a register; a byte keeps its lowest eight bits. Gives what is then there.
+    /// Stores a register; a byte keeps its lowest eight bits. Returns the stored value.
     pub(super) fn store(&mut self, operand: &Operand, from: Reg) -> Result<Reg, Fault> {
         if !operand.kind.is_scalar() {
             return Err(self.fault("only numbers and pointers can be assigned"));
@@ -142,7 +142,7 @@ impl Parser {
         Ok(from)
     }
 
-    /// The lowest eight bits.
+    /// Keeps only the lowest eight bits.
     pub(super) fn narrow(&mut self, from: Reg) -> Reg {
         let mask = self.constant(255);
         self.binary(Binary::And, from, mask)

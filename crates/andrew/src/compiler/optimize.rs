@@ -1,11 +1,11 @@
-//! The optimiser: variables into registers, value numbering, and the removal of what is not needed.
+//! The optimiser: moves variables into registers, numbers values, and removes unneeded code.
 
 use super::ir::{Function, Inst, Label, Reg, Slot};
 use super::liveness::{blocks, step};
 use super::number;
 use std::collections::{HashMap, HashSet};
 
-/// Rounds of improvement at most.
+/// The most rounds of improvement.
 const ROUNDS: u32 = 6;
 
 /// Improves a function.
@@ -21,7 +21,7 @@ pub(super) fn optimize(function: &mut Function) {
     }
 }
 
-/// Puts variables whose address nobody takes into registers.
+/// Moves variables whose address is never taken into registers.
 fn promote(function: &mut Function) {
     let taken: HashSet<Slot> = function
         .code
@@ -40,7 +40,7 @@ fn promote(function: &mut Function) {
             homes.insert(slot, to);
             entry.push(match info.parameter {
                 Some(index) => Inst::Parameter { to, index },
-                // A variable that is read before it is set is zero, on every host.
+                // A variable read before it is set is zero, on every host.
                 None => Inst::Constant { to, value: 0 },
             });
         }
@@ -58,7 +58,7 @@ fn promote(function: &mut Function) {
     function.code.splice(0..0, entry);
 }
 
-/// Removes what cannot be reached, jumps to the next instruction, and labels that nobody jumps to.
+/// Removes unreachable code, jumps to the next instruction, and unused labels.
 fn unreachable(function: &mut Function) -> bool {
     let before = function.code.len();
     let mut reached = true;
@@ -91,7 +91,7 @@ fn unreachable(function: &mut Function) -> bool {
     function.code.len() != before
 }
 
-/// Removes instructions whose result nobody needs.
+/// Removes instructions whose result is never needed.
 fn dead(function: &mut Function) -> bool {
     let all = blocks(&mut function.code, function.regs);
     let mut kept = vec![true; function.code.len()];

@@ -1,4 +1,4 @@
-//! The front end's state: tokens, names, types, and the function that is being made.
+//! The front end's state: tokens, names, types, and the function being compiled.
 
 use super::Fault;
 use super::ir::{Function, Global, Inst, Label, Module, Reg};
@@ -7,37 +7,37 @@ use super::types::{Struct, Type, size};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Expressions, types and statements may nest this deep.
+/// The deepest nesting of expressions, types and statements.
 const DEPTH: u32 = 64;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
     /// A type.
     Type(Type),
     /// A constant of an enum.
     Constant(i32),
-    /// A function or a variable of the file.
+    /// A function or variable at the top level of the file.
     Global(Type),
-    /// A variable of the function.
+    /// A variable of a function.
     Local(u32, Type),
 }
 
-/// Where `break`, `continue` and `case` belong.
+/// The enclosing targets of `break`, `continue` and `case`.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
-    /// Ends of the loops and switches around.
+    /// Ends of the enclosing loops and switches.
     pub(super) breaks: Vec<Label>,
-    /// Next rounds of the loops around.
+    /// Next iterations of the enclosing loops.
     pub(super) continues: Vec<Label>,
-    /// Cases and default of the switches around.
+    /// Cases and default of the enclosing switches.
     pub(super) switches: Vec<Switch>,
 }
 
 /// Cases of a switch, and its default.
 pub(super) type Switch = (Vec<(i32, Label)>, Option<Label>);
 
-/// The front end: it reads tokens once and makes intermediate code as it goes.
+/// The front end: reads the tokens once and emits intermediate code as it goes.
 #[derive(Default)]
 pub(super) struct Parser {
     tokens: Vec<Token>,
@@ -55,35 +55,35 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    /// At the first of `tokens`, the last of which is [`Kind::End`].
+    /// Creates a parser at the first of `tokens`, the last of which is [`Kind::End`].
     pub(super) fn new(tokens: Vec<Token>) -> Self {
         Self { tokens, scopes: vec![HashMap::new()], ..Self::default() }
     }
 
-    /// The present token.
+    /// Returns the current token.
     pub(super) fn peek(&self) -> &Kind {
         &self.tokens[self.at].kind
     }
 
-    /// The token `ahead` of the present one.
+    /// Returns the token `ahead` places after the current one.
     pub(super) fn ahead(&self, ahead: usize) -> &Kind {
         &self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
     }
 
-    /// Goes on to the next token; gives the one left behind.
+    /// Advances to the next token; returns the one left behind.
     pub(super) fn next(&mut self) -> Kind {
         let kind = self.tokens[self.at].kind.clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         kind
     }
 
-    /// A fault at the present token.
+    /// Returns a fault at the current token.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         let token = &self.tokens[self.at];
         Fault::new(&token.file, token.line, message)
     }
 
-    /// Takes `mark` if it comes.
+    /// Consumes `mark` if it is next.
     pub(super) fn accept(&mut self, mark: &str) -> bool {
         let here = matches!(self.peek(), Kind::Mark(one) if *one == mark);
         if here {
@@ -92,7 +92,7 @@ impl Parser {
         here
     }
 
-    /// Takes `word` if it comes.
+    /// Consumes `word` if it is next.
     pub(super) fn accept_word(&mut self, word: &str) -> bool {
         let here = matches!(self.peek(), Kind::Word(one) if **one == *word);
         if here {
@@ -101,12 +101,12 @@ impl Parser {
         here
     }
 
-    /// Takes `mark`, which must come.
+    /// Consumes `mark`, which must be next.
     pub(super) fn expect(&mut self, mark: &str) -> Result<(), Fault> {
         if self.accept(mark) { Ok(()) } else { Err(self.fault(format!("{mark} is missing"))) }
     }
 
-    /// Takes a name, which must come.
+    /// Consumes a name, which must be next.
     pub(super) fn name(&mut self) -> Result<Rc<str>, Fault> {
         match self.peek().clone() {
             Kind::Word(name) => {
@@ -117,7 +117,7 @@ impl Parser {
         }
     }
 
-    /// Does `inner` one level deeper.
+    /// Runs `inner` one nesting level deeper.
     pub(super) fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -131,30 +131,30 @@ impl Parser {
         result
     }
 
-    /// What a name stands for.
+    /// Returns the meaning of a name.
     pub(super) fn lookup(&self, name: &str) -> Option<&Symbol> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// Gives a name a meaning in the innermost scope.
+    /// Declares a name in the innermost scope.
     pub(super) fn declare(&mut self, name: Rc<str>, symbol: Symbol) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name, symbol);
         }
     }
 
-    /// Size of a type.
+    /// Returns the size of a type.
     pub(super) fn size(&self, kind: &Type) -> u32 {
         size(kind, &self.structs)
     }
 
-    /// A new register.
+    /// Returns a new register.
     pub(super) fn reg(&mut self) -> Reg {
         self.function.regs += 1;
         self.function.regs - 1
     }
 
-    /// A new label.
+    /// Returns a new label.
     pub(super) fn label(&mut self) -> Label {
         self.function.labels += 1;
         self.function.labels - 1
@@ -165,7 +165,7 @@ impl Parser {
         self.function.code.push(inst);
     }
 
-    /// A variable that holds a string; gives its name.
+    /// Adds a variable that holds a string; returns its name and size.
     pub(super) fn string(&mut self, mut bytes: Vec<u8>) -> (Rc<str>, u32) {
         bytes.push(0);
         let name: Rc<str> = format!("LS{}", self.strings).into();

@@ -5,10 +5,10 @@ use super::lex::{Kind, tokens};
 use ioscape_schema::toolchain::FindHeader;
 use std::collections::HashMap;
 
-/// Headers may include headers this deep.
+/// The deepest nesting of header inclusions.
 const DEPTH: usize = 40;
 
-/// A macro may expand to this many characters of one line at most.
+/// The most characters to which a macro may expand a line.
 const LONGEST: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
@@ -17,7 +17,8 @@ struct Macro {
     body: String,
 }
 
-/// State of one conditional: whether its present part is active, whether a part has been, whether what surrounds it is.
+/// State of one conditional: whether its current part is active, whether an earlier part was, and
+/// whether its surroundings are.
 struct Condition {
     active: bool,
     taken: bool,
@@ -31,7 +32,7 @@ struct Preprocessor<'a> {
     find: &'a mut FindHeader<'a>,
 }
 
-/// Preprocesses `text` of the file `name` into one text with markers of where its lines come from.
+/// Preprocesses `text` of the file `name` into one text, with markers for the origin of its lines.
 ///
 /// # Errors
 /// A directive cannot be understood, or a header is not found.
@@ -87,7 +88,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The word that `text` begins with, and the rest.
+/// Splits `text` after the word at its start.
 fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c| !is_word(c)).unwrap_or(text.len()))
 }
@@ -181,7 +182,7 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    /// Replaces macros in `line`, except those being replaced already.
+    /// Replaces macros in `line`, except those already being expanded.
     fn expand(&self, line: &str, busy: &[&str]) -> Result<String, String> {
         let mut out = String::with_capacity(line.len() + 16);
         let mut rest = line;
@@ -204,7 +205,7 @@ impl Preprocessor<'_> {
         Ok(out)
     }
 
-    /// Writes what `name` stands for; gives what follows it.
+    /// Writes the expansion of `name`; returns what follows it.
     fn replace<'t>(
         &self,
         name: &str,
@@ -247,7 +248,7 @@ impl Preprocessor<'_> {
         Ok(rest)
     }
 
-    /// The value of an `#if`.
+    /// Evaluates the condition of an `#if`.
     fn condition(&self, text: &str, name: &str, line: u32) -> Result<bool, Fault> {
         let mut plain = String::new();
         let mut rest = text;
@@ -274,7 +275,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// End of the string or character that `text` begins with.
+/// Returns the end of the string or character literal at the start of `text`.
 fn quoted_end(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -319,11 +320,11 @@ fn arguments(text: &str) -> Option<(Vec<&str>, &str)> {
     None
 }
 
-/// Value of a constant expression whose operators bind at least as tight as `least`.
+/// Evaluates a constant expression whose operators bind at least as tightly as `least`.
 fn condition_value(all: &[Kind], at: &mut usize, least: u8) -> Option<i64> {
     let mut left = match all.get(*at)? {
         Kind::Number(value) => Some(*value),
-        // A word that is no macro counts as 0.
+        // A word that is no macro has the value 0.
         Kind::Word(_) => Some(0),
         Kind::Mark("!") => {
             *at += 1;
@@ -419,7 +420,7 @@ mod tests {
         ] {
             assert_eq!(lines(text).unwrap_err().to_string(), message);
         }
-        // A macro that names itself is left alone.
+        // A macro that names itself is not expanded again.
         assert_eq!(lines("#define A A B\n#define B A\nA").unwrap(), ["A A"]);
     }
 

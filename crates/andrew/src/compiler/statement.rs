@@ -1,4 +1,4 @@
-//! Statements: loops, choices and the ways out of them.
+//! Statements: loops, branches and jumps.
 
 use super::Fault;
 use super::ir::{Binary, Inst, Label};
@@ -9,7 +9,7 @@ use super::types::Type;
 use std::collections::HashMap;
 
 impl Parser {
-    /// Statements up to the closing brace, in a scope of their own.
+    /// Parses statements up to the closing brace, in their own scope.
     pub(super) fn block(&mut self) -> Result<(), Fault> {
         self.scopes.push(HashMap::new());
         while !self.accept("}") {
@@ -55,7 +55,7 @@ impl Parser {
         self.expect(";")
     }
 
-    /// A condition in parentheses that leads to `to` when it is false.
+    /// Parses a condition in parentheses, which jumps to `to` if it is false.
     fn unless(&mut self, to: Label) -> Result<(), Fault> {
         self.expect("(")?;
         let test = self.expression()?;
@@ -86,7 +86,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The body of a loop with its targets.
+    /// Parses the body of a loop with its jump targets.
     fn body(&mut self, next: Label, end: Label) -> Result<(), Fault> {
         self.targets.breaks.push(end);
         self.targets.continues.push(next);
@@ -135,7 +135,7 @@ impl Parser {
             self.branch(&test, false, end)?;
             self.expect(";")?;
         }
-        // The step is read before the body and runs after it.
+        // The step is parsed before the body and runs after it.
         let before = self.function.code.len();
         if *self.peek() != Kind::Mark(")") {
             self.expression()?;

@@ -10,7 +10,7 @@ use super::{Fault, compile};
 const MEMORY: usize = 1 << 20;
 const STEPS: u32 = 20_000_000;
 
-/// The machine: 32 registers, memory, and the address of the present instruction.
+/// The machine: 32 registers, memory, and the address of the current instruction.
 struct Machine {
     regs: [i32; 32],
     memory: Vec<u8>,
@@ -27,7 +27,7 @@ impl Machine {
         self.memory[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Runs from `at` until it returns; gives the result.
+    /// Runs from `at` until the function returns; returns its result.
     fn run(&mut self, at: u32) -> i32 {
         let mut at = at as i32;
         self.regs[29] = MEMORY as i32 - 64;
@@ -102,8 +102,8 @@ fn operation(name: &str) -> Binary {
     all[THREE.iter().position(|op| *op == name).unwrap()]
 }
 
-/// Places an object in memory, code at `text`, data after it, zeroed memory after that; gives code and data with all
-/// relocations done, and the address of every symbol. Names that are missing are at 0.
+/// Places an object in memory: code at `text`, then data, then zeroed memory. Returns code and data
+/// with all relocations applied, and the address of every symbol. Missing names are at 0.
 fn place(object: &Object, text: u32) -> (Vec<u32>, Vec<u8>, Vec<u32>) {
     let data = text + object.text.len() as u32 * 4;
     let bss = data + object.data.len().next_multiple_of(4) as u32;
@@ -284,7 +284,7 @@ mod random {
 
     const MARKS: [&str; 10] = ["+", "-", "*", "&", "|", "^", "<", "<=", "==", "!="];
 
-    /// An expression of the variables a, b and c.
+    /// An expression on the variables a, b and c.
     #[derive(Clone, Debug)]
     enum Tree {
         Number(i32),
@@ -301,7 +301,7 @@ mod random {
             }
         }
 
-        /// The value by Rust's own arithmetic.
+        /// Evaluates it in Rust's own arithmetic.
         fn value(&self, all: [i32; 3]) -> i32 {
             match self {
                 Self::Number(n) => *n,

@@ -8,7 +8,7 @@ pub(crate) const WORD: u32 = 4;
 /// A type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Type {
-    /// Nothing.
+    /// No value.
     #[default]
     Void,
     /// An unsigned byte.
@@ -17,21 +17,21 @@ pub(crate) enum Type {
     Int,
     /// A pointer.
     Pointer(Rc<Type>),
-    /// Several of one type.
+    /// Elements of one type, and their number.
     Array(Rc<Type>, u32),
-    /// A struct, by its number.
+    /// A struct, by its index.
     Struct(usize),
-    /// A function that gives this.
+    /// A function with this return type.
     Function(Rc<Type>),
 }
 
 impl Type {
-    /// A pointer to this.
+    /// Returns the type of a pointer to this.
     pub(crate) fn pointer(self) -> Self {
         Self::Pointer(Rc::new(self))
     }
 
-    /// What an array or pointer holds.
+    /// Returns the element type of an array or pointer.
     pub(crate) fn element(&self) -> Option<&Self> {
         match self {
             Self::Pointer(inner) | Self::Array(inner, _) => Some(inner),
@@ -39,7 +39,7 @@ impl Type {
         }
     }
 
-    /// Whether a register holds it.
+    /// Whether a register can hold it.
     pub(crate) fn is_scalar(&self) -> bool {
         matches!(self, Self::Char | Self::Int | Self::Pointer(_))
     }
@@ -52,7 +52,7 @@ pub(crate) struct Member {
     pub(crate) name: Rc<str>,
     /// Its type.
     pub(crate) kind: Type,
-    /// Where it begins, in bytes.
+    /// Its byte offset.
     pub(crate) offset: u32,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Struct {
     pub(crate) size: u32,
 }
 
-/// Size of a type in bytes; 0 for what has none.
+/// Returns the size of a type in bytes; 0 if it has none.
 pub(crate) fn size(kind: &Type, structs: &[Struct]) -> u32 {
     match kind {
         Type::Void | Type::Function(_) => 0,
@@ -76,7 +76,7 @@ pub(crate) fn size(kind: &Type, structs: &[Struct]) -> u32 {
     }
 }
 
-/// Alignment of a type in bytes.
+/// Returns the alignment of a type in bytes.
 pub(crate) fn align(kind: &Type) -> u32 {
     match kind {
         Type::Char => 1,

@@ -1,4 +1,5 @@
-//! `ioscape ab`: two directories or two job files, measured in turns until it is certain which is faster.
+//! `ioscape ab`: measures two directories or two job files in turn until it is certain which one is
+//! faster.
 
 use crate::asked::jobs_of;
 use crate::failure::{Failure, both};
@@ -12,21 +13,23 @@ use ioscape_schema::{
     Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
 };
 use ioscape_study::ab::{Interleaving, longest_run_s, paired};
+use ioscape_study::comparison::measured::condition_met;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::seed_of_round;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Chance of a false verdict, over all jobs together.
+/// Probability of a false verdict, over all jobs together.
 const ALPHA: f64 = 0.05;
 
-/// Least time between two savings: each flushes the result, perhaps to the drive under test.
+/// Least time between two saves: each flushes the result, perhaps to the drive under test.
 const SAVED_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is touched; failures and interruptions with every pair so far shown.
+/// Misuse before anything is touched; failures, interruptions and a condition that some row meets,
+/// with every pair so far shown.
 pub fn main(args: &AbArgs) -> Result<(), Failure> {
     let (pairs, doubts) = pairs(args)?;
     for (name, workloads) in &pairs {
@@ -36,51 +39,77 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     }
     let longest_s = longest_run_s(args.seconds, args.budget, pairs.len());
     let longest_s = longest_s.map_err(Failure::Misuse)?;
+    let found = Interleaving::new(pairs.clone(), ALPHA, args.margin, args.seed);
+    let mut found = found.failing_if(args.fail_if.clone()).map_err(Failure::misuse)?;
     let names = outputs::names_of(&args.out).reads("A", [&args.first]).reads("B", [&args.second]);
     let mut outputs = names.reads("--jobs", &args.jobs).open()?;
     let mut document = output::document(args.seed);
     doubts.into_iter().for_each(|doubt| document.warn(doubt));
     let mut arms = Arms::open(args, &pairs, &mut document)?;
-    let mut found = Interleaving::new(pairs, ALPHA, args.margin, args.seed);
     let finished = arms.measure(args, longest_s, &mut found, &mut document, &mut outputs);
     document.interrupted = finished.is_err();
-    if finished.is_ok() {
-        let doubts = not_measured(&found)?.into_iter().chain(too_few(&found));
-        doubts.for_each(|doubt| document.warn(doubt));
+    match &finished {
+        Ok(()) => {
+            let doubts = not_measured(args, &found)?.into_iter();
+            let doubts = doubts.chain(too_few(args, &found)).chain(wandering(&found));
+            doubts.for_each(|doubt| document.warn(doubt));
+        }
+        Err(_) if found.rows().is_empty() => return finished,
+        Err(failure) => {
+            let message = format!("the comparison is partial: {failure}");
+            document.warn(Warning::new(WarningKind::Interrupted, message));
+        }
     }
-    document.outcome = Some(arms.compared(args, &found).into());
-    if finished.is_err() && found.rows().is_empty() {
-        return finished;
-    }
+    let compared = arms.compared(args, &found);
+    let met = condition_met(&compared.measured);
+    document.outcome = Some(compared.into());
+    let finished = finished.and(met.map_or(Ok(()), |text| Err(Failure::Condition(text))));
     both(finished, outputs::finish(&mut outputs, &document, args.out.json))
 }
 
-/// Says what was not measured when time was up.
+/// The consequence for a job without a verdict: it is not judged, if there is a condition.
+fn not_judged(args: &AbArgs) -> &'static str {
+    if args.fail_if.is_some() { ", and so not judged by --fail-if" } else { "" }
+}
+
+/// Reports what had not been measured when time was up.
 ///
 /// # Errors
-/// Nothing was.
-fn not_measured(found: &Interleaving) -> Result<Option<Warning>, Failure> {
+/// Nothing had been measured.
+fn not_measured(args: &AbArgs, found: &Interleaving) -> Result<Option<Warning>, Failure> {
     let left_out = found.not_measured().join(", ");
     if found.rows().is_empty() {
         let why = "nothing was measured within the budget: give a longer --budget";
         return Err(Failure::Failed(why.to_owned()));
     }
-    let message = format!("not measured: {left_out}; give a longer --budget");
+    let judged = not_judged(args);
+    let message = format!("not measured{judged}: {left_out}; give a longer --budget");
     let doubt = || Warning::new(WarningKind::BudgetSpent, message);
     Ok((!left_out.is_empty()).then(doubt))
 }
 
-/// Says which jobs had too few pairs for a verdict when time was up.
-fn too_few(found: &Interleaving) -> Option<Warning> {
-    let few = found.too_few().join(", ");
-    let message = format!("too few pairs for a verdict: {few}; give a longer --budget");
+/// Reports which jobs had too few pairs for a verdict when time was up.
+fn too_few(args: &AbArgs, found: &Interleaving) -> Option<Warning> {
+    let (few, judged) = (found.too_few().join(", "), not_judged(args));
+    let message = format!(
+        "too few pairs for a verdict{judged}: {few}; give a longer --budget or shorter --seconds"
+    );
     (!few.is_empty()).then(|| Warning::new(WarningKind::BudgetSpent, message))
 }
 
-/// A job by its name, on both arms.
+/// Reports for which jobs the faster arm cannot be told because the ratio itself changed.
+fn wandering(found: &Interleaving) -> Option<Warning> {
+    let names = found.wandering().join(", ");
+    let message = format!(
+        "the ratio itself changed during the measurement, as it does where an arm has slow and fast states: {names}; a longer --budget tells more"
+    );
+    (!names.is_empty()).then(|| Warning::new(WarningKind::NotSteady, message))
+}
+
+/// A named job, on both arms.
 type Pair = (String, [Workload; 2]);
 
-/// The jobs of both arms, in order, and what is doubtful about them.
+/// The jobs of both arms, in order, and the warnings about them.
 fn pairs(args: &AbArgs) -> Result<(Vec<Pair>, Vec<Warning>), Failure> {
     if !args.compares_jobs() {
         let (jobs, doubts) = match &args.jobs {
@@ -111,8 +140,9 @@ fn pairs(args: &AbArgs) -> Result<(Vec<Pair>, Vec<Warning>), Failure> {
     Ok((pairs.map_err(Failure::Misuse)?, [doubts, further].concat()))
 }
 
-/// Refuses jobs whose data is to be verified, which turns do not do, and says what else they ask for that is not followed: options
-/// say how long turns are, and what their requests follow from.
+/// Refuses jobs whose data is to be verified, which this command does not do. Reports what else
+/// they set that is ignored: options determine how long each run is and from which seed its
+/// requests follow.
 fn check(jobs: &[Job]) -> Result<(), Failure> {
     if let Some(job) = jobs.iter().find(|job| job.verify == Some(true)) {
         let name = &job.name;
@@ -158,13 +188,13 @@ impl Arms {
         Ok(arms)
     }
 
-    /// Where an arm is measured.
+    /// The machine on which an arm is measured.
     fn machine(&mut self, arm: usize) -> &mut Machine {
         let last = self.machines.len() - 1;
         &mut self.machines[arm.min(last)]
     }
 
-    /// What is known so far.
+    /// The comparison so far.
     fn compared(&self, args: &AbArgs, found: &Interleaving) -> SystemComparison {
         let systems = [&args.first, &args.second].map(|path| path.display().to_string());
         let last = self.environments.len() - 1;
@@ -173,8 +203,8 @@ impl Arms {
         SystemComparison { measured, ..SystemComparison::default() }
     }
 
-    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up; `document` gets the doubts about them, and is saved with
-    /// the pairs so far on the way.
+    /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up.
+    /// `document` receives the warnings about them, and is saved with the pairs so far on the way.
     fn measure(
         &mut self,
         args: &AbArgs,
@@ -189,17 +219,19 @@ impl Arms {
         let is_shared = self.machines.len() == 1;
         let mut pairs_before = 0;
         while let Some((index, order)) = found.turn(left_s()) {
-            let (pair, mut throughputs) = (Instant::now(), [0.0; 2]);
+            let (pair, mut runs) = (Instant::now(), <[Measurement; 2]>::default());
             for (turn, arm) in (0..).zip(order) {
                 let duel = found.duel(index);
                 let workload = duel.workloads[arm].clone();
                 let seed = seed_of_round(args.seed, runs_before(pairs_before, turn, is_shared));
-                let one = self.machine(arm).measure(&workload, effort, seed, None)?;
-                throughputs[arm] = one.throughput_bytes_per_s;
                 let place = [&args.first, &args.second][arm].display();
-                tell_doubts(&one, &format!("{place}, {}", duel.name), document);
+                let place = format!("{place}, {}", duel.name);
+                let one = self.machine(arm).measure(&workload, effort, seed, None);
+                let one = one.map_err(|error| Failure::from(error).about(&place))?;
+                tell_doubts(&one, &place, document);
+                runs[arm] = one;
             }
-            found.record(index, throughputs, pair.elapsed().as_secs_f64(), left_s());
+            found.record(index, &runs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
             pairs_before += 1;
             if saved.elapsed() >= SAVED_EVERY {
@@ -214,7 +246,8 @@ impl Arms {
     }
 }
 
-/// Refuses a file or device, of which no option allows to overwrite the data here; what does not exist is refused where it is opened.
+/// Refuses a file or device, since no option here allows its data to be overwritten; a missing
+/// target is refused when it is opened.
 fn check_directory(target: &Path) -> Result<(), MeasureError> {
     match target.exists() && !target.is_dir() {
         false => Ok(()),
@@ -225,14 +258,16 @@ fn check_directory(target: &Path) -> Result<(), MeasureError> {
     }
 }
 
-/// How many runs of other requests come before a run, the `turn`th of a pair before which there were `pairs`: all, where both arms share a
-/// file, since the pages that they read are in the file cache by then; else one of each pair, so that both arms have the same requests.
+/// The number of runs with other requests before a run, which is the `turn`th of a pair that
+/// follows `pairs` others. If both arms share a file, all earlier runs count, since the pages that
+/// they read are in the file cache by then. Otherwise one run of each pair counts, so that both
+/// arms have the same requests.
 fn runs_before(pairs: u64, turn: u64, is_shared: bool) -> u64 {
     if is_shared { 2 * pairs + turn } else { pairs }
 }
 
-/// Keeps the doubts about a run, each once of a `place`, however many runs of it have them. That a single run does not tell enough is none:
-/// the pairs do.
+/// Keeps the warnings about a run, each once per `place`, however many runs there have it. That a
+/// single run is inconclusive is not kept: the pairs decide.
 fn tell_doubts(run: &Measurement, place: &str, document: &mut Document) {
     let doubts = run.warnings.iter().filter(|one| one.kind != WarningKind::NotConfident);
     doubts.for_each(|doubt| document.warn_once(doubt.clone().at(place)));
@@ -243,7 +278,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The same requests were read again from the file cache, where those of the run before had left their pages.
+    /// Guards against a defect: the same requests were read again from the file cache, where the
+    /// run before had left their pages.
     #[test]
     fn no_two_runs_on_one_file_have_the_same_requests() {
         let runs = || (0..50).flat_map(|pairs| [(pairs, 0), (pairs, 1)]);

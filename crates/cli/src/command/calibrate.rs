@@ -18,7 +18,8 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 ///
 /// # Errors
-/// A trace without measured times or too short, one that does not fit the drive, and output that cannot be written.
+/// The trace lacks measured times, is too short or does not fit the drive, or the output cannot be
+/// written.
 pub fn main(args: &CalibrateArgs) -> Result<(), Failure> {
     let names = outputs::names(args.force).reads("the trace", &args.trace);
     let names = names.reads("--drive", [&args.drive]).holding(RESULT, Content::Drive);

@@ -1,4 +1,4 @@
-//! `ioscape characterize`: runs a command, watches its calls, and describes its workload.
+//! `ioscape characterize`: runs a command, watches its system calls, and describes its workload.
 
 use crate::failure::{Failure, both};
 use crate::output;
@@ -17,9 +17,10 @@ use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
 /// Runs the command.
 ///
 /// # Errors
-/// The command cannot be run or traced, or it failed itself: then its exit code is passed on.
+/// The command cannot be run or traced, or it failed itself; in that case its exit code is passed
+/// on.
 pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
-    // The summary goes to standard error, on which nothing is wanted then.
+    // The summary goes to standard error, where --quiet allows no output.
     if terminal::display().quiet && !args.out.json && !args.out.has_files() {
         let why = "--quiet leaves nothing of the result: name a file for it with -o, or add --json";
         return Err(Failure::misuse(why));
@@ -76,7 +77,7 @@ impl CallSink for Watched {
     }
 }
 
-/// What the requests were in detail.
+/// The access pattern of the requests in detail.
 fn pattern(
     patterns: PatternBuilder,
     recording: &Recording,
@@ -102,26 +103,26 @@ fn unseen(recording: &Recording, portrait: &Portrait) -> Unseen {
         async_calls: recording.unseen_calls,
         unread_descriptors: recording.unread_descriptors,
         program_32_bit: recording.foreign.clone(),
+        program_unprivileged: recording.unprivileged.clone(),
         unfiltered: !recording.filtered,
         direct_writes_are_synchronous: portrait.direct_writes_are_synchronous,
     }
 }
 
-/// Writes the result, and prints it apart from the command's own output.
+/// Writes the result, and prints it separately from the command's own output.
 fn finish(
     document: &Document,
     args: &CharacterizeArgs,
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
-    let written = outputs::write(outputs, document);
     if args.out.json {
-        return both(written, outputs::show(outputs, document, true));
+        return outputs::finish(outputs, document, true);
     }
     output::tell_styled(ioscape_report::terminal(document, &output::style_beside()).trim_end());
-    written
+    outputs::write(outputs, document)
 }
 
-/// The command's own end as ours.
+/// Passes on how the command ended.
 fn passed_on(recording: &Recording) -> Result<(), Failure> {
     if recording.interrupted {
         return Err(Failure::Interrupted("interrupted; what was seen so far is above".to_owned()));

@@ -1,9 +1,12 @@
-//! `ioscape client`: measures what another process asks for, together with other clients: `python -m ioscape.mpi` leads them.
+//! `ioscape client`: measures what another process requests, together with other clients. They are
+//! led by `python -m ioscape.mpi`.
 //!
-//! Lines of JSON on standard input: `{"workload", "seconds", "seed", "fill_s", "beside"}` asks, beside so many clients of the same machine,
-//! `{"begin_unix_ns"}` agrees on the beginning. On standard output: `{"client"}` once, `{"ready"}` when the workload has warmed up, then
-//! `{"measurement", "rates", "began_unix_ns"}` (of vxbench `{"run", "began_unix_ns"}`, of a campaign's cell `{"sample", "warnings",
-//! "began_unix_ns"}`), or `{"refused"}`, or `{"failed"}`.
+//! Protocol: lines of JSON. On standard input, `{"workload", "seconds", "seed", "fill_s",
+//! "beside"}` requests a measurement, with `beside` other clients on the same machine, and
+//! `{"begin_unix_ns"}` sets the start. On standard output, `{"client"}` comes once, `{"ready"}`
+//! when the workload has warmed up, then `{"measurement", "rates", "began_unix_ns"}` (for vxbench
+//! `{"run", "began_unix_ns"}`, for a campaign's cell `{"sample", "warnings", "began_unix_ns"}`), or
+//! `{"refused"}`, or `{"failed"}`.
 
 use super::{campaign, vxbench};
 use crate::failure::{Failure, no_thread};
@@ -51,7 +54,7 @@ pub fn main(args: &ClientArgs) -> Result<(), Failure> {
         };
         match answer {
             Ok(done) => say(&done)?,
-            // Others refuse the same; whether to go on without it is for whoever asked.
+            // Other clients refuse it too; the leader decides whether to go on without it.
             Err(Failure::Misuse(why)) => say(&json!({"refused": why}))?,
             Err(failure) => {
                 say(&json!({"failed": failure.to_string()}))?;
@@ -62,11 +65,11 @@ pub fn main(args: &ClientArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the clients agreed on, and what this one did then.
+/// The start that the clients agreed on, and what this client did.
 #[derive(Default)]
 struct Agreement {
     ready: AtomicBool,
-    /// Nanoseconds since 1970; 0 while there is no agreement.
+    /// Nanoseconds since 1970; 0 until there is an agreement.
     begins: AtomicU64,
     began: AtomicU64,
     rates: Mutex<Vec<f64>>,
@@ -75,7 +78,7 @@ struct Agreement {
 impl Together for Agreement {
     fn begins(&self) -> Option<SystemTime> {
         if !self.ready.swap(true, Ordering::Relaxed) {
-            // Nobody to read it: standard input ends too, and with it the run.
+            // If nobody reads it, standard input ends too, and with it the run.
             let _ = say(&json!({"ready": true}));
         }
         let begins = self.begins.load(Ordering::Relaxed);
@@ -92,7 +95,8 @@ impl Together for Agreement {
     }
 }
 
-/// Hands on what is asked for; an agreement goes to the run that waits for it, and the end of the input ends it.
+/// Passes on requests. An agreement goes to the run that waits for it; the end of the input ends
+/// that run.
 fn listen(agreement: &Arc<Agreement>, flag: &Arc<AtomicBool>) -> io::Result<Receiver<Value>> {
     let (sender, receiver) = channel();
     let (agreement, flag) = (Arc::clone(agreement), Arc::clone(flag));
@@ -144,7 +148,7 @@ fn do_work(
     Ok(json!({"run": kept.run, "began_unix_ns": agreement.began.load(Ordering::Relaxed)}))
 }
 
-/// Does one cell of a campaign in a scratch folder, which is kept for the cells that follow.
+/// Runs one cell of a campaign in a scratch folder, which is kept for the following cells.
 fn do_cell(
     cell: &Value,
     (directory, site): (&Path, &mut Option<CampaignSite>),

@@ -1,4 +1,5 @@
-//! `ioscape compare`: results of one kind compared row by row, evaluated systems also workload by workload and by price.
+//! `ioscape compare`: compares results of one kind row by row, and evaluated systems also workload
+//! by workload and by price.
 
 use super::predict;
 use crate::asked::asked;
@@ -22,8 +23,8 @@ use ioscape_workload::command_line;
 /// Runs the command.
 ///
 /// # Errors
-/// Results and prices that cannot be used, workloads that cannot be, output that cannot be written, and a condition that some
-/// row meets.
+/// Results, prices or workloads are invalid, the output cannot be written, or some row meets the
+/// condition.
 pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     let asked = asked(&args.asked)?;
     let outputs = outputs::names_of(&args.out).reads("the result", &args.results);
@@ -47,7 +48,8 @@ pub fn main(args: &CompareArgs) -> Result<(), Failure> {
     both(met.map_or(Ok(()), |text| Err(Failure::Condition(text))), shown)
 }
 
-/// Every other document against the first. Where predictions say enough, evaluations need not share a row.
+/// Compares every other document with the first. If predictions say enough, evaluations need not
+/// share a row.
 fn measured(
     args: &CompareArgs,
     documents: &[Document],
@@ -70,7 +72,7 @@ fn measured(
     Ok(all)
 }
 
-/// Evaluated systems on the same workloads, by their models.
+/// Compares evaluated systems on the same workloads, by their models.
 fn predicted(
     args: &CompareArgs,
     documents: &[Document],
@@ -103,13 +105,14 @@ fn predicted(
     Ok(price::compare_all(&predictions, correlation, prices.as_deref(), args.at_least))
 }
 
-/// What each system, as it was evaluated for the access, says of a workload.
+/// What each system, as evaluated for the access, predicts for a workload.
 type Row<'a> = Vec<(&'a System, Prediction)>;
 
-/// What the systems say, in their order, of each of the workloads that all of them tell; the others are warned of.
+/// The predictions of the systems, in order, for each workload that all of them can predict; the
+/// others are warned about.
 ///
 /// # Errors
-/// No workload is told by all.
+/// There is no workload that all can predict.
 fn on_all<'a>(
     systems: &'a [System],
     asked: &[Asked],
@@ -134,27 +137,27 @@ fn on_all<'a>(
     Ok(told)
 }
 
-/// The system as comparisons see it.
+/// The properties of a system that matter for comparisons.
 fn evaluated(system: &System) -> EvaluatedSystem<'_> {
     let (name, base) = (&*system.name, system.model.base());
     let memory_limit_bytes = system.memory_limit_bytes();
     EvaluatedSystem { name, base, memory_limit_bytes, clients: number_of(&system.evaluation) }
 }
 
-/// The system's name, and whether its sets came into the file cache page by page.
+/// The system's name, and whether its sets entered the file cache page by page.
 fn pages_of(system: &System) -> (&str, Option<Option<bool>>) {
     (system.name.as_str(), system.evaluation.came_by_page())
 }
 
-/// Refuses systems whose workloads were carried out in different ways.
+/// Refuses systems whose workloads were carried out differently.
 fn same_way(first: &System, other: &System) -> Result<(), String> {
     let Some(how) = other_way(&evaluated(first), &evaluated(other)) else { return Ok(()) };
     let target = &other.evaluation.target;
     let by_as_many = number_of(&first.evaluation) == number_of(&other.evaluation);
-    // How the first is aligned, its evaluation chose.
+    // The alignment of the first was chosen by its evaluation.
     let base = Workload { align_bytes: None, ..first.model.base().clone() };
     let again = command_line::measuring(target, predict::asked_memory_limit(other), &base);
-    // That command measures with one client.
+    // That command measures with a single client.
     let help = again.filter(|_| by_as_many).map_or_else(
         || "evaluate both the same way".to_owned(),
         |command| format!("evaluate {} the same way with `{command}`", other.name),

@@ -1,4 +1,4 @@
-//! `ioscape doctor`: what this machine allows, what is missing and what to do.
+//! `ioscape doctor`: shows what this machine allows, what is missing, and what to do about it.
 
 use crate::failure::{Failure, both};
 use crate::output;

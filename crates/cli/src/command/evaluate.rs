@@ -16,6 +16,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Names;
 use ioscape_machine::parallel::processors;
 use ioscape_machine::terminal::Progress;
+use ioscape_measure::session::vet_ring;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, RecordedProbe};
 use ioscape_schema::{
     Access, Document, Engine, Evaluation, Measurement, Settings, Warning, Workload,
@@ -35,7 +36,7 @@ use std::time::Instant;
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is touched; failures and interruptions with everything measured saved and named.
+/// Misuse before anything is touched; failures and interruptions with all measurements saved.
 pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if let Some(name) = args.simulated() {
         return super::evaluate_sim::main(args, name, names(args).open()?);
@@ -53,6 +54,9 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let args = &EvaluateArgs { memory: machine::within_limits(args.memory), ..args.clone() };
     for access in args.accesses() {
         base(args, access, None).validate().map_err(Failure::misuse)?;
+    }
+    if args.engine == Some(Engine::IoUring) && args.together.clients.is_none() {
+        vet_ring("--engine io_uring")?;
     }
     if args.dry_run {
         return dry_run(args, earlier.as_ref());
@@ -86,7 +90,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     doubts.chain(premise).for_each(|note| output::tell(&format!("Note: {note}")));
     if let Some(largest) = logs.iter().flatten().map(|p| p.measurement.workload.unique_bytes).max()
     {
-        // The probes that were made found the file laid out, and so do the next ones expect it.
+        // The earlier probes ran on a file that was laid out, and the next ones expect the same.
         machine.layout(largest)?;
     }
     let measurer = Measurer::new(machine, relay, &mut document);
@@ -103,22 +107,23 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     keeper.conclude(document, finished)
 }
 
-/// The target by its whole path, which still means something elsewhere.
+/// The target as an absolute path, which still means something elsewhere.
 fn resolved(target: &Path) -> String {
     let whole = std::fs::canonicalize(target);
     whole.unwrap_or_else(|_| target.to_owned()).display().to_string()
 }
 
-/// What the command reads and writes.
+/// The command's inputs and outputs.
 fn names(args: &EvaluateArgs) -> Names {
     let target = args.simulated().map_or(&*args.target, Path::new);
     outputs::names_of(&args.out).reads("the target", [target]).reads("--resume", &args.resume)
 }
 
-/// Prints the plan on standard output and touches nothing, but for a control group that is asked for or planned; what would be refused is refused.
+/// Prints the plan, and refuses what a run would. Leaves nothing behind: an empty scratch file and
+/// the control groups that are tried are removed.
 fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failure> {
     let look = machine::look(&args.target, args.destroy_data)?;
-    // Whether such a control group can be had is known only when it was made; it goes at once.
+    // Whether this control group is possible shows only when it is made; it is removed at once.
     drop(args.memory.map(MemoryGroup::create).transpose()?);
     if let Some(earlier) = earlier {
         return rest(args, earlier);
@@ -139,7 +144,7 @@ fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failur
     output::print(&told)
 }
 
-/// Prints the plan of an earlier evaluation, and how much of it was done.
+/// Prints the plan of an earlier evaluation, and how much of it has been done.
 fn rest(args: &EvaluateArgs, earlier: &Document) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     let beginnings = Beginning::continued(earlier, &resolved(&args.target), &mut document);
@@ -151,8 +156,8 @@ fn rest(args: &EvaluateArgs, earlier: &Document) -> Result<(), Failure> {
     output::print(&beginnings.iter().map(plan).collect::<String>())
 }
 
-/// The accesses asked for; where none was and no set outgrows the memory, the ways that take their place, as far as they can be had, and what is said of
-/// the others.
+/// The requested accesses or, if there are none and no set outgrows the memory, the possible ways
+/// that replace them; with the warnings about the other ways.
 fn ways(
     args: &EvaluateArgs,
     look: &TargetFacts,
@@ -163,7 +168,7 @@ fn ways(
     Way::possible(&limits, group, &args.accesses(), |way| refusal(args, look, way))
 }
 
-/// Below what speed of laying out the evaluation will be divided, where that is open before it is known.
+/// The layout rate below which the evaluation will be divided, if that is open until it is known.
 fn may_be_divided(args: &EvaluateArgs, look: &TargetFacts) -> Option<String> {
     let has = |access, memory_limit_bytes| {
         refusal(args, look, Way { access, memory_limit_bytes }).is_none()
@@ -172,14 +177,14 @@ fn may_be_divided(args: &EvaluateArgs, look: &TargetFacts) -> Option<String> {
     limits.divided_below(|limit| has(Access::Buffered, Some(limit)), has(Access::Direct, None))
 }
 
-/// Whether no access was chosen, on a target that has a file cache beside it.
+/// Whether no access was chosen, on a target that has a separate file cache.
 fn may_divide(args: &EvaluateArgs, look: &TargetFacts) -> bool {
     let is_chosen = args.direct || args.direct_above.is_some() || !args.access.is_empty();
-    // Requests that drop their pages are like direct ones, of which there is one kind.
+    // Requests that drop their pages are like direct ones, of which there is only one kind.
     !is_chosen && !look.is_in_memory && args.engine != Some(Engine::Dontcache)
 }
 
-/// The plan in words; of one access among several, its name first.
+/// The plan in words, preceded by the name of the access if there are several.
 fn plan_of(settings: &Settings, seed: u64, is_one_of_several: bool) -> String {
     let plan = ioscape_scaling::plan(&EvaluationOptions::of_settings(settings, seed));
     let name = match is_one_of_several {
@@ -189,7 +194,7 @@ fn plan_of(settings: &Settings, seed: u64, is_one_of_several: bool) -> String {
     name + &plan.describe(settings)
 }
 
-/// The workload that all others differ from, on a target whose direct I/O needs this alignment.
+/// The workload from which all others differ; direct I/O on the target needs this alignment.
 fn base(args: &EvaluateArgs, access: Access, direct_align: Option<u64>) -> Workload {
     let may_be_direct = access == Access::Direct || args.direct_above.is_some();
     Workload {
@@ -204,7 +209,7 @@ fn base(args: &EvaluateArgs, access: Access, direct_align: Option<u64>) -> Workl
     }
 }
 
-/// What bounds the sets on this target.
+/// The limits on the sets on this target.
 fn limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
@@ -224,7 +229,7 @@ fn limits(
     }
 }
 
-/// What bounds the sets of each of these ways, by name.
+/// The limits on the sets of each of these ways, by name.
 fn named_limits(
     args: &EvaluateArgs,
     look: &TargetFacts,
@@ -237,7 +242,7 @@ fn named_limits(
     ways.iter().map(|way| (way.name(), of(way))).collect()
 }
 
-/// What the evaluation is asked to do on this target with one access.
+/// The settings of the evaluation of this target with one access.
 fn settings_of(
     args: &EvaluateArgs,
     look: &TargetFacts,
@@ -251,7 +256,7 @@ fn settings_of(
     }
 }
 
-/// What a new evaluation by several clients begins with.
+/// The beginning of a new evaluation by several clients.
 fn together(args: &EvaluateArgs, machine: &Machine, relay: Relay) -> Result<Beginning, Failure> {
     let (access, look) = (args.accesses()[0], machine.share(Some(relay)));
     let most = args.max_unique_bytes.unwrap_or(0);
@@ -265,7 +270,7 @@ fn together(args: &EvaluateArgs, machine: &Machine, relay: Relay) -> Result<Begi
     Ok(Beginning { settings, writers, probes: Vec::new() })
 }
 
-/// What a new evaluation begins with, for each access; laying out the first part of the set tells how large it may become.
+/// The beginning of a new evaluation for each access; a trial layout shows how large sets may be.
 fn fresh(
     args: &EvaluateArgs,
     machine: &mut Machine,
@@ -286,20 +291,20 @@ fn fresh(
     let begin = |(&way, (_, limits)): (&Way, &(String, ReachLimits))| {
         let mut settings = settings_of(args, &look, way.access, limits);
         settings.budget_s = left_s * way.share(&ways, args.memory);
-        // Concurrent writers are tried once, buffered and direct: the first access tells of both.
+        // Concurrent writers are tried once, buffered and direct: the first access reports both.
         Beginning { settings, writers: std::mem::take(&mut writers), probes: Vec::new() }
     };
     Ok(ways.iter().zip(&each).map(begin).collect())
 }
 
-/// Why no control group is made that nobody asked for.
+/// Why a control group that nobody asked for is not made.
 const CACHED_ELSEWHERE: &str = "this file system caches files where no control group limits them";
 
-/// Why a way of evaluating the target that nobody asked for cannot be had.
+/// Why a way of evaluating the target that nobody asked for is not possible.
 fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> {
     if let Some(limit) = way.memory_limit_bytes {
         let why = |refusal| match refusal {
-            // Nobody asked for the limit by its option.
+            // Since nobody gave the option for the limit, the refusal does not name it.
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
@@ -311,7 +316,7 @@ fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> 
     doubtful.or(invalid.map(|e| e.to_string())).or_else(|| look.direct_refusal.clone())
 }
 
-/// Finds out whether concurrent writers to one file wait for one another, where files can be made and the time allows.
+/// Finds out whether concurrent writers to one file wait for one another, if that is possible.
 fn writers(
     args: &EvaluateArgs,
     layout_rate: Option<f64>,
@@ -341,7 +346,8 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
-/// As far as an earlier run came with each way, so that what is saved from now on never holds less; of a new evaluation what is known beforehand.
+/// The state of each way after an earlier run, so that no later save holds less; or, for a new
+/// evaluation, what is known beforehand.
 fn known(
     earlier: Option<&Document>,
     frames: &[EvaluationFrame],
@@ -361,9 +367,9 @@ struct Exploring {
     measurer: Measurer,
     document: Document,
     keeper: Keeper,
-    /// As far as each came.
+    /// The state of each of them.
     evaluations: Vec<Evaluation>,
-    /// Least set, in bytes, that had no room: one of them finds that out for all, since that takes the room from others meanwhile.
+    /// Least set, in bytes, without room; tried once for all ways, since a try takes others' room.
     least_without_room: Option<u64>,
 }
 
@@ -389,14 +395,14 @@ impl Exploring {
         Ok(())
     }
 
-    /// Where clients measure, adds the curves over their number in what is left of the budget.
+    /// If clients measure, adds the curves over their number in what is left of the budget.
     fn curves(&mut self, begun: Instant, budget_s: f64) -> Result<(), NotMeasured> {
         let Measurer::Clients(relay) = self.measurer else { return Ok(()) };
-        // Whatever the last point was allowed.
+        // The allowance of the last point does not apply.
         let (relay, seed) = (Relay { fill_s: 0.0, ..relay }, self.document.seed);
         let is_over = || begun.elapsed().as_secs_f64() > budget_s;
         let measure = |focal: &Workload, min_s, cap_s, clients: u32| {
-            // None of these is a round of the focal point, nor the same with more clients.
+            // None of these is a round of the focal point, or the seed of other clients.
             let seed = seed_of_round(seed, u64::from(clients) << 8);
             Ok(relay.measure(focal, min_s, cap_s, clients, seed)?)
         };
@@ -404,8 +410,8 @@ impl Exploring {
         all.iter_mut().try_for_each(|one| clients::curves(one, relay.clients, is_over, measure))
     }
 
-    /// Explores with the machine behind the log; the evaluation is kept, whole or partial, unless it ended before it held as much as the one that it
-    /// was to continue.
+    /// Explores with the machine after the log's probes are repeated. The evaluation is kept, whole
+    /// or partial, unless it ended before it held as much as the one to be continued.
     fn one(&mut self, index: usize, frame: &EvaluationFrame) -> Result<(), NotMeasured> {
         let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
         if let Measurer::Here(machine) = &mut self.measurer {
@@ -431,7 +437,7 @@ impl Exploring {
         finished
     }
 
-    /// Takes over how far an evaluation came.
+    /// Takes over the state of an evaluation.
     fn keep(&mut self, index: usize, frame: &EvaluationFrame, evaluation: Evaluation) {
         let kept = &mut self.evaluations[index];
         *kept = Evaluation { by_page: kept.by_page, ..frame.around(evaluation) };
@@ -441,11 +447,11 @@ impl Exploring {
 /// The machine or the clients as a probe: measures, shows progress, saves.
 struct MachineProbe<'a> {
     work: &'a mut Exploring,
-    /// Which evaluation is in progress.
+    /// The index of the evaluation in progress.
     index: usize,
     frame: &'a EvaluationFrame,
     progress: Progress,
-    /// Probes of an earlier run.
+    /// Number of probes of an earlier run.
     known: usize,
 }
 
@@ -481,7 +487,7 @@ impl Probe for MachineProbe<'_> {
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-        // What the file to continue holds already would only be less on the way there.
+        // Until the earlier probes are repeated, the file to be continued holds more.
         if evaluation.probes.len() > self.known {
             self.work.keep(self.index, self.frame, evaluation.clone());
             let Exploring { document, keeper, evaluations, .. } = &mut *self.work;

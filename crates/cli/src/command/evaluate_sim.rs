@@ -16,13 +16,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Least time between two savings: points take less than to save them.
+/// Least time between two saves: a point takes less time than a save.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the command for the system `name`, a shipped one or a file.
 ///
 /// # Errors
-/// A system that cannot be read, and output that cannot be written; failures and interruptions with everything measured saved.
+/// The system cannot be read, or the output cannot be written; failures and interruptions with
+/// everything measured saved.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
     let simulated = Simulated::open(name)?;
     let system = &simulated.parameters;
@@ -85,10 +86,10 @@ struct Exploring<'a> {
     target: String,
     document: Document,
     keeper: Keeper,
-    /// Those that ended, the last one perhaps before its time.
+    /// The evaluations that have ended, the last one perhaps early.
     evaluations: Vec<Evaluation>,
     interrupt: Arc<AtomicBool>,
-    /// When all that is known was saved last.
+    /// When everything known was last saved.
     saved: Instant,
 }
 
@@ -112,7 +113,7 @@ impl Exploring<'_> {
         Evaluation { target: self.target.clone(), ..evaluation }
     }
 
-    /// Saves what ended, and the one in progress as far as it came.
+    /// Saves the finished evaluations, and the state of the one in progress.
     fn save(&mut self, so_far: &Evaluation) {
         let so_far = self.of_target(so_far.clone());
         let all = self.evaluations.iter().cloned().chain([so_far]).collect();
@@ -126,13 +127,13 @@ impl Exploring<'_> {
 /// The simulated system as a probe.
 struct Asked<'a, 'b> {
     work: &'a mut Exploring<'b>,
-    /// Each workload measured so far, once for each of its rounds.
+    /// Every workload measured so far, once for each of its rounds.
     measured: Vec<Workload>,
     progress: Progress,
 }
 
 impl Asked<'_, '_> {
-    /// The seed of the next round of a workload.
+    /// Returns the seed of the next round of a workload.
     fn next_seed(&mut self, workload: &Workload) -> u64 {
         let before = self.measured.iter().filter(|measured| *measured == workload).count() as u64;
         self.measured.push(workload.clone());

@@ -1,4 +1,4 @@
-//! `ioscape completions` and `ioscape man`: what packages install beside the program.
+//! `ioscape completions` and `ioscape man`: files that packages install with the program.
 
 use crate::failure::Failure;
 use crate::output;
@@ -10,13 +10,13 @@ use ioscape_machine::output::Content;
 use ioscape_schema::text::MANUAL_MARK;
 use std::io;
 
-/// What the outputs are called in messages.
+/// The name of the outputs in messages.
 const PAGE: &str = "the manual page";
 
 /// Prints the completions.
 ///
 /// # Errors
-/// Standard output does not take them.
+/// Standard output cannot be written.
 pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ioscape", &mut script);
@@ -26,7 +26,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
 /// Writes one manual page for each command.
 ///
 /// # Errors
-/// A file that is not ours is in the way, or the directory cannot be written.
+/// The directory cannot be written, or a file with one of these names is not ours.
 pub fn man(args: &ManArgs) -> Result<(), Failure> {
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
@@ -41,7 +41,7 @@ pub fn man(args: &ManArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pages of a command and of those below it that are shown, by file name.
+/// The pages of a command and of its visible subcommands, by file name.
 fn render(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
     let man = Man::new(command.clone());
     let name = man.get_filename();

@@ -1,4 +1,4 @@
-//! The commands: each reads its arguments, calls the rooms, and prints what they return.
+//! The commands: each reads its arguments, calls the crates, and prints what they return.
 
 pub mod ab;
 pub mod calibrate;

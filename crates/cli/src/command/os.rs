@@ -12,14 +12,15 @@ use ioscape_schema::{Document, Warning, WarningKind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Least time between two savings: one costs as much as a short process, and happens between two.
+/// Least time between two saves: a save costs as much as a short process, and happens between two
+/// of them.
 const SAVED_EVERY: Duration = Duration::from_secs(2);
 
-/// First word of the hidden command that does one step of a benchmark in a process of its own.
+/// First word of the hidden command that runs one step of a benchmark in its own process.
 const STEP: &str = "os-step";
 
-/// Does the step that the command line asks for, before anything else is looked at: a process per step is what is measured.
-/// `None` when it asks for none.
+/// Runs the step that the command line requests, before anything else is examined, since a process
+/// per step is what is measured. `None` if it requests no step.
 pub fn step() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != STEP {
@@ -32,7 +33,7 @@ pub fn step() -> Option<ExitCode> {
     })
 }
 
-/// This program, as it does single steps.
+/// This program as the one that runs single steps.
 fn program() -> Option<Program> {
     let path = std::env::current_exe().ok()?;
     Some(Program { path, first: vec![STEP.to_owned()], toolchain: &Andrew })
@@ -41,7 +42,7 @@ fn program() -> Option<Program> {
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is measured; failures with all finished cases saved.
+/// Misuse before anything is measured; other failures with all finished cases saved.
 pub fn main(args: &OsArgs) -> Result<(), Failure> {
     ioscape_osbench::check_names(&args.only).map_err(Failure::Misuse)?;
     let mut outputs = outputs::names_of(&args.out).open()?;
@@ -85,7 +86,7 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     both(finished.and(some), written)
 }
 
-/// The document of a run, or of what it came to so far.
+/// The document of a run, or of its state so far.
 fn document(empty: &Document, args: &OsArgs, outcome: &Outcome) -> Document {
     let mut results = outcome.results.clone();
     results.rate(args.mips);

@@ -21,7 +21,7 @@ enum Question {
 }
 
 impl Question {
-    /// What is doubtful about it, on whatever system.
+    /// The warnings about it that hold for any system.
     fn doubts(&self) -> Vec<Warning> {
         match self {
             Self::Workloads(asked) => asked.iter().flat_map(Asked::doubts).cloned().collect(),
@@ -33,7 +33,7 @@ impl Question {
 /// Runs the command.
 ///
 /// # Errors
-/// Results that cannot be used, workloads that cannot be, and output that cannot be written.
+/// Results or workloads are invalid, or the output cannot be written.
 pub fn main(args: &PredictArgs) -> Result<(), Failure> {
     let question = question(args)?;
     let names = outputs::names_of(&args.out)
@@ -86,10 +86,11 @@ fn predicted(
     Ok(document)
 }
 
-/// Warns of workloads that are not predicted, each with why and on which system: one of many does not take the others along.
+/// Warns about workloads that are not predicted, each with the reason and the system: one of many
+/// does not stop the others.
 ///
 /// # Errors
-/// Nothing is predicted at all: why the first is not.
+/// Nothing is predicted at all: the reason for the first workload.
 pub fn tell_refusals(
     refusals: Vec<(String, String)>,
     is_all: bool,
@@ -104,7 +105,8 @@ pub fn tell_refusals(
     Ok(())
 }
 
-/// What is predicted of a system, why the rest is not, and what is doubtful about what is exchanged.
+/// The predictions for a system, the reasons for the missing ones, and the warnings about the
+/// exchanges.
 #[derive(Default)]
 struct Said {
     predictions: Vec<Prediction>,
@@ -150,7 +152,7 @@ fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result
     Ok(said)
 }
 
-/// The exchange that an argument names, its result file read.
+/// The exchange that an argument names, with its result file read.
 pub fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
     Ok(match named {
         WhatIfArg::Memory(bytes) => Exchange::Memory(*bytes),
@@ -162,12 +164,12 @@ pub fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
     })
 }
 
-/// A size to be typed: the next whole GiB from one GiB on.
+/// A size that is easy to type: rounded up to a whole GiB from one GiB on.
 fn readable(bytes: u64) -> u64 {
     if bytes < 1 << 30 { bytes } else { bytes.next_multiple_of(1 << 30) }
 }
 
-/// The end of a command without a prediction.
+/// The failure of a command without a prediction.
 pub fn refused(not: NotPredicted<'_>) -> Failure {
     Failure::Misuse(refusal(not))
 }
@@ -182,8 +184,9 @@ pub fn refusal(not: NotPredicted<'_>) -> String {
     format!("{}: {help}", not.why)
 }
 
-/// The memory limit that `--memory` gives again, in bytes: one that the evaluation was merely started under, as in a container, is there without. Results
-/// of old versions do not tell the two apart.
+/// The memory limit to give with `--memory` again, in bytes. A limit under which the evaluation was
+/// merely started, as in a container, applies without the option. Results of old versions do not
+/// distinguish the two.
 pub fn asked_memory_limit(system: &System) -> Option<u64> {
     match &system.evaluation.settings {
         Some(settings) => settings.memory_limit_bytes,
@@ -191,7 +194,7 @@ pub fn asked_memory_limit(system: &System) -> Option<u64> {
     }
 }
 
-/// What to type to measure what is missing, in this much memory.
+/// The command that measures what is missing, in this much memory.
 fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
     let command = command(missing, memory);
     let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
@@ -204,7 +207,8 @@ fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
     }
 }
 
-/// The command that measures what is missing: an evaluation, or a run where none would align such requests.
+/// The command that measures what is missing: an evaluation, or a run if no evaluation would align
+/// such requests.
 fn command(missing: &Missing<'_>, memory: Option<u64>) -> Option<String> {
     let (target, workload) = (&missing.system.evaluation.target, &missing.workload);
     let evaluated = missing.system.with_access(workload.access).model.base();
@@ -222,7 +226,8 @@ fn command(missing: &Missing<'_>, memory: Option<u64>) -> Option<String> {
     evaluation.filter(|command| command.starts_with("ioscape evaluate ")).or_else(run)
 }
 
-/// What to do about a value that an evaluation in the same memory does not come to: larger requests take a larger memory limit.
+/// What to do about a value that an evaluation in the same memory does not reach: larger requests
+/// need a larger memory limit.
 fn not_varied(missing: &Missing<'_>, parameter: Parameter, value: f64) -> String {
     let enough = match parameter {
         Parameter::SizeMean => reach::limit_for(value as u64),

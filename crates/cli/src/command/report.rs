@@ -11,13 +11,14 @@ use ioscape_schema::{Document, MeasuredComparison};
 use ioscape_study::comparison::measured::{NamedDocument, compare_with_firsts};
 use std::path::PathBuf;
 
-/// The page by the name of its argument.
+/// The argument for the page.
 const PAGE: &str = "-o";
 
 /// Runs the command.
 ///
 /// # Errors
-/// A result that cannot be read or is of another kind than the options ask for, and output that cannot be written.
+/// A result cannot be read or is of another kind than the options need, or the output cannot be
+/// written.
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let mut documents = output::read_results(&args.results)?;
     if args.metric != Metric::default() && documents.iter().all(|one| one.evaluation().is_none()) {
@@ -30,7 +31,7 @@ pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let names = outputs::names(args.force).reads("the result", &args.results);
     let names = names.holding(PAGE, Content::Page);
     let mut outputs = names.writes(PAGE, args.output.as_deref()).open()?;
-    // What is printed is made first: what cannot be is refused before the page is written.
+    // What is printed is made first, so that it can be refused before the page is written.
     let printed = printed(args, &documents)?;
     if let Some(place) = outputs.get(PAGE) {
         place.text(&page(&args.results, &documents))?;
@@ -49,7 +50,7 @@ enum Printed {
     Png(Vec<u8>),
 }
 
-/// What of the results is asked for on standard output.
+/// What the options request of the results on standard output.
 fn printed(args: &ReportArgs, documents: &[Document]) -> Result<Printed, Failure> {
     if let Some(name) = &args.table {
         let table = ioscape_report::named_table(&page(&args.results, documents), name);
@@ -78,13 +79,13 @@ fn printed(args: &ReportArgs, documents: &[Document]) -> Result<Printed, Failure
     }))
 }
 
-/// Several documents as one value of JSON.
+/// Several documents as one JSON value.
 fn array(documents: &[String]) -> String {
     let each: Vec<&str> = documents.iter().map(|text| text.trim_end()).collect();
     format!("[\n{}\n]\n", each.join(",\n"))
 }
 
-/// One result as it is asked for.
+/// One result in the requested format.
 fn text(args: &ReportArgs, document: &Document) -> Result<String, Failure> {
     if args.csv {
         let none = "this kind of result has no rows for --csv: add --table NAME for a table of its page, or take --json";
@@ -100,7 +101,7 @@ fn style(args: &ReportArgs) -> Style {
     if args.markdown { Style::markdown(output::quantity()) } else { output::style() }
 }
 
-/// The one picture that is asked for: a figure of the page, or the landscape.
+/// The one requested picture: a figure of the page, or the landscape.
 fn picture(args: &ReportArgs, documents: &[Document]) -> Result<String, Failure> {
     let quantity = output::quantity();
     match (&args.figure, documents) {
@@ -115,7 +116,7 @@ fn picture(args: &ReportArgs, documents: &[Document]) -> Result<String, Failure>
     .map_err(Failure::Misuse)
 }
 
-/// The page of one result, or one page of them all, each called after its file.
+/// The page of one result, or one page of all results, each named after its file.
 fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     if let [one] = documents {
         return ioscape_report::html(one, output::quantity());
@@ -125,13 +126,13 @@ fn page(paths: &[PathBuf], documents: &[Document]) -> String {
     ioscape_report::joint_html(&named, &measured, env!("CARGO_PKG_VERSION"), output::quantity())
 }
 
-/// Each result compared with the first of its kind.
+/// Compares each result with the first of its kind.
 fn measured(named: &[(String, &Document)]) -> Vec<MeasuredComparison> {
     let all = named.iter().map(|(name, document)| NamedDocument { name, document });
     compare_with_firsts(&all.collect::<Vec<_>>())
 }
 
-/// Several results of micro-benchmarks in one table; `None` of anything else.
+/// Several results of micro-benchmarks in one table; `None` for anything else.
 fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
     if documents.iter().any(|document| document.os().is_none()) {
         return None;
@@ -140,12 +141,12 @@ fn side_by_side(args: &ReportArgs, documents: &[Document]) -> Option<String> {
     ioscape_report::os_side_by_side(&named, &measured(&named), &style(args))
 }
 
-/// Several evaluations in one picture, each called after its file.
+/// Several evaluations in one picture, each named after its file.
 fn joint_picture(paths: &[PathBuf], documents: &[Document]) -> Option<String> {
     ioscape_report::joint_svg(&named(paths, documents), output::quantity())
 }
 
-/// The documents by the names of their files.
+/// The documents with the names of their files.
 fn named<'a>(paths: &[PathBuf], documents: &'a [Document]) -> Vec<(String, &'a Document)> {
     paths.iter().map(|path| stem(path)).zip(documents).collect()
 }

@@ -9,38 +9,45 @@ use crate::relay::Relay;
 use crate::traces::{ROWS, ROWS_MOST, keep_rows};
 use ioscape_arguments::RunArgs;
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::flush_interval_s;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Names, Outputs, numbered};
 use ioscape_machine::terminal::Progress;
-use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Access, Document, Measurement, Stop, Warning, WarningKind, Workload};
 use ioscape_study::clients::check_sets;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::{Stream, iolog};
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// The iologs by the name of their argument.
+/// The argument for the iologs.
 const IOLOG: &str = "--fio-iolog";
 
-/// The metrics by the name of their argument.
+/// The argument for the metrics.
 const METRICS: &str = "--openmetrics";
 
-/// Longest time to measure each workload, unless another is asked for or its phases take longer.
+/// Longest time to measure each workload in seconds, unless another is requested or its phases take
+/// longer.
 const SECONDS: f64 = 10.0;
 
-/// Phases may take so many times what they took the application.
+/// Least time to measure each workload, in seconds.
+const LEAST_S: f64 = 2.0;
+
+/// Phases may take this many times as long as they took the application.
 const SLOWER: f64 = 20.0;
 
-/// And this long at least, in seconds: a target may be far slower than what the application was recorded on.
+/// Phases may take at least this long, in seconds: a target may be far slower than the system on
+/// which the application was recorded.
 const PHASES_SECONDS: f64 = 600.0;
 
-/// Most requests a written iolog holds, per process.
+/// Most requests in a written iolog, per process.
 const IOLOG_MOST: u64 = 2_000_000;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is touched; failures with all finished jobs saved.
+/// Misuse before anything is touched; other failures with all finished jobs saved.
 pub fn main(args: &RunArgs) -> Result<(), Failure> {
     let (jobs, doubts) = asked(args)?;
     let memory = within_limits(args.memory);
@@ -59,13 +66,14 @@ pub fn main(args: &RunArgs) -> Result<(), Failure> {
     conclude(finished, measurements, document, args, &mut outputs)
 }
 
-/// The jobs, and what is doubtful about them.
+/// The jobs, and the warnings about them.
 ///
 /// # Errors
-/// A job file that cannot be read, workloads that are none, and logs of several jobs, whose files could not be told from those of further processes.
+/// A job file cannot be read, workloads are invalid, or logs of several jobs are requested, whose
+/// files could not be told from those of further processes.
 fn asked(args: &RunArgs) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     let (jobs, doubts) = match args.job_file() {
-        // Clients measure at the same time, which phases have no common beginning for.
+        // Clients measure at the same time, but their phases have no common start.
         Some(path) if args.together.clients.is_some_and(|clients| clients > 1) => jobs_of(path)?,
         Some(path) => whole_jobs_of(path)?,
         None => (vec![Job::named("run", args.workload.on(Workload::default()))], Vec::new()),
@@ -88,10 +96,11 @@ fn asked(args: &RunArgs) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     Ok((jobs, doubts))
 }
 
-/// The target, opened, with a memory limit for the workers here; `document` gets what is found of the machine.
+/// Opens the target, with a memory limit for the workers here; `document` receives what is found
+/// about the machine.
 ///
 /// # Errors
-/// The target cannot be used, a job could not be run here, or the harness cannot run.
+/// The target cannot be used, a job could not run here, or the harness cannot run.
 fn opened(
     args: &RunArgs,
     jobs: &[Job],
@@ -117,7 +126,8 @@ fn opened(
     Ok(machine)
 }
 
-/// Refuses every job that could not be run here, and a log that fio could not read, before the first is run.
+/// Refuses, before the first job runs, every job that could not run here, and a log that fio could
+/// not read.
 fn vet(machine: &Machine, jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
     for job in jobs {
         let vetted = machine.vet(&job.workload, is_verified(job, args));
@@ -129,12 +139,13 @@ fn vet(machine: &Machine, jobs: &[Job], args: &RunArgs) -> Result<(), Failure> {
     readable.map_err(|why| Failure::Misuse(format!("{IOLOG}: {why}")))
 }
 
-/// Whether the data of a job is verified: as it says itself, or else as is asked for on the command line.
+/// Whether the data of a job is verified: as the job says or, if it does not, as the command line
+/// says.
 fn is_verified(job: &Job, args: &RunArgs) -> bool {
     job.verify.unwrap_or(args.verify)
 }
 
-/// Longest time to measure a workload for which none is given, in seconds.
+/// Default for the longest time to measure a workload, in seconds.
 fn usual_s(workload: &Workload) -> f64 {
     if workload.phases.is_empty() {
         return SECONDS;
@@ -143,7 +154,16 @@ fn usual_s(workload: &Workload) -> f64 {
     PHASES_SECONDS.max(SLOWER * phases_s)
 }
 
-/// Runs the jobs in order; the measurements hold what is finished when one fails.
+/// Least time to measure a workload, in seconds: with writes to the file cache, long enough for the
+/// kernel to flush them once under its settings.
+fn least_s(workload: &Workload, vm_dirty: &BTreeMap<String, u64>) -> f64 {
+    let is_flushed = workload.read_frac < 1.0 && workload.access == Access::Buffered;
+    let flushed_s = flush_interval_s(vm_dirty).filter(|_| is_flushed);
+    flushed_s.map_or(LEAST_S, |s| s.max(LEAST_S))
+}
+
+/// Runs the jobs in order. If one fails, the measurements hold the finished jobs; if one is
+/// interrupted, also what was measured of it.
 fn run_all(
     measurer: &mut Measurer,
     jobs: &[Job],
@@ -156,17 +176,24 @@ fn run_all(
         let progress = Progress::of_jobs(index, jobs.len(), &job.name);
         let cap_s = job.seconds.or(args.seconds).unwrap_or_else(|| usual_s(&job.workload));
         let verify = is_verified(job, args);
-        let length = RunLength { verify, ..RunLength::new(cap_s.min(1.0), cap_s) };
+        let least_s = least_s(&job.workload, &document.environment.vm_dirty).min(cap_s);
+        let length = RunLength { verify, partial: true, ..RunLength::new(least_s, cap_s) };
         let seed = job.seed.unwrap_or(args.seed);
         let measured = measurer.measure(&job.workload, length, seed, &progress);
-        // That its blocks cannot be read back takes nothing from what was measured.
+        // Blocks that cannot be read back, or a user who does not wait for that, do not spoil what
+        // was measured.
+        let mut kept = Ok(());
         if let (Err(_), Measurer::Here(machine)) = (&measured, &mut *measurer)
             && let Some(unread) = machine.session.take_unread()
         {
+            let on = (args.target(), unread.workload.unique_bytes);
+            kept = keep_rows(outputs, &[on], &machine.session.take_rows(), unread.ios, &[]);
             measurements.push(Measurement { name: Some(job.name.clone()), ..unread });
-            save(outputs, document, measurements);
         }
-        let mut measurement = measured?;
+        let mut measurement = match measured {
+            Ok(measurement) => measurement,
+            Err(error) => return both(Err(error.into()), kept),
+        };
         measurement.name = Some(job.name.clone());
         progress.done();
         let written = match measurer {
@@ -174,19 +201,28 @@ fn run_all(
             Measurer::Clients(_) => Ok(()),
         };
         measurements.push(measurement);
-        save(outputs, document, measurements);
+        // The last result is saved at the end, after it is printed: a server that does not answer
+        // may block the file.
+        if index + 1 < jobs.len() {
+            save(outputs, document, measurements);
+        }
         written?;
         let (Measurer::Here(machine), Some(done)) = (&mut *measurer, measurements.last()) else {
             continue;
         };
         tell_of_iologs(args, machine.path(), done);
         let on = (args.target(), done.workload.unique_bytes);
-        keep_rows(outputs, &[on], &machine.session.take_rows(), done.ios, &[])?;
+        let kept = keep_rows(outputs, &[on], &machine.session.take_rows(), done.ios, &[]);
+        let ended = match done.stop {
+            Stop::Interrupted => Err(MeasureError::Interrupted.into()),
+            _ => Ok(()),
+        };
+        both(ended, kept)?;
     }
     Ok(())
 }
 
-/// What the command reads and writes.
+/// The command's inputs and outputs.
 fn names(args: &RunArgs, jobs: &[Job]) -> Names {
     let processes = jobs.iter().map(|job| job.workload.process_num).max().unwrap_or(1);
     let processes = processes as usize;
@@ -203,7 +239,7 @@ fn names(args: &RunArgs, jobs: &[Job]) -> Names {
     names.writes(ROWS, rows).writes(METRICS, metrics)
 }
 
-/// Saves what is finished, where a later saving replaces it.
+/// Saves what is finished, if a later save will replace it.
 fn save(outputs: &mut Outputs, document: &Document, measurements: &[Measurement]) {
     let outcome = Some(measurements.to_vec().into());
     let so_far = Document { outcome, interrupted: true, ..document.clone() };
@@ -230,12 +266,12 @@ fn write_iologs(
     Ok(())
 }
 
-/// Requests of each process that were measured.
+/// Number of requests of each process that were measured.
 fn measured_of_each(measurement: &Measurement) -> u64 {
     measurement.ios / u64::from(measurement.workload.process_num)
 }
 
-/// Says what stands between the logs of requests to `file`, if they were asked for, and their replay.
+/// Reports what prevents replaying the logs of requests to `file`, if they were requested.
 fn tell_of_iologs(args: &RunArgs, file: &Path, measurement: &Measurement) {
     if args.fio_iolog.is_some() {
         let notes = iolog_notes(file, args.target().is_dir(), measurement);
@@ -243,7 +279,7 @@ fn tell_of_iologs(args: &RunArgs, file: &Path, measurement: &Measurement) {
     }
 }
 
-/// The same in sentences; `is_scratch` where the file is removed when the run ends.
+/// The same as sentences; `is_scratch` if the file is removed when the run ends.
 fn iolog_notes(file: &Path, is_scratch: bool, measurement: &Measurement) -> Vec<String> {
     let gone = is_scratch.then(|| {
         let (file, bytes) = (file.display(), measurement.workload.unique_bytes);
@@ -269,12 +305,11 @@ fn conclude(
     outputs: &mut Outputs,
 ) -> Result<(), Failure> {
     document.interrupted = finished.is_err();
-    let results = measurements.len();
-    if finished.is_err() && results == 0 {
-        // Whoever scrapes them would else see the figures of an earlier run, as if all were well.
+    if finished.is_err() && measurements.is_empty() {
+        // Otherwise a scraper would see the figures of an earlier run, as if all were well.
         let metrics = match finished {
             Err(Failure::Interrupted(_)) => Ok(()),
-            _ => tell_metrics(&document, outputs),
+            _ => tell_metrics(&document, args.target(), outputs),
         };
         return both(finished, metrics);
     }
@@ -285,28 +320,25 @@ fn conclude(
     let verified = verdict(measurements.iter().filter_map(|one| one.verify.as_ref()));
     document.outcome = Some(measurements.into());
     let written = outputs::finish(outputs, &document, args.out.json);
-    let written = both(written, tell_metrics(&document, outputs));
+    let written = both(written, tell_metrics(&document, args.target(), outputs));
     let finished = finished.map_err(|failure| {
-        let whereabouts = outputs::whereabouts(outputs);
-        let which = match results {
-            1 => "the finished result is".to_owned(),
-            more => format!("the {more} finished results are"),
-        };
-        failure.with(&format!("; {which} {whereabouts}"))
+        failure.with(&format!("; what was measured is {}", outputs::whereabouts(outputs)))
     });
     both(finished, both(written, verified))
 }
 
-/// Writes the figures for a scraper, if they were asked for; those of a document without an outcome are none.
-fn tell_metrics(document: &Document, outputs: &mut Outputs) -> Result<(), Failure> {
-    Ok(outputs.text(METRICS, &ioscape_report::openmetrics(document))?)
+/// Writes the figures for a scraper, if requested; a document without an outcome has none.
+fn tell_metrics(document: &Document, target: &Path, outputs: &mut Outputs) -> Result<(), Failure> {
+    // "." would mean another directory elsewhere. Links are kept, since names of devices change.
+    let target = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+    let target = target.display().to_string();
+    Ok(outputs.text(METRICS, &ioscape_report::openmetrics(document, &target))?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ioscape_arguments::Command;
-    use ioscape_schema::Stop;
     use std::ffi::OsString;
 
     const FILE: &str = "/srv/.ioscape-scratch-1";
@@ -329,6 +361,21 @@ mod tests {
     }
 
     #[test]
+    fn writes_are_measured_until_a_flush_and_reads_are_not() {
+        let of = |read_frac, settings: &[(&str, u64)]| {
+            let settings = settings.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
+            least_s(&Workload { read_frac, ..Workload::default() }, &settings)
+        };
+        let usual = [("dirty_expire_centisecs", 3000), ("dirty_writeback_centisecs", 500)];
+        assert_eq!([0.0, 0.99, 1.0].map(|reads| of(reads, &usual)), [40.0, 40.0, LEAST_S]);
+        let often = [("dirty_expire_centisecs", 20), ("dirty_writeback_centisecs", 10)];
+        assert_eq!([of(0.0, &often), of(0.0, &[])], [LEAST_S; 2]);
+        let direct = Workload { read_frac: 0.0, access: Access::Direct, ..Workload::default() };
+        let usual = usual.map(|(key, value)| (key.to_owned(), value)).into();
+        assert_eq!(least_s(&direct, &usual), LEAST_S, "nothing is flushed");
+    }
+
+    #[test]
     fn whether_its_data_is_verified_a_job_says_before_the_command_line() {
         let of = |words: &[&str], verify| {
             let words = words.iter().map(OsString::from).collect();
@@ -341,7 +388,8 @@ mod tests {
         assert_eq!(own.map(|own| of(&["ioscape", "run", "--verify"], own)), [true, false, true]);
     }
 
-    /// Those of the last good night stayed, and said that all was well.
+    /// Guards against a defect: the metrics of the last good night stayed, and said that all was
+    /// well.
     #[test]
     fn metrics_of_a_run_that_failed_at_its_first_job_are_not_those_of_an_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
@@ -365,7 +413,7 @@ mod tests {
         assert_eq!(left_by(Failure::Interrupted("interrupted".to_owned())), "earlier\n");
     }
 
-    /// On a disk that was full before the run began they stayed as well.
+    /// Guards against a defect: they also stayed if the disk was full before the run began.
     #[test]
     fn metrics_of_a_run_whose_target_cannot_be_opened_are_not_those_of_an_earlier_one() {
         let folder = tempfile::tempdir().unwrap();

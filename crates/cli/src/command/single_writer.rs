@@ -1,4 +1,5 @@
-//! Runs the experiment on concurrent writers: its files, its runs and its progress; what it runs and finds is `study::writers`.
+//! Runs the experiment on concurrent writers: its files, runs and progress. `study::writers`
+//! decides what to run and what it shows.
 
 use super::vxbench::run_strictly;
 use crate::failure::Failure;
@@ -10,16 +11,17 @@ use ioscape_study::writers::{Arm, Experiment, WriterEffort, Writing};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What was found, and why the rest was not.
+/// What was found, and why the remainder was not.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
     /// Buffered and direct writers.
     pub found: Vec<WriterScaling>,
-    /// Why there is nothing about direct writers: a file system without direct I/O.
+    /// Why there is no result for direct writers: a file system without direct I/O.
     pub no_direct: Option<String>,
 }
 
-/// Runs the experiment in a scratch directory in `folder`; records the environment in `document`, if there is one.
+/// Runs the experiment in a scratch directory in `folder`; records the environment in `document`,
+/// if there is one.
 ///
 /// # Errors
 /// The folder cannot be written, or a run failed or was interrupted.
@@ -36,7 +38,7 @@ pub fn diagnose(
         let experiment = Experiment::new(way, processors() as u32, effort);
         match measure(experiment, &scratch, watch, document.as_deref_mut()) {
             Ok(experiment) => diagnosis.found.push(experiment.conclude(&file_system)),
-            // A file system without direct I/O has half a diagnosis.
+            // A file system without direct I/O gets half a diagnosis.
             Err(Failure::Misuse(why)) if way.is_direct() => diagnosis.no_direct = Some(why),
             Err(failure) => return Err(failure),
         }
@@ -44,7 +46,8 @@ pub fn diagnose(
     Ok(diagnosis)
 }
 
-/// Lays the files out in `scratch`, makes the runs that the experiment asks for, and removes the files.
+/// Lays out the files in `scratch`, makes the runs that the experiment requests, and removes the
+/// files.
 fn measure(
     mut experiment: Experiment,
     scratch: &ScratchFolder,

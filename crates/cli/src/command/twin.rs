@@ -1,4 +1,5 @@
-//! `ioscape twin`: measures a target, fits a simulated drive to it, and judges that by workloads that it has not seen.
+//! `ioscape twin`: measures a target, fits a simulated drive to it, and judges the drive by
+//! workloads that it has not seen.
 
 use crate::failure::{Failure, both};
 use crate::machine::{self, Machine, RunLength};
@@ -27,17 +28,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Half of the 95 % interval of a throughput, relative, with which a workload is known well enough: the fit takes none for better known.
+/// Half of a throughput's 95 % interval, relative, at which a workload is known well enough; the
+/// fit assumes no smaller one.
 const KNOWN: f64 = 0.01;
-/// While nothing is measured, the user's wish to stop is looked for so often.
+/// How often an interruption by the user is checked for while nothing is measured.
 const LOOK: Duration = Duration::from_millis(50);
-/// What is said of a file in which there is nothing to look for a drive in.
+/// The message for a file that holds nothing to fit a drive to.
 const NO_TWIN: &str = "it does not say which measurements of a twin it holds, as a result of `ioscape twin -o FILE --json` does from this version on";
 
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is touched; a target that cannot be measured, and output that cannot be written.
+/// Misuse before anything is touched; a target cannot be measured, or output cannot be written.
 pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     match (&args.from, &args.target) {
         (Some(from), _) => again(args, from),
@@ -54,13 +56,13 @@ pub fn main(args: &TwinArgs) -> Result<(), Failure> {
     }
 }
 
-/// What the command writes.
+/// The command's outputs.
 fn names(args: &TwinArgs) -> Names {
     let names = outputs::names(args.force).holding(RESULT, Content::Drive);
     names.writes(RESULT, &args.output)
 }
 
-/// Measures a target, and fits a drive to it.
+/// Measures a target and fits a drive to it.
 fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
     let mut outputs = names(args).reads("the target", [target]).open()?;
     let mut document = output::document(args.seed());
@@ -98,7 +100,7 @@ fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
     both(written, show(args, &mut outputs, &document, !plan.is_fitted()))
 }
 
-/// Looks for the drive again in what was measured before.
+/// Fits a drive again to earlier measurements.
 fn again(args: &TwinArgs, from: &Path) -> Result<(), Failure> {
     let refused = |why: &str| Failure::Misuse(format!("--from {}: {why}", from.display()));
     let before = output::read_result(from)?;
@@ -124,10 +126,11 @@ fn again(args: &TwinArgs, from: &Path) -> Result<(), Failure> {
     both(written, show(args, &mut outputs, &document, false))
 }
 
-/// Puts what was measured into the document, and the drive that follows from it into its file; gives whether that could be written.
+/// Adds the measurements to the document and writes the drive fitted to them to its file; returns
+/// whether the file could be written.
 ///
 /// # Errors
-/// No drive was fitted; what was measured is kept.
+/// No drive was fitted; the measurements are kept.
 fn fitted(
     outputs: &mut Outputs,
     document: &mut Document,
@@ -147,10 +150,11 @@ fn fitted(
     }
 }
 
-/// What is to be measured: without a file for the drive, what runs for long alone.
+/// What is to be measured; without a file for the drive, only the long runs.
 ///
 /// # Errors
-/// The target has no direct I/O, a larger set is asked for than it has room for, or there cannot be many requests in flight.
+/// The target has no direct I/O, the requested set is larger than its space, or many requests
+/// cannot be in flight.
 fn plan(args: &TwinArgs, target: &Path, facts: &TargetFacts) -> Result<TwinPlan, Failure> {
     if let Some(why) = &facts.direct_refusal {
         return Err(Failure::Misuse(format!(
@@ -174,7 +178,7 @@ fn plan(args: &TwinArgs, target: &Path, facts: &TargetFacts) -> Result<TwinPlan,
     Ok(TwinPlan::new(args.unique_bytes(), capacity_bytes, unseen, args.sustain))
 }
 
-/// Shows what was measured: where no drive is fitted, that is the result.
+/// Shows the measurements; if no drive is fitted, they are the result.
 fn show(
     args: &TwinArgs,
     outputs: &mut Outputs,
@@ -188,7 +192,7 @@ fn show(
     }
 }
 
-/// Fits a drive to measured workloads, says how well it does, and gives its file.
+/// Fits a drive to measured workloads, reports how well it does, and returns its file.
 fn drive_file(
     kept: &TwinKept,
     document: &Document,
@@ -210,8 +214,9 @@ fn drive_file(
     Ok(format!("{DRIVE_MARK}twin.\n{}", verdict.parameters.text()?))
 }
 
-/// Whether the device says that it has moving parts. In a virtual machine, and on USB, that alone is worth nothing: there disks and flash often say so
-/// whatever they are. Where it is not known whether there is a hypervisor, there may be one.
+/// Whether the device reports moving parts. In a virtual machine and on USB, the report alone is
+/// worthless: disks and flash there often give it whatever they are. If it is unknown whether there
+/// is a hypervisor, there may be one.
 fn rotates(environment: &Environment) -> Rotates {
     let is_on_usb = environment.device_link.as_deref() == Some("USB");
     match (environment.rotational, has_hypervisor(environment)) {
@@ -222,7 +227,7 @@ fn rotates(environment: &Environment) -> Rotates {
     }
 }
 
-/// Random workloads that the drive is not fitted to.
+/// Random workloads to which the drive is not fitted.
 fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
     let bounds = Bounds {
         unique_bytes: [unique_bytes; 2],
@@ -233,7 +238,7 @@ fn unseen(args: &TwinArgs, unique_bytes: u64) -> Vec<Workload> {
     random.into_iter().map(|workload| twin::in_flight(workload, true)).collect()
 }
 
-/// The requests of a workload, the same that are measured.
+/// The requests of a workload: the same ones that are measured.
 fn requests(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> {
     move |workload| {
         let mut streams = ioscape_workload::streams(workload, twin::seed_of(workload, seed));
@@ -241,14 +246,14 @@ fn requests(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request>
     }
 }
 
-/// The target as what a twin is made of.
+/// The target, as the measurements for a twin use it.
 struct Real<'a> {
     machine: &'a mut Machine,
     args: &'a TwinArgs,
     plan: &'a TwinPlan,
     progress: &'a Progress,
     interrupt: Arc<AtomicBool>,
-    /// When the set began to be written.
+    /// When writing the set began.
     begun: Instant,
 }
 
@@ -296,7 +301,7 @@ impl Endure for Real<'_> {
             if self.interrupt.load(Ordering::Relaxed) {
                 return Err(MeasureError::Interrupted);
             }
-            // No longer than asked for: credit comes back all the time.
+            // No longer than requested, since credit is regained all the time.
             std::thread::sleep(Duration::from_secs_f64(left_s).min(LOOK));
         }
     }
@@ -308,7 +313,8 @@ mod tests {
     use clap::Parser;
     use ioscape_arguments::{Cli, Command};
 
-    /// It was refused when the set had been laid out, with options that the command does not have.
+    /// Guards against a defect: it was refused only after the set had been laid out, and the advice
+    /// named options that the command does not have.
     #[test]
     fn a_target_without_direct_io_is_refused_before_a_set_is_laid_out() {
         let parsed = Cli::try_parse_from(["ioscape", "twin", "."]).expect("a command");
@@ -345,7 +351,7 @@ mod tests {
         assert_eq!([Some(false), None].map(|said| of(said, Some("none"))), [Rotates::No; 2]);
     }
 
-    /// The twin of every USB stick was called not calibrated.
+    /// Guards against a defect: the twin of every USB stick was called not calibrated.
     #[test]
     fn what_is_on_usb_only_perhaps_rotates() {
         let of = |link: &str| {

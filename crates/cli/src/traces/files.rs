@@ -1,4 +1,4 @@
-//! The files of a trace: opened once, and whatever they are, readable as the formats need it.
+//! The files of a trace: opened once, and readable as their formats need, whatever they are.
 
 use crate::failure::Failure;
 use ioscape_machine::input::{Input, Readable};
@@ -9,22 +9,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Open files of one trace.
+/// The open files of one trace.
 pub struct Files(Vec<Input>);
 
 impl Files {
     /// Opens the files; `-` is standard input.
     ///
     /// # Errors
-    /// A file that cannot be opened, a directory, and a file or standard input named twice.
+    /// A file cannot be opened or is a directory, or a file or standard input is named twice.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
         Ok(Self(Input::open_all(paths)?))
     }
 
-    /// Makes all files readable again, for commands that read a trace twice.
+    /// Makes all files readable a second time, for commands that read a trace twice.
     ///
     /// # Errors
-    /// A pipe that cannot be read, begins like no trace (it may be endless), or has more bytes than there is room for.
+    /// A pipe cannot be read, does not begin like a trace (it may be endless), or has more bytes
+    /// than there is room for.
     pub fn keep(&mut self, format: Option<Format>) -> Result<(), Failure> {
         let stop = interrupt::flag();
         for input in &mut self.0 {
@@ -42,15 +43,15 @@ impl Files {
         Ok(())
     }
 
-    /// Bytes of all files; `None` where a pipe is among them.
+    /// Bytes of all files; `None` if one of them is a pipe.
     pub fn bytes(&self) -> Option<u64> {
         self.0.iter().map(Input::length).sum()
     }
 
-    /// The files from their beginnings; what is read of them is added to `read`.
+    /// The files from the start; the bytes read from them are added to `read`.
     ///
     /// # Errors
-    /// A file that cannot be read, and a pipe that was read before.
+    /// A file cannot be read, or a pipe has been read before.
     pub fn sources(&mut self, read: &Arc<AtomicU64>) -> Result<Vec<Source>, Failure> {
         let stop = interrupt::flag();
         let source = |input: &mut Input| {

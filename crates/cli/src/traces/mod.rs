@@ -1,5 +1,5 @@
-//! A trace as every command reads it: files, pipes or standard input, of any format, the rows asked for, with progress and
-//! a way to stop.
+//! A trace as every command reads it: files, pipes or standard input in any format, the requested
+//! rows, with progress and a way to stop.
 
 mod files;
 mod output;
@@ -18,21 +18,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Batches between two looks at the progress.
+/// Batches between two updates of the progress.
 const BATCHES: u64 = 16;
 
-/// What the user is told who stops a command before it did anything.
+/// The message for a user who stops a command before it did anything.
 const STOPPED: &str = "interrupted while the trace was read: nothing was done";
 
-/// What the user is told who stops a command before it read anything that was asked for.
+/// The message for a user who stops a command before it read any requested row.
 pub const NOTHING: &str = "interrupted: nothing of the choice was read";
 
 /// A trace being read.
 pub struct Rows {
-    /// What is chosen of it.
+    /// The selected rows.
     pub selected: SelectedRows,
     progress: Progress,
-    /// Bytes read so far, of as many if that is known.
+    /// Bytes read so far, and the total if known.
     bytes: (Arc<AtomicU64>, u64),
     stop: Arc<AtomicBool>,
     batches: u64,
@@ -43,7 +43,7 @@ impl Rows {
     /// Opens the files of one trace.
     ///
     /// # Errors
-    /// A file that cannot be opened, or is no trace.
+    /// A file cannot be opened, or is not a trace.
     pub fn open(traces: &[PathBuf], args: &RowsArgs) -> Result<Self, Failure> {
         Self::of(&mut Files::open(traces)?, args)
     }
@@ -51,7 +51,7 @@ impl Rows {
     /// Reads files that are open.
     ///
     /// # Errors
-    /// A file that cannot be read, or is no trace.
+    /// A file cannot be read, or is not a trace.
     pub fn of(files: &mut Files, args: &RowsArgs) -> Result<Self, Failure> {
         let read = Arc::new(AtomicU64::new(0));
         let options = ReadOptions {
@@ -65,7 +65,8 @@ impl Rows {
         let reader = ioscape_trace::open(sources, &options).map_err(|error| match error {
             _ if stop.load(Ordering::Relaxed) => Failure::Interrupted(STOPPED.to_owned()),
             Error::Read { .. } | Error::Write(_) => Failure::Failed(error.to_string()),
-            // The user named what is no trace, or not of that format; nothing was done yet.
+            // The user named a file that is not a trace, or not of that format; nothing has been
+            // done yet.
             other => Failure::Misuse(other.to_string()),
         })?;
         let length = files.bytes();
@@ -84,10 +85,11 @@ impl Rows {
         })
     }
 
-    /// Replaces the rows in `into` by the next ones asked for, perhaps none; `false` when the trace is over or the user stops.
+    /// Replaces the rows in `into` with the next requested ones, perhaps none; `false` when the
+    /// trace is over or the user stops.
     ///
     /// # Errors
-    /// Bytes that cannot be read, broken records, and a disk that is not in the trace.
+    /// Bytes cannot be read, records are broken, or a disk is not in the trace.
     pub fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, Failure> {
         if self.stop.load(Ordering::Relaxed) {
             self.interrupted = true;
@@ -96,17 +98,18 @@ impl Rows {
         }
         let more = self.selected.next(into);
         if more.is_err() && self.stop.load(Ordering::Relaxed) {
-            // A pipe that is waited for ends with an error.
+            // Waiting for a pipe ends with an error when the user stops.
             return self.next(into);
         }
         self.show();
         more.map_err(failure)
     }
 
-    /// Gives `take` the rows asked for, batch by batch, until the trace is over or the user stops.
+    /// Passes the requested rows to `take`, batch by batch, until the trace is over or the user
+    /// stops.
     ///
     /// # Errors
-    /// As of [`Self::next`].
+    /// As for [`Self::next`].
     pub fn each(&mut self, mut take: impl FnMut(&[Io], &Self)) -> Result<(), Failure> {
         let mut batch = Vec::new();
         while self.next(&mut batch)? {
@@ -128,10 +131,10 @@ impl Rows {
         self.batches += 1;
     }
 
-    /// All rows asked for, in memory.
+    /// Reads all requested rows into memory.
     ///
     /// # Errors
-    /// As [`Self::next`]; none was asked for, or the user stopped: nothing was done yet.
+    /// As for [`Self::next`]; no row was selected, or the user stopped, so that nothing was done.
     pub fn all(mut self) -> Result<Whole, Failure> {
         let mut rows = Vec::new();
         self.each(|batch, _| rows.extend_from_slice(batch))?;
@@ -139,7 +142,7 @@ impl Rows {
         Ok(Whole { rows, info: self.info().clone(), asked: self.selected.devices() })
     }
 
-    /// Refuses a choice that holds nothing; to be asked when the trace is over.
+    /// Refuses an empty selection; to be called when the trace is over.
     ///
     /// # Errors
     /// No row was chosen.
@@ -147,18 +150,18 @@ impl Rows {
         self.selected.check().map_err(failure)
     }
 
-    /// As of [`Self::check`], also where the user stopped it before there was anything.
+    /// As [`Self::check`], but an interruption before the first selected row counts as one.
     ///
     /// # Errors
-    /// No row was chosen, or none until the user stopped it.
+    /// No row was selected, or the user stopped before one was.
     pub fn some(&self) -> Result<(), Failure> {
         self.check().or_else(|none| self.unstopped(NOTHING).and(Err(none)))
     }
 
-    /// Fails with `text` where the user stopped it.
+    /// Fails with `text` if the user stopped reading.
     ///
     /// # Errors
-    /// That text.
+    /// The error with that text.
     pub fn unstopped(&self, text: &str) -> Result<(), Failure> {
         match self.interrupted {
             true => Err(Failure::Interrupted(text.to_owned())),
@@ -166,31 +169,31 @@ impl Rows {
         }
     }
 
-    /// Refuses a trace that is not read to its end, with `text`, and a choice that holds nothing.
+    /// Refuses, with `text`, a trace that was not read to its end, and an empty selection.
     ///
     /// # Errors
-    /// As of [`Self::unstopped`] and [`Self::check`].
+    /// As for [`Self::unstopped`] and [`Self::check`].
     pub fn whole(&self, text: &str) -> Result<(), Failure> {
         self.unstopped(text)?;
         self.check()
     }
 
-    /// Rows read so far, chosen or not.
+    /// Rows read so far, selected or not.
     pub fn read(&self) -> u64 {
         self.selected.read()
     }
 
-    /// What holds for the trace as a whole; complete after the last batch.
+    /// The properties of the trace as a whole; complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
         self.selected.info()
     }
 
-    /// Whether the user stopped it.
+    /// Whether the user stopped reading.
     pub fn interrupted(&self) -> bool {
         self.interrupted
     }
 
-    /// Takes the progress away.
+    /// Removes the progress display.
     pub fn done(&self) {
         self.progress.done();
     }
@@ -203,17 +206,17 @@ fn failure(error: SelectError) -> Failure {
     }
 }
 
-/// All rows of a trace that were asked for.
+/// All requested rows of a trace.
 pub struct Whole {
     /// The rows in the order of arrival.
     pub rows: Vec<Io>,
     /// The tables of the trace.
     pub info: TraceInfo,
-    /// The devices asked for, as they were asked for; `None` for all.
+    /// The requested devices, in the order given; `None` for all.
     pub asked: Option<Vec<u16>>,
 }
 
-/// What the user calls a trace: its file names without their folders.
+/// The name of a trace for the user: its file names without their folders.
 pub fn name(traces: &[PathBuf]) -> String {
     let names = traces
         .iter()

@@ -1,10 +1,11 @@
-//! Trace files written whole or not at all.
+//! Trace files that are written whole or not at all.
 
 use crate::failure::Failure;
 use crate::outputs::RESULT;
 use ioscape_arguments::STANDARD;
 use ioscape_machine::output::{Content, Destination, Draft, Names, Outputs};
-use ioscape_schema::{Io, TraceInfo};
+use ioscape_measure::KeptRows;
+use ioscape_schema::TraceInfo;
 use ioscape_trace::{OutFormat, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -12,33 +13,36 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes gathered before they are written.
+/// Bytes gathered before each write.
 const BUFFER: usize = 1 << 20;
 
-/// Rows in addition to a result, by the name of their argument.
+/// The argument for rows written in addition to a result.
 pub const ROWS: &str = "--rows";
 
-/// Most requests that a command keeps in memory, to write them as rows when all is done.
+/// Most requests that a command keeps in memory in order to write them as rows at the end.
 pub const ROWS_MOST: usize = 1 << 22;
 
-/// Writes the first `rows` of `ios` requests on a target of so many `bytes` where [`ROWS`] are asked for; their processes ran `commands`.
+/// If [`ROWS`] are requested, writes the rows that were `kept` of `ios` requests on targets of
+/// these sizes in bytes; their processes ran `commands`.
 ///
 /// # Errors
-/// The name ends with neither `.csv` nor `.parquet`, or the destination cannot be written.
+/// The name ends in neither `.csv` nor `.parquet`, or the destination cannot be written.
 pub fn keep_rows(
     outputs: &mut Outputs,
     targets: &[(&Path, u64)],
-    rows: &[Io],
+    kept: &KeptRows,
     ios: u64,
     commands: &[String],
 ) -> Result<(), Failure> {
     let Some(destination) = outputs.take(ROWS) else { return Ok(()) };
+    let KeptRows { rows, began_unix_ns } = kept;
     let lacking = ios.saturating_sub(rows.len() as u64);
     let named: Vec<_> =
         targets.iter().map(|(path, bytes)| (path.display().to_string(), *bytes)).collect();
     let named = named.iter().map(|(name, bytes)| (&**name, *bytes));
     let info = TraceInfo::of_targets(named, lacking);
-    let info = TraceInfo { commands: commands.to_vec(), ..info };
+    let commands = commands.to_vec();
+    let info = TraceInfo { commands, started_unix_ns: *began_unix_ns, ..info };
     let name = destination.path().display().to_string();
     let format = format_of_rows(destination.path())?;
     let (file, mut writer) = Output::with_columns(destination, format, &[])?;
@@ -47,22 +51,23 @@ pub fn keep_rows(
     file.keep().map(drop)
 }
 
-/// The format of the rows that a command writes in addition to its result, by the ending of the name.
+/// The format of the rows that a command writes in addition to its result, by the extension of the
+/// name.
 ///
 /// # Errors
-/// The name ends with neither `.csv` nor `.parquet`.
+/// The name ends in neither `.csv` nor `.parquet`.
 pub fn format_of_rows(path: &Path) -> Result<OutFormat, Failure> {
     OutFormat::of_rows(path).map_err(Failure::Misuse)
 }
 
-/// A trace file being written: it takes its name only when it is whole.
+/// A trace file being written: it gets its name only when it is complete.
 pub struct Output {
     destination: Destination,
     draft: Draft,
     written: Arc<AtomicU64>,
 }
 
-/// A file, and the bytes that were written into it so far.
+/// A file, and the number of bytes written to it so far.
 struct Counted {
     file: File,
     written: Arc<AtomicU64>,
@@ -87,7 +92,7 @@ impl Seek for Counted {
 }
 
 impl Output {
-    /// Vets `path` together with what else the command reads and writes, and begins a trace there.
+    /// Checks `path` against the command's other inputs and outputs, and begins a trace there.
     ///
     /// # Errors
     /// The path is refused or cannot be written.
@@ -95,7 +100,7 @@ impl Output {
         Self::with_columns(Self::destination(names, path, format)?, format, &[])
     }
 
-    /// Vets `path` together with what else the command reads and writes.
+    /// Checks `path` against the command's other inputs and outputs.
     ///
     /// # Errors
     /// The path is refused.
@@ -115,7 +120,7 @@ impl Output {
         opened.ok_or_else(|| Failure::Failed("nothing to write".to_owned()))
     }
 
-    /// Begins a trace with further columns of these names behind those of a trace.
+    /// Begins a trace with additional columns of these names after those of a trace.
     ///
     /// # Errors
     /// The destination cannot be written.
@@ -143,12 +148,12 @@ impl Output {
         self.destination.path()
     }
 
-    /// Whether what is written is passed on at once, as to a pipe.
+    /// Whether written bytes are passed on at once, as to a pipe.
     pub fn is_through(&self) -> bool {
         self.draft.is_through()
     }
 
-    /// Gives the file its name; its size in bytes, or how many were passed on.
+    /// Gives the file its name; returns its size in bytes, or how many bytes were passed on.
     ///
     /// # Errors
     /// The destination cannot be written.

@@ -1,4 +1,4 @@
-//! `ioscape ab`: what the time does not reach, what cannot be run and what is doubtful is told.
+//! `ioscape ab` reports what the time is too short for, what cannot be run and what is doubtful.
 
 use crate::common::started::{Started, signal, wait_until};
 use crate::common::{path, read, refused, run, skipped};
@@ -16,17 +16,39 @@ fn jobs_that_the_time_did_not_reach_are_named() {
     [&a, &b].iter().for_each(|place| fs::create_dir(place).unwrap());
     fs::write(&jobs, JOBS).unwrap();
     let words = ["ab", path(&a), path(&b), "--jobs", path(&jobs), "--json"];
-    // To lay out the first job takes longer.
-    let short = run(&[&words[..], &["--seconds", "10ms", "--budget", "100ms"]].concat()).ended(0);
+    // Laying out the first job alone takes longer.
+    let short = run(&[&words[..], &["--seconds", "1ms", "--budget", "100ms"]].concat()).ended(0);
     let document: Document = serde_json::from_str(&short.out).expect("a result");
-    assert_eq!(document.comparison().expect("a comparison").measured[0].rows.len(), 1);
+    assert_eq!(document.comparison().expect("a comparison").measured[0].rows.len(), 3);
     let is_whole = |one: &&Warning| one.place.is_empty() && one.kind == WarningKind::BudgetSpent;
     let spent = document.warnings.iter().find(is_whole);
     let message = spent.map(|one| one.message.as_str());
     assert_eq!(message, Some("not measured: b, c; give a longer --budget"));
-    // Before the first pair.
-    let none = run(&[&words[..], &["--seconds", "1ns", "--budget", "10ns"]].concat()).ended(1);
+    // Too short for the first pair.
+    let none = run(&[&words[..], &["--seconds", "1ns", "--budget", "100ns"]].concat()).ended(1);
     assert_eq!(none.says(&["nothing was measured within the budget", "--budget"]).out, "");
+}
+
+/// Once, CI got the verdict "slower" and exit code 0.
+#[test]
+fn a_row_that_meets_a_condition_ends_with_its_own_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let [small, large] = ["4k", "256k"].map(|size| {
+        let file = folder.path().join(format!("{size}.toml"));
+        let job = format!(
+            "[[job]]\nname = \"x\"\nunique_bytes = \"4M\"\nsize_mean = \"{size}\"\nread_frac = 1.0\n"
+        );
+        fs::write(&file, job).unwrap();
+        file
+    });
+    let on = ["--dir", path(folder.path()), "--seconds", "50ms", "--budget", "20s"];
+    let [large, small] = [path(&large), path(&small)];
+    let against = |first, second, fail_if| {
+        run(&[&["ab", first, second][..], &on, &["--fail-if", fail_if]].concat())
+    };
+    against(large, small, "throughput<0.9").ended(3).says(&["beyond chance"]);
+    against(small, large, "throughput<0.9").ended(0);
+    against(small, large, "rate<0.9").ended(2).says(&["no row counts rate"]);
 }
 
 #[test]
@@ -36,7 +58,7 @@ fn a_budget_without_room_for_a_run_of_each_job_is_refused() {
     fs::write(&jobs, JOBS).unwrap();
     let place = path(folder.path());
     let words = ["ab", path(&jobs), path(&jobs), "--dir", place, "--budget", "100ms"];
-    refused(&words, &["--budget", "3 jobs", "at least 1s"]);
+    refused(&words, &["--budget", "3 jobs", "at least 4s"]);
 }
 
 #[test]
@@ -50,7 +72,7 @@ fn a_job_that_cannot_be_run_is_refused_before_the_first_is() {
     refused(&["ab", path(&a), path(&b), "--jobs", path(&jobs)], &["job \"d\"", "does not fit"]);
 }
 
-/// It was to give `--destroy-data`, which the command does not have.
+/// Once, the advice was `--destroy-data`, which the command does not have.
 #[test]
 fn files_and_devices_are_refused_and_job_files_of_other_programs_are_compared() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +116,7 @@ fn what_is_doubtful_about_its_runs_is_told_once_for_each_arm() {
     assert_eq!(places, expected);
 }
 
-/// Hours of pairs were gone with the power.
+/// Once, hours of pairs were lost in a power failure.
 #[test]
 fn a_comparison_that_is_killed_keeps_the_pairs_so_far() {
     let folder = tempfile::tempdir().unwrap();

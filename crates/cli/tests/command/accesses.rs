@@ -1,4 +1,5 @@
-//! An evaluation with several accesses: each is found, shown and predicted from, and all of them go on after an interruption.
+//! An evaluation with several accesses: each is found, shown and used for predictions, and all of
+//! them continue after an interruption.
 
 use super::common::refused;
 use super::common::started::signal;

@@ -7,12 +7,12 @@ use std::process::Command;
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/command/data/small.ioscape.json");
 
-/// Pixels of a sheet of A4 between its margins.
+/// Width in pixels of an A4 sheet between its margins.
 const PAPER: u32 = 718;
-/// The same of a sheet laid on its side, on which tables of many columns are printed.
+/// The same for a sheet in landscape, on which tables of many columns are printed.
 const LANDSCAPE: u32 = 1047;
 
-/// The page's content after its script ran, and what the browser wrote; absent without a browser.
+/// The page's content after its script ran, and the browser's messages; `None` without a browser.
 fn browsed(page: &Path, width: u32) -> Option<(String, String)> {
     let profile = tempfile::tempdir().expect("a temporary directory");
     let started = BROWSERS.iter().find_map(|name| {
@@ -62,7 +62,7 @@ fn pages_are_drawn_without_a_word_on_the_console() {
     }
 }
 
-/// A trace of 400 reads of one disk in the format of MSR; it begins `later` requests after its first one.
+/// A trace of 400 reads of one disk in MSR's format, which begins at request number `later`.
 fn reads(later: u64) -> String {
     let line = |n: u64| {
         format!(
@@ -74,7 +74,7 @@ fn reads(later: u64) -> String {
     (later..later + 400).map(line).collect::<Vec<String>>().join("\n")
 }
 
-/// A result of each kind that takes seconds to make, named after its command.
+/// A result of each kind that takes only seconds to make, named after its command.
 fn results(folder: &Path) -> Vec<(String, String)> {
     let file = |name: &str| path(&folder.join(name)).to_owned();
     let [data, trace, later, vx] = ["data", "host_0.csv", "host_1.csv", "data/vx"].map(file);
@@ -106,7 +106,7 @@ fn results(folder: &Path) -> Vec<(String, String)> {
     made
 }
 
-/// What reading a file was reduced to; absent where no program may be watched.
+/// The characterization of reading a file; `None` where no program may be traced.
 fn characterized(folder: &Path, read: &str) -> Option<(String, String)> {
     let out = path(&folder.join("characterize.ioscape.json")).to_owned();
     let ended = run(&["characterize", "-o", &out, "--", "cat", read]);
@@ -175,7 +175,8 @@ fn legends_answer_to_the_keyboard() {
     assert!(page.said().is_empty(), "{:?}", page.said());
 }
 
-/// The page of the small evaluation, opened at a part of it, once its script has made buttons of the legend; absent without a browser.
+/// The page of the small evaluation, opened at a fragment, once its script has made the legend's
+/// entries buttons; `None` without a browser.
 fn small_page(folder: &Path, part: &str) -> Option<Page> {
     let file = folder.join("page.html");
     run(&["report", "--force", SMALL, "-o", path(&file)]).ended(0);

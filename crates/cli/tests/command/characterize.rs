@@ -1,4 +1,5 @@
-//! `ioscape characterize` as its user sees it: whose output goes where, exit codes, and results that run again.
+//! `ioscape characterize` as its user sees it: which output goes where, exit codes, and results
+//! that can be run again.
 
 use super::common::started::{Started, signal, wait_until};
 use super::common::{Ran, program, skipped};
@@ -23,7 +24,7 @@ fn folder_with(bytes: usize) -> tempfile::TempDir {
 fn a_copy_is_what_it_is_known_to_be() {
     let folder = folder_with(4 << 20);
     let copy = ["dd", "if=in", "of=out", "bs=64k", "conv=fsync", "status=none"];
-    // With other words it maps files of these.
+    // Another locale would make it map its files.
     let output = ioscape(folder.path())
         .env("LC_ALL", "C")
         .args(["characterize", "--below", ".", "--json", "-o", "a.ioscape.json", "--"])
@@ -95,7 +96,7 @@ fn requests_on_a_ring_are_seen() {
     let laid_out = 1u64 << 20;
     let requests = ((overall.bytes - laid_out) / 8192) as f64;
     assert!(requests > 100.0, "{overall:?}");
-    // The set is laid out page by page, or at once where that is dear.
+    // The set is laid out page by page, or all at once where requests are expensive.
     let before = overall.requests as f64 - requests;
     let pages = laid_out as f64 / ioscape_machine::cache::page_size() as f64;
     assert!([1.0, pages].iter().any(|laid| (before - laid).abs() < 4.0), "{overall:?}");
@@ -202,7 +203,7 @@ fn results_of_another_kind_are_no_workload() {
         .stderr(predicate::str::contains("characterizes no application"));
 }
 
-/// A line of shell in `folder` that gets a signal once it has made the file `ready` there.
+/// Runs a shell line in `folder`; signals the command once the file `ready` exists there.
 fn signalled(folder: &Path, line: &str, name: &str) -> Started {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ioscape"));
     command.args(["characterize", "--json", "--below", ".", "--", "sh", "-c", line]);
@@ -213,7 +214,7 @@ fn signalled(folder: &Path, line: &str, name: &str) -> Started {
     started
 }
 
-/// What becomes of it when it is interrupted.
+/// The outcome of an interruption.
 fn interrupted(folder: &Path, line: &str) -> Ran {
     signalled(folder, line, "INT").end().ended(130)
 }
@@ -255,7 +256,7 @@ fn a_second_interruption_kills_what_is_left_and_keeps_what_was_seen() {
     assert!(found.files.iter().any(|file| file.path.ends_with("/in") && file.traits.bytes == 10));
 }
 
-/// SIGHUP makes many servers read their configuration again, and is no request to end.
+/// SIGHUP makes many servers reload their configuration instead of ending.
 #[test]
 fn a_command_is_asked_to_end_as_we_are() {
     for (name, heard) in [("INT", "INT"), ("TERM", "TERM"), ("HUP", "TERM")] {

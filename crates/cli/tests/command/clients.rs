@@ -1,4 +1,4 @@
-//! Commands that have several clients measure: what they ask for, and what they make of the answers.
+//! Commands that let several clients measure: what they ask for, and what they make of the answers.
 
 use crate::common::{ioscape, path, skipped};
 use ioscape_machine::cgroup::MemoryGroup;
@@ -9,16 +9,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
-/// What became of a command whose clients were played by the test.
+/// The outcome of a command whose clients were played by the test.
 struct Led {
     code: Option<i32>,
     /// The tasks of each window.
     asked: Vec<Vec<Value>>,
-    /// What it printed besides.
+    /// Everything else that it printed.
     printed: String,
 }
 
-/// Runs a command and answers all that it asks of its clients.
+/// Runs a command and answers all its requests to clients.
 fn lead(words: &[&str], answer: impl Fn(&[Value]) -> Value) -> Led {
     let mut command = ioscape(words);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -41,7 +41,7 @@ fn lead(words: &[&str], answer: impl Fn(&[Value]) -> Value) -> Led {
     Led { code, asked, printed }
 }
 
-/// What clients on these machines say of a window: too little to be sure before time is up.
+/// The answers of clients on these machines: too imprecise to stop before time is up.
 fn window(tasks: &[Value], hosts: &[&str]) -> Value {
     let client = |(rank, (task, host)): (usize, (&Value, &&str))| {
         let workload = serde_json::from_value(task["workload"].clone());
@@ -63,7 +63,8 @@ fn every_client_and_window_has_requests_of_its_own_which_follow_from_the_jobs_se
     let (place, jobs) = (folder.path().join("shared"), folder.path().join("jobs.toml"));
     std::fs::create_dir(&place).expect("a folder");
     let job = |name: &str, seed: &str| {
-        format!("[[job]]\nname = \"{name}\"\nunique_bytes = \"1M\"\nseconds = 4\n{seed}\n")
+        let reads = "unique_bytes = \"1M\"\nread_frac = 1.0\nseconds = 4";
+        format!("[[job]]\nname = \"{name}\"\n{reads}\n{seed}\n")
     };
     std::fs::write(&jobs, job("one", "") + &job("other", "seed = 77")).expect("a job file");
     let words = ["run", path(&place), path(&jobs), "--clients", "2", "--seed", "5", "--json"];
@@ -113,7 +114,8 @@ fn an_anonymous_result_does_not_name_the_machine_of_a_client_that_failed() {
     assert!(!led.printed.contains("beta-node"), "{}", led.printed);
 }
 
-/// On a machine with more memory than the leader's a client measured with more than the result says.
+/// Once, a client on a machine with more memory than the leader's measured with more than the
+/// result said.
 #[test]
 #[expect(unsafe_code, reason = "the command is started in a control group")]
 fn clients_are_told_of_the_memory_that_is_planned_with() {
@@ -128,12 +130,12 @@ fn clients_are_told_of_the_memory_that_is_planned_with() {
     let more = ["--memory", "1T", "--clients", "2", "-o", path(&saved)];
     let mut command = ioscape(&[&words[..], &more].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // SAFETY: to join is one system call, which may be made between fork and exec.
+    // SAFETY: joining is a single system call, which is allowed between fork and exec.
     unsafe { command.pre_exec(move || group.join()) };
     let mut child = command.spawn().expect("it starts");
     let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let asked = lines.map_while(Result::ok).find(|line| line.starts_with(r#"{"ask":"#));
-    // Nobody answers any more, which ends it.
+    // Without further answers, it ends.
     child.wait().expect("it ends");
     let asked: Value = serde_json::from_str(&asked.expect("it asks")).expect("JSON");
     assert_eq!(asked["ask"]["memory"], limit);

@@ -1,4 +1,5 @@
-//! A wall clock that is set back all the time, or stands still: no time is taken from it, and names stay unique.
+//! With a wall clock that is set back all the time, or stands still: no duration is taken from it,
+//! and names stay unique.
 
 use crate::common::client::Client;
 use crate::common::{Ran, path, read, run, shim};
@@ -9,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Stands between the command and the C library: the wall clock (alone) goes back by an hour whenever it is read, or always shows
-/// `STANDS_STILL_AT`, or is an hour back as soon as the file `BACK_IF` exists. Nobody else's clock is touched.
+/// A shim between the command and the C library. Only the wall clock changes: it goes back by an
+/// hour at each reading, or always shows `STANDS_STILL_AT`, or is an hour back as soon as the file
+/// `BACK_IF` exists. No other program's clock is touched.
 const SHIM: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n\
     int clock_gettime(clockid_t id, struct timespec *t) {\n\
       static int (*real)(clockid_t, struct timespec *);\n  static long back;\n\
@@ -21,7 +23,7 @@ const SHIM: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>
       else if (id == CLOCK_REALTIME) t->tv_sec -= 3600 * ++back;\n\
       return r;\n}\n";
 
-/// The shim, if it can be made here.
+/// The shim, if it can be built here.
 fn shim(folder: &Path) -> Option<PathBuf> {
     shim::made(folder, SHIM)
 }

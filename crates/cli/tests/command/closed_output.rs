@@ -1,7 +1,8 @@
-//! A reader of standard output that goes away: how the work ended is told all the same.
+//! Standard output whose reader goes away: the command still says how the work ended, and no result
+//! is lost.
 
 use crate::common::started::{Started, signal, wait_until};
-use crate::common::{Ran, cannot_record, in_memory, path, scratch_of};
+use crate::common::{Ran, cannot_record, in_memory, ioscape, path, scratch_of};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -9,19 +10,25 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The command with these arguments, whose standard output nobody reads.
-fn unread(words: &[&str]) -> Started {
-    let mut started = Started::of(words);
+/// The command with these arguments and a standard output that nobody reads; rescued results go to
+/// `elsewhere`.
+fn unread(words: &[&str], elsewhere: &Path) -> Started {
+    let mut command = ioscape(words);
+    command.env("TMPDIR", elsewhere);
+    let mut started = Started::spawn(command);
     drop(started.0.stdout.take());
     started
 }
 
-/// A replay of reads and writes at these times, in seconds, and its scratch file, a while after it was laid out: in memory no other work delays that.
+/// A replay of reads and writes at these times, in seconds, and its scratch file, a while after its
+/// layout. It runs in memory, where no other work delays the layout.
 fn replay(folder: &Path, rows: &str, more: &[&str]) -> (Started, File) {
     let trace = folder.join("a.spc");
     fs::write(&trace, rows).unwrap();
     let words = ["trace", "replay", path(&trace), path(folder), "--buffered"];
-    let started = unread(&[&words[..], more].concat());
+    let kept = folder.join("kept");
+    fs::create_dir(&kept).unwrap();
+    let started = unread(&[&words[..], more].concat(), &kept);
     wait_until(|| !scratch_of(folder).is_empty());
     std::thread::sleep(Duration::from_secs(3));
     let scratch = File::options().write(true).open(&scratch_of(folder)[0]);
@@ -35,6 +42,7 @@ fn a_replay_that_is_interrupted_says_so_whoever_reads_the_output() {
     signal(started.0.id(), "INT");
     started.end().ended(130).says(&["interrupted: the result covers what was replayed"]);
     assert!(scratch_of(folder.path()).is_empty());
+    assert_eq!(scratch_of(&folder.path().join("kept")).len(), 1);
 }
 
 #[test]
@@ -53,19 +61,20 @@ fn the_end_of_a_recorded_command_is_passed_on_whoever_reads_the_output() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("a.parquet");
     let words = ["trace", "record", "-o", path(&trace), "--", "sh", "-c", "exit 3"];
-    let ran = unread(&words).end();
+    let ran = unread(&words, folder.path()).end();
     if cannot_record(&ran) {
         return;
     }
     ran.ended(3).says(&["the recorded command ended"]);
 }
 
-/// What `trace COMMAND` says that reads so many rows from a pipe, which stays open, until it is interrupted.
+/// The output of `trace COMMAND` that reads so many rows from a pipe, which stays open until the
+/// command is interrupted.
 fn interrupted(command: &str, rows: u64) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
-    let started = unread(&["trace", command, path(&pipe)]);
+    let started = unread(&["trace", command, path(&pipe)], folder.path());
     let mut writer = File::options().write(true).open(&pipe).expect("it is read");
     let row = |n: u64| format!("0,{},4096,r,{}.{:03}\n", n * 8, n / 1000, n % 1000);
     writer.write_all((0..rows).map(row).collect::<String>().as_bytes()).expect("it is read");
@@ -76,14 +85,14 @@ fn interrupted(command: &str, rows: u64) -> Ran {
 
 #[test]
 fn an_analysis_that_is_interrupted_says_so_whoever_reads_the_output() {
-    // The latest 131,072 rows at most are kept back, to be put in order.
+    // At most the latest 131,072 rows are held back for sorting.
     interrupted("analyze", 200_000).ended(130).says(&["interrupted: what was read is analysed"]);
     interrupted("characterize", 200_000).ended(130).says(&["what was read is described"]);
 }
 
 #[test]
 fn an_interruption_before_the_first_row_is_no_trace_without_requests() {
-    // More than it takes to know the format, and all of them are kept back.
+    // More than it takes to recognize the format, yet all of them are held back.
     for command in ["analyze", "characterize"] {
         let ran = interrupted(command, 20_000).ended(130);
         ran.says(&["interrupted: nothing of the choice was read"]);

@@ -1,4 +1,4 @@
-//! `compare` and `report --svg` from result files that look alike or hold nothing to draw: what is refused.
+//! What `compare` and `report --svg` refuse: results that look alike or have nothing to draw.
 
 use super::common::run;
 use super::models::Folder;
@@ -60,7 +60,7 @@ fn results_of_one_kind_share_a_page_with_their_ratios() {
     let other = put("other.json", Some(plan(VxWorkload::RandWrite)), 1e8);
     let ran = run(&["report", &base, &slow, &other, "--csv", "--table", "measured0"]).ended(0);
     assert!(ran.out.contains("0.50x") && ran.out.contains("yes"), "{}", ran.out);
-    // The third did other work: it is on the page, but not compared.
+    // The third did different work: it is on the page, but not compared.
     run(&["report", &base, &slow, &other, "--csv", "--table", "measured1"]).ended(2);
     run(&["report", &base, &other, "--csv", "--table", "measured0"]).ended(2);
 }

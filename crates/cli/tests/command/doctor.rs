@@ -1,4 +1,4 @@
-//! What the machine allows, and how output looks.
+//! What the machine allows, and how the output looks.
 
 use super::common::{Ran, ioscape, path, run, skipped, user_or_skip};
 use assert_cmd::cargo::cargo_bin;

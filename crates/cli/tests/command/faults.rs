@@ -1,4 +1,5 @@
-//! Faults while something runs: what was measured is kept and named, and nothing goes on where it must not.
+//! Faults during a run: measurements are kept and the fault is named, and nothing continues where
+//! it must not.
 
 use crate::common::started::{Started, signal, wait_until};
 use crate::common::{Ran, ioscape, path, read, run, scratch_of, skipped, warm_campaign};
@@ -15,7 +16,7 @@ fn document(file: &Path) -> Option<Document> {
     serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }
 
-/// A short job and one that does not end.
+/// A short job, and one that does not end.
 pub(super) fn two_jobs(folder: &Path) -> PathBuf {
     let jobs = folder.join("jobs.toml");
     let text = "[defaults]\nunique_bytes = \"1M\"\n[[job]]\nname = \"short\"\nseconds = 0.1\n\
@@ -24,7 +25,7 @@ pub(super) fn two_jobs(folder: &Path) -> PathBuf {
     jobs
 }
 
-/// Starts both jobs and waits until the result of the first is saved.
+/// Starts both jobs and waits until the first result is saved.
 fn begun(folder: &Path, result: &Path, temporary: &Path) -> Started {
     let jobs = two_jobs(folder);
     let mut command = ioscape(&["run", path(folder), path(&jobs), "-o", path(result)]);
@@ -36,15 +37,17 @@ fn begun(folder: &Path, result: &Path, temporary: &Path) -> Started {
     started
 }
 
-/// The summary is printed, the cause told, and the result in `temporary`, under the name that is told.
+/// Checks that the summary is printed, the cause stated, and the result in `temporary` under the
+/// name stated.
 fn rescued(ran: &Ran, temporary: &Path) {
     assert!(ran.out.contains("B/s"), "the summary: {}", ran.out);
     let found = scratch_of(temporary);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(ran.err.contains(path(&found[0])), "{}", ran.err);
     let document = document(&found[0]).expect("a result");
-    assert!(document.interrupted && document.measurements().map(Vec::len) == Some(1));
-    // Who reads the result alone learns why a job is missing.
+    // Partial measurements of the second job may be there too.
+    assert!(document.interrupted && document.measurements().is_some_and(|all| !all.is_empty()));
+    // A reader of the result alone learns why a job is missing.
     let is_cause = |one: &Warning| {
         one.kind == WarningKind::Interrupted && one.message == "the runs are partial: interrupted"
     };
@@ -56,12 +59,12 @@ fn a_job_that_is_done_is_saved_before_the_next_ends() {
     let (folder, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let result = folder.path().join("r.json");
     let started = begun(folder.path(), &result, temporary.path());
-    // Between two jobs there may be none.
+    // Between two jobs there may be no scratch file.
     wait_until(|| !scratch_of(folder.path()).is_empty());
     signal(started.0.id(), "KILL");
     assert_eq!(started.end().code, None);
     assert!(document(&result).is_some_and(|found| found.interrupted));
-    // A process of the killed run holds the file until it is dead too, a moment later on a busy machine.
+    // On a busy machine, a process of the killed run holds the file a moment longer.
     let again = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"];
     wait_until(|| run(&again).ended(0).err.contains("left behind"));
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
@@ -79,7 +82,7 @@ fn a_result_folder_that_is_deleted_loses_nothing() {
     rescued(&ran, temporary.path());
 }
 
-/// Whether a command, which `place` ends, succeeds.
+/// Whether a command whose last argument is `place` succeeds.
 fn succeeds_at(place: &Path, words: &[&str]) -> bool {
     let ended = Command::new(words[0]).args(&words[1..]).arg(place).output();
     ended.is_ok_and(|ended| ended.status.success())
@@ -95,7 +98,7 @@ fn a_result_folder_that_becomes_read_only_loses_nothing() {
         return skipped("a tmpfs cannot be mounted here");
     }
     let started = begun(folder.path(), &results.join("r.json"), temporary.path());
-    // The kernel refuses both while a file there is open, as that of a result which is just being saved.
+    // The kernel refuses both while a file there is open, such as a result being saved.
     wait_until(|| mount(&["mount", "-o", "remount,ro"]));
     signal(started.0.id(), "INT");
     let ran = started.end();
@@ -104,7 +107,7 @@ fn a_result_folder_that_becomes_read_only_loses_nothing() {
     rescued(&ran, temporary.path());
 }
 
-/// A short evaluation in `folder` that is interrupted.
+/// A short evaluation in `folder`, interrupted.
 fn interrupted(folder: &Path, result: &Path) {
     let mut command = ioscape(&["evaluate", path(folder), "--budget", "20s", "-o", path(result)]);
     command.args(["--max-unique-bytes", "16M", "--seed", "7"]);
@@ -184,7 +187,7 @@ fn a_campaign_goes_on_only_as_and_where_it_began() {
     fs::write(&result, other).unwrap();
     let said = ["--clients was 3 and is not given", "--fs-size was 4G and is 8G"];
     resume(&campaign, &[]).ended(2).says(&said);
-    // Another kernel is no other machine, and its figures are told apart from those of before.
+    // Another kernel is not another machine, but its figures are kept apart from earlier ones.
     fs::write(&result, before.replace("\"kernel\": \"", "\"kernel\": \"0 ")).unwrap();
     resume(&campaign, &["-o", &result]).ended(0);
     let told = |found: &Document| {
@@ -267,7 +270,7 @@ fn nothing_measured_is_no_success() {
     let words = ["os", "--only", "getpid", "--mips", "10", "--budget", "50ms", "-o", path(&result)];
     run(&words).ended(1).says(&["no case was measured", "--budget"]);
     assert!(document(&result).is_some_and(|found| found.interrupted));
-    // Sets of which the rate tells that there is no time, and some that are laid out before a rate is told.
+    // Sets too large for the time at the known rate, and sets laid out before a rate is known.
     for largest in [256 << 20, 4 << 20] {
         let (evaluated, result) = validated(folder.path(), largest);
         let words = ["validate", path(&evaluated), path(folder.path()), "-o", path(&result)];
@@ -290,11 +293,12 @@ fn a_campaign_in_which_no_cell_can_be_measured_is_no_success() {
     assert_eq!(scratch_of(memory.path()), Vec::<PathBuf>::new());
 }
 
-/// Its own files had the last of the space, or of a quota, and the last document went elsewhere or was lost.
+/// Once, the campaign's own files took the last of the space, or of a quota, and the last document
+/// went elsewhere or was lost.
 #[test]
 fn a_campaign_whose_files_leave_its_result_no_room_makes_room_for_it() {
     let [small, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    // However much room there is, few files may lie in it.
+    // However much room there is, the file system holds only few files.
     let words = ["mount", "-t", "tmpfs", "-o", "size=256m,nr_inodes=200", "none"];
     if !succeeds_at(small.path(), &words) {
         return skipped("a tmpfs cannot be mounted here");
@@ -318,7 +322,8 @@ fn a_campaign_whose_files_leave_its_result_no_room_makes_room_for_it() {
     assert_eq!((left, scratch_of(elsewhere.path())), (1, Vec::new()), "the result alone");
 }
 
-/// The tiny evaluation with sets up to so many bytes, in a file, and the file of a validation of it.
+/// The tiny evaluation with sets of up to so many bytes, in a file; and the file for its
+/// validation.
 fn validated(folder: &Path, largest: u64) -> (PathBuf, PathBuf) {
     let (mut document, mut evaluation) = (tiny(), tiny().evaluation().expect("one").clone());
     evaluation.settings.as_mut().expect("settings").unique_bytes[1] = largest;
@@ -335,7 +340,7 @@ fn a_validation_whose_time_went_before_it_measured_anything_measures_a_first_rou
     let words = ["validate", path(&evaluated), path(folder.path()), "-o", path(&result)];
     let words = [&words[..], &["--workloads", "1", "--budget"]].concat();
     run(&[&words[..], &["1ms"]].concat()).ended(1);
-    // As one that was interrupted in its first measurement.
+    // As if interrupted in its first measurement.
     let mut begun = document(&result).expect("a result");
     let mut kept = begun.validation().expect("a validation").clone();
     kept.log.as_mut().expect("what is left").spent_s = 60.0;
@@ -397,7 +402,7 @@ fn a_folder_of_a_killed_campaign_is_swept_by_any_run() {
     assert_eq!(folders(), 2, "a killed process cannot clean up");
     let next = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "100ms"];
     run(&next).ended(0).says(&["left behind"]);
-    // A process of the killed campaign holds its folder until it is dead too, which a disk that is busy delays.
+    // On a busy disk, a process of the killed campaign holds its directory a while longer.
     wait_until(|| {
         run(&next).ended(0);
         folders() == 0

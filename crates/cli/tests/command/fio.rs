@@ -1,4 +1,5 @@
-//! Files of other programs: job files of fio and vdbench run, fio's output is read, metrics and pictures are written.
+//! Files of other programs: job files of fio and vdbench run, fio's output is read, and metrics and
+//! images are written.
 
 use super::common::{ioscape, path, run};
 
@@ -34,7 +35,7 @@ fn a_job_file_of_fio_runs_and_is_never_a_target() {
     run(&["run", path(&jobs), path(folder.path())])
         .ended(2)
         .says(&["jobs.fio", "line 3", "verify"]);
-    // What does not map is named all at once, each on a line of its own.
+    // Everything that cannot be translated is named at once, each on its own line.
     std::fs::write(&jobs, "[mail]\nsize=1m\nverify=md5\nrate_iops=9\nzonemode=zbd\n")
         .expect("a file");
     let told = run(&["run", path(&jobs), path(folder.path()), "--quiet"]).ended(2);
@@ -58,9 +59,12 @@ fn a_parameter_file_of_vdbench_runs_and_its_metrics_are_written() {
     assert_eq!(found["measurements"][1]["name"].as_str(), Some("mail threads=2"));
     assert_eq!(found["measurements"][1]["workload"]["process_num"].as_u64(), Some(2));
     let written = std::fs::read_to_string(&metrics).expect("metrics");
-    let series = r#"ioscape_ios_per_second{job_name="mail threads=2",operation="read"} "#;
-    assert!(written.contains(series) && written.ends_with("# EOF\n"), "{written}");
-    // What was written before is recognised and replaced; what is another's is not.
+    let target = path(folder.path());
+    let series = format!(
+        r#"ioscape_ios_per_second{{target="{target}",job_name="mail threads=2",operation="read"}} "#
+    );
+    assert!(written.contains(&series) && written.ends_with("# EOF\n"), "{written}");
+    // A file that we wrote is recognized and replaced; another program's is not.
     run(&arguments).ended(0);
     std::fs::write(&metrics, "up 1\n").expect("a file");
     run(&arguments).ended(2).says(&["run.prom", "--force"]);
@@ -105,7 +109,7 @@ fn fios_cached_reads_are_compared_with_ours_only_where_fio_kept_the_cache() {
     assert!(shown.out.contains("emptied the file cache"), "{}", shown.out);
 }
 
-/// What fio 3.33 writes of random reads of 4 KiB from a file of a mebibyte, as far as it is read.
+/// The parts that are read of fio 3.33's output for random 4 KiB reads from a file of one mebibyte.
 fn output(options: &str) -> String {
     format!(
         r#"{{"fio version":"fio-3.33","timestamp":1,"jobs":[{{"jobname":"mail",

@@ -1,16 +1,17 @@
-//! Interruptions: finished results are kept, nothing is left behind, and an evaluation goes on where it was.
+//! Interruptions: finished results are kept, nothing is left behind, and an evaluation continues
+//! where it was.
 
 use crate::common::started::{Started, children, signal, wait_until};
 use crate::common::{scratch_files, skipped};
 use crate::faults::two_jobs;
 use assert_cmd::cargo::cargo_bin;
-use ioscape_schema::{Document, WarningKind};
+use ioscape_schema::{Document, Stop, WarningKind};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest time to wait for a process that is certain to come there.
+/// The longest wait for a process that is certain to get there.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn evaluate(folder: &Path, result: &Path, more: &[&str]) -> Command {
@@ -68,7 +69,7 @@ fn an_interrupted_evaluation_is_kept_and_goes_on() {
 
     let resume = ["--resume", result.to_str().expect("a plain path")];
     let second = folder.path().join("b.ioscape.json");
-    // The same directory by another of its names.
+    // The same directory under another of its names.
     let again = evaluate(&folder.path().join("."), &second, &resume).output();
     let output = again.expect("it runs");
     assert!(output.status.success(), "{}", stderr(&output));
@@ -130,7 +131,7 @@ fn after_a_kill_the_next_run_cleans_up() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_its_finished_jobs() {
+fn an_interrupted_run_keeps_its_finished_jobs_and_what_was_measured_of_the_next() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let jobs = two_jobs(folder.path());
     let rows = folder.path().join("requests.csv");
@@ -144,18 +145,23 @@ fn an_interrupted_run_keeps_its_finished_jobs() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // The rows of the first job are written when it is finished.
+    // The rows of the first job are written when it finishes; the next job is measured soon after.
     wait_until(|| rows.exists());
+    std::thread::sleep(Duration::from_secs(20));
     signal(child.id(), "INT");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     let document: Document = serde_json::from_slice(&output.stdout).expect("valid JSON");
     assert!(document.interrupted);
-    assert_eq!(document.measurements().map(Vec::len), Some(1));
+    let measured = document.measurements().expect("measurements");
+    assert_eq!(measured.len(), 2);
+    assert!(measured[0].stop != Stop::Interrupted && measured[1].stop == Stop::Interrupted);
+    assert!(measured[1].ios > 0 && measured[1].throughput_ci95[1] > 0.0);
+    assert!(folder.path().join("requests.2.csv").exists(), "its rows too");
     assert_eq!(scratch_files(folder.path()), Vec::<PathBuf>::new());
 }
 
-/// On a server it may take longer to remove many files than an interrupted process is given.
+/// On a server, removing many files may take longer than an interrupted process is given.
 #[test]
 fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed() {
     let strace = |words: &[&str]| {
@@ -174,7 +180,7 @@ fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed()
     let slow = ["-e", "trace=unlinkat", "-e", "inject=unlinkat:delay_enter=20000000"];
     let mut command = strace(&slow);
     command.arg(cargo_bin("ioscape")).args(["campaign", "run"]);
-    // Should the test give up, both end by themselves.
+    // If the test gives up, both end by themselves.
     command.args([file.as_path(), place.path()]).args(["--budget", "2m", "-o"]).arg(&result);
     let tracer = Started::spawn(command);
     wait_until(|| result.exists());
@@ -210,7 +216,8 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     assert!(read(&result).is_some_and(|document| document.interrupted));
 }
 
-/// A program that ignores the end of its children starts others that do so too: the kernel would keep no exit code of our workers.
+/// A program that ignores SIGCHLD starts programs that inherit this: the kernel would then keep no
+/// exit code of our workers.
 #[test]
 fn a_start_with_the_end_of_children_ignored_changes_nothing() {
     let folder = tempfile::tempdir().expect("a temporary directory");

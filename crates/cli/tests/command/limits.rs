@@ -1,4 +1,5 @@
-//! Limits, signals and other programs: each fault ends in one sentence and the right exit code, and leaves nothing behind.
+//! Limits, signals and other programs: each fault ends in one sentence and the right exit code, and
+//! leaves nothing behind.
 
 use crate::common::started::{Started, signal};
 use crate::common::{
@@ -14,7 +15,7 @@ use std::process::Command;
 const TINY: &str = "title = \"tiny\"\nrounds = 1\n[base]\nworkload = \"write\"\nfile_size = \"16k\"\niosize = \"4k\"\n\
     [[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"buffered\"\n";
 
-/// The command in a shell, which has done `before`.
+/// The command in a shell that first runs `before`.
 fn after(before: &str, arguments: &[&str]) -> Command {
     let program = ioscape(&[]).get_program().to_owned();
     let mut shell = Command::new("sh");
@@ -45,7 +46,7 @@ fn too_few_files_that_may_be_open_are_told_with_the_limit() {
     }
 }
 
-/// Its soft limit is 1024 on most systems, and two files for each of 512 threads are too many.
+/// The soft limit is 1024 on most systems; two files for each of 512 threads exceed it.
 #[test]
 fn as_many_files_are_open_as_the_hard_limit_allows() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,14 +72,28 @@ fn a_limit_of_the_file_size_is_told_with_the_place() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
-    let folder = tempfile::tempdir().unwrap();
-    let ran = ran_after("exec 3>&1; exec > /dev/null", &short(folder.path()));
-    ran.ended(0);
-    let mut child = Started::of(&short(folder.path()));
-    drop(child.0.stdout.take());
-    child.end().ended(0);
+fn a_reader_that_goes_away_is_a_failure_where_only_it_would_have_had_the_result() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let unread = |words: &[&str]| {
+        let mut command = ioscape(words);
+        command.env("TMPDIR", elsewhere.path());
+        let mut child = Started::spawn(command);
+        drop(child.0.stdout.take());
+        child.end()
+    };
+    for more in [&[][..], &["--json"]] {
+        let ran = unread(&[&short(folder.path())[..], more].concat()).ended(1);
+        let ran = ran.says(&["the reader of the output is gone", "instead"]);
+        let rescued = scratch_of(elsewhere.path());
+        assert!(rescued.len() == 1 && ran.err.contains(path(&rescued[0])), "{rescued:?}");
+        assert!(read(&rescued[0]).contains("\"measurements\""));
+        fs::remove_file(&rescued[0]).unwrap();
+    }
+    let result = elsewhere.path().join("r.json");
+    unread(&[&short(folder.path())[..], &["-o", path(&result)]].concat()).ended(0);
+    unread(&["report", path(&result)]).ended(0);
     nothing_left(folder.path());
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "the result alone");
 }
 
 #[test]
@@ -161,7 +176,8 @@ fn without_a_folder_for_temporary_files_another_is_found() {
     nothing_left(home.path());
 }
 
-/// Runs the command in a mount namespace of its own, which root alone may make, after `before`; says why not otherwise.
+/// Runs the command after `before` in a mount namespace of its own, which only root may create;
+/// otherwise says why not.
 fn apart(before: &str, arguments: &[&str]) -> Option<Ran> {
     let may = |one: &mut Command| one.output().is_ok_and(|ended| ended.status.success());
     if !may(Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "none", "/mnt"])) {
@@ -190,7 +206,7 @@ fn a_read_only_folder_for_temporary_files_loses_nothing() {
     let ran = ran.ended(1).says(&["standard output", "instead"]);
     let rescued = scratch_of(&home);
     assert!(rescued.len() == 1 && ran.err.contains(path(&rescued[0])), "{rescued:?} {}", ran.err);
-    // What must be read twice and comes through a pipe needs a place.
+    // Input that must be read twice and comes through a pipe needs a place.
     let (text, trace) = (place.join("a.csv"), place.join("a.parquet"));
     fs::write(&text, "queued_ns,is_write,offset_bytes,length_bytes\n1,0,4096,4096\n").unwrap();
     run(&["trace", "import", path(&text), "-o", path(&trace)]).ended(0);
@@ -222,7 +238,7 @@ fn without_a_home_another_place_is_found() {
 fn a_thread_that_cannot_be_had_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let place = path(folder.path());
-    // There is no address space for the stack of a thread; the program and its workers begin on one that the kernel gives.
+    // No address space for a thread's stack: program and workers start on the kernel's stack.
     let before = "export RUST_MIN_STACK=1099511627776; ulimit -v 8000000";
     let trace = format!("{place}/a.parquet");
     let commands: [&[&str]; 5] = [
@@ -245,7 +261,7 @@ fn a_thread_that_cannot_be_had_is_told() {
 
 #[test]
 fn a_process_or_thread_too_many_is_told_with_the_limit() {
-    // A user whose processes nobody else counts: the limit is for all of a user's together.
+    // A user ID that nobody else uses: the limit covers all processes of a user.
     let user = 64_000 + std::process::id() % 1_000;
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -269,7 +285,7 @@ fn a_process_or_thread_too_many_is_told_with_the_limit() {
     for (limit, words) in (1..=3).flat_map(|limit| commands.map(|words| (limit, words))) {
         fs::create_dir(&work).unwrap();
         fs::set_permissions(&work, fs::Permissions::from_mode(0o777)).unwrap();
-        // The shells disagree on the letter.
+        // Shells disagree on the letter.
         let before = format!("ulimit -u {limit} 2>/dev/null || ulimit -p {limit}");
         let attempt = |words: &[&str]| {
             let mut command = after(&before, words);
@@ -278,7 +294,7 @@ fn a_process_or_thread_too_many_is_told_with_the_limit() {
         };
         let mut ran = attempt(words);
         if ran.err.contains("within the budget") {
-            // A busy disk took all of that to lay out the sets.
+            // On a busy disk, laying out the sets took all of that time.
             let longer = words.iter().map(|&word| if word == "2s" { "60s" } else { word });
             ran = attempt(&longer.collect::<Vec<_>>());
         }
@@ -362,7 +378,7 @@ fn two_runs_that_write_one_result_leave_a_whole_one() {
         Started::spawn(command)
     };
     let all = [(); 3].map(start);
-    // Who comes late puts its result elsewhere and says so; it replaces nothing that it did not see.
+    // A late command saves elsewhere and says so; it replaces nothing that it has not seen.
     let mut whole = 0;
     for started in all {
         let ran = started.end();

@@ -1,5 +1,5 @@
-//! What needs root and loop devices: options that only one file system honours, replays on a device, and taking down what was
-//! made.
+//! What needs root and loop devices: options that only one file system honours, replays on a
+//! device, and removing what was made.
 
 use super::common::{ioscape, skipped};
 use assert_cmd::cargo::cargo_bin;
@@ -18,7 +18,7 @@ mod made;
 #[path = "loops_xfs_tests.rs"]
 mod xfs;
 
-/// Longest time to wait for what is certain to come.
+/// The longest wait for what is certain to come.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn says(program: &str, words: &[&str]) -> Option<String> {
@@ -26,7 +26,7 @@ fn says(program: &str, words: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Whether loop devices and these programs are at hand; says loudly what is left out otherwise.
+/// Whether loop devices and these programs are available; otherwise says what is left out.
 fn possible(programs: &[&str]) -> bool {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let missing = programs.iter().find(|program| says(program, &["-V"]).is_none());
@@ -73,7 +73,7 @@ impl Drop for Xfs {
     }
 }
 
-/// The control groups that the process made and that are still there.
+/// The control groups that the process made and that still exist.
 fn groups(process: u32) -> Vec<PathBuf> {
     let below =
         ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].map(|place| std::fs::read_dir(place).ok());
@@ -90,7 +90,7 @@ fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_
         return;
     }
     let folder = folder();
-    // Half of its free space holds four times the least group, and nothing like the machine's memory.
+    // Half of its free space holds four times the smallest group, but not the machine's memory.
     let xfs = Xfs::of(1400 << 20, folder.path());
     let (result, page) = (folder.path().join("result.json"), folder.path().join("page.html"));
     let limit = 128 << 20;
@@ -112,7 +112,7 @@ fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_
         let mut all = document.evaluation().expect("an evaluation").each_access();
         all.nth(1).is_some_and(|one| one.probes.iter().any(|p| of_set(&p))) && all.count() == 1
     };
-    // On a machine with much else to do a minute may end before the large sets, or be too short for any that outgrows a group.
+    // On a busy machine, a minute may be too short for the sets that outgrow a group.
     let (mut output, mut process, mut document) = evaluated("60s");
     for budget in ["180s", "400s"] {
         if !goes_beyond(&document) {
@@ -129,8 +129,8 @@ fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_
     assert_eq!(ways, ["buffered", "buffered in a control group of 128 MiB", "direct"]);
     let all: Vec<&Evaluation> = evaluation.each_access().collect();
     let first = |one: &Evaluation| one.findings.sentences[0].clone();
-    assert!(first(all[0]).contains("searched in a control group of 128 MiB"), "{}", first(all[0]));
-    assert!(first(all[1]).contains("holds under that limit"), "{}", first(all[1]));
+    assert!(first(all[0]).contains("for in a control group of 128 MiB"), "{}", first(all[0]));
+    assert!(first(all[1]).contains("hold under that limit"), "{}", first(all[1]));
     assert!(first(all[2]).contains("the device, or of its server"), "{}", first(all[2]));
     // The group's sets outgrow it, and its cache holds no more than the limit.
     let mut beyond = all[1].probes.iter().filter(of_set).peekable();
@@ -146,7 +146,7 @@ fn where_no_set_outgrows_the_memory_a_group_is_outgrown_and_the_device_measured_
     assert_eq!(groups(process), Vec::<PathBuf>::new(), "no group stays behind");
 }
 
-/// A file system in memory of a size, taken down when dropped.
+/// A tmpfs of a given size, unmounted when dropped.
 struct Small(tempfile::TempDir);
 
 impl Small {
@@ -164,7 +164,7 @@ impl Drop for Small {
     }
 }
 
-/// A device on a file of a size, let go when dropped.
+/// A loop device on a file of a given size, detached when dropped.
 struct Loop {
     file: PathBuf,
     device: PathBuf,
@@ -231,7 +231,7 @@ fn a_device_is_replayed_on_when_allowed_and_not_mounted() {
     assert!(refused.status.code() == Some(2) && text.contains("mounted"), "{text}");
 }
 
-/// A campaign on file systems that `command` makes in `folder`, its mounts in a directory of their own.
+/// A campaign on file systems that `command` makes in `folder`, with separate `mounts`.
 fn campaign(mut command: Command, folder: &Path, mounts: &Path, result: &Path) -> Child {
     let file = folder.join("endless.toml");
     let text = "title = \"endless\"\nrounds = 1000\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
@@ -257,20 +257,20 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Lines that name `folder` among the mounts that `process` sees.
+/// The lines of `process`'s mount table that name `folder`.
 fn mounted(folder: &Path, process: &str) -> Vec<String> {
     let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).expect("the mounts");
     naming(&mounts, folder)
 }
 
-/// The process that does the work of `process`, which only keeps it: the mounts are seen by it alone.
+/// The child that does the work of `process`; only this child sees the mounts.
 fn child_of(process: &str) -> String {
     let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     let children = children.expect("the kernel lists children");
     children.split_whitespace().next().expect("it has a child").to_owned()
 }
 
-/// Files in `folder` below loop devices.
+/// Files in `folder` that back loop devices.
 fn attached(folder: &Path) -> Vec<String> {
     let loops = says("losetup", &["--list", "--noheadings", "--output", "BACK-FILE"]);
     naming(&loops.expect("losetup lists"), folder)
@@ -281,7 +281,7 @@ fn naming(text: &str, folder: &Path) -> Vec<String> {
     text.lines().filter(|line| line.contains(name)).map(str::to_owned).collect()
 }
 
-/// Waits until no loop device has its file in `folder`: others may look at a device for a moment.
+/// Waits until no loop device has its file in `folder`: others may hold one for a moment.
 fn expect_detached(folder: &Path) {
     let begun = Instant::now();
     while !attached(folder).is_empty() {
@@ -327,7 +327,7 @@ fn an_interrupted_campaign_takes_down_all_that_it_made() {
     }
 }
 
-/// `mkfs.xfs` begins by discarding the whole device, which may take minutes, and writes when that is done.
+/// `mkfs.xfs` first discards the whole device, which may take minutes, and then writes.
 #[test]
 fn an_interruption_ends_the_program_that_makes_a_file_system_too() {
     if !possible(&["mount"]) {
@@ -387,7 +387,7 @@ fn a_campaign_whose_file_system_another_program_fills_keeps_what_was_measured() 
     let filler = small.0.path().join("of-another-program");
     let mut other = std::fs::File::create(&filler).expect("a file");
     let block = vec![0; 4 << 20];
-    // What becomes free is shared with the campaign, whose large file then finds no room.
+    // The test competes for freed space with the campaign, whose large file then finds no room.
     while child.try_wait().expect("the child can be asked").is_none() {
         assert!(begun.elapsed() < PATIENCE, "it goes on without room");
         if other.write(&block).is_err() {
@@ -477,7 +477,7 @@ fn a_file_behind_a_loop_device_is_no_target_by_any_of_its_names() {
             refused_by(words, file);
         }
     };
-    // By names that the kernel does not have: from here, through a link from another file system, and through the folder above.
+    // By names unknown to the kernel: relative, through a link, and through the parent.
     let here = Path::new(disk.file.file_name().expect("a name"));
     let up = folder.path().join("..").join(folder.path().file_name().expect("a name")).join(here);
     for file in [here, link.as_path(), up.as_path()] {
@@ -486,7 +486,7 @@ fn a_file_behind_a_loop_device_is_no_target_by_any_of_its_names() {
     std::fs::hard_link(&disk.file, &other).expect("a link");
     refused(&disk.file);
     refused(&other);
-    // The kernel now knows it by no name that there is, and then by one that is no text.
+    // The kernel's name for the file first no longer exists, and then is not valid text.
     let aside = folder.path().join("aside");
     std::fs::hard_link(&disk.file, &aside).expect("a link");
     std::fs::remove_file(&disk.file).expect("the link");

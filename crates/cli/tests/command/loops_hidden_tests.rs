@@ -1,4 +1,5 @@
-//! What a campaign mounts is seen by it alone, and what others unmount meanwhile does not stay alive in it.
+//! A campaign's mounts are visible only to itself, and what others unmount meanwhile does not stay
+//! mounted in it.
 
 use super::{PATIENCE, campaign, child_of, expect_detached, folder, mounted, possible};
 use assert_cmd::cargo::cargo_bin;
@@ -12,7 +13,7 @@ fn what_the_machine_unmounts_during_a_campaign_is_unmounted_there_too() {
     }
     let [place, mounts, other] = [(); 3].map(|()| folder());
     let result = mounts.path().join("result.json");
-    // Mounts that are shared, as on most machines, but not with this one.
+    // Mounts that are shared, as on most machines, but not with the machine of the test.
     let script = "mount --make-rshared / && mount -t tmpfs tmpfs \"$0\" && exec \"$@\"";
     let mut machine = Command::new("unshare");
     machine.args(["--mount", "--propagation", "private", "sh", "-c", script]);

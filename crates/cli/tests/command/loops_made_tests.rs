@@ -1,12 +1,12 @@
-//! File systems that a campaign makes, found without a path to what makes them, at rest while they are measured and left as they should be; and
-//! devices that may hold nothing.
+//! File systems that a campaign makes: their programs are found outside `PATH`, they are idle while
+//! measured, and they are left as they should be; and devices whose blocks may hold nothing.
 
 use super::{Loop, entries, folder, possible, says};
 use crate::common::{Ran, ioscape, path, read, run, skipped};
 use ioscape_schema::Document;
 use std::path::{Path, PathBuf};
 
-/// Where programs for the superuser lie.
+/// Directories of programs for the superuser.
 const FOR_ROOT: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 #[test]
@@ -32,7 +32,8 @@ fn file_systems_are_made_without_a_path_to_the_programs_for_it_and_do_nothing_of
     assert!(options.contains("noinit_itable"), "its tables are written meanwhile: {options}");
 }
 
-/// What stayed was written back by the unmount, which may take longer than an interrupted process is given.
+/// Once, measured files that stayed were written back by the unmount, which may take longer than an
+/// interrupted process is given.
 #[test]
 fn what_is_measured_in_a_file_system_that_was_made_is_removed_and_what_fills_it_stays() {
     if !possible(&["mkfs.ext4", "losetup", "mount"]) {
@@ -66,7 +67,7 @@ fn reads_of_a_device_whose_blocks_may_hold_nothing_are_doubted() {
     let most = read(&Path::new("/sys/block").join(name).join("queue/discard_max_bytes"));
     let times = |words: &[&str]| run(words).ended(0).out.matches("takes discards").count();
     let is_doubted = usize::from(most.trim() != "0");
-    // Of the run, and of the document.
+    // One warning for the run, and one for the document.
     assert_eq!(times(&["vxbench", "-w", "read", "--json", path(&disk.device)]), 2 * is_doubted);
     let file = folder.path().join("reads.toml");
     let text = "title = \"reads\"\nrounds = 1\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
@@ -74,7 +75,7 @@ fn reads_of_a_device_whose_blocks_may_hold_nothing_are_doubted() {
     std::fs::write(&file, text).expect("a campaign");
     let words = ["campaign", "run", "--json", path(&file), path(folder.path())];
     assert_eq!(times(&[&words[..], &[path(&disk.device)]].concat()), is_doubted, "told once");
-    // One that the campaign made is laid out.
+    // A device that the campaign made is laid out.
     let made = ["--fs", "raw", "--fs-size", "128M", "--as-root-make"];
     assert_eq!(times(&[&words[..], &made].concat()), 0);
 }

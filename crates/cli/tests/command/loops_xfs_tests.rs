@@ -1,4 +1,5 @@
-//! What XFS honours and memory does not: atomic writes, and the size of extents; and that it is known again on another device.
+//! What XFS honours and memory does not: atomic writes and the extent size; and that an XFS is
+//! recognized on another device.
 
 use super::{Loop, Xfs, folder, possible, says};
 use crate::common::skipped;
@@ -66,7 +67,7 @@ fn xfs_takes_an_extent_size_and_memory_says_that_it_does_not() {
     assert!(!elsewhere.exists(), "nothing is left behind");
 }
 
-/// XFS has no other number than its device's, which is another one when a volume is attached again.
+/// XFS has no number but its device's, which changes when a volume is attached again.
 #[test]
 fn an_evaluation_on_xfs_goes_on_where_it_is_mounted_from_another_device() {
     if !possible(&["mkfs.xfs", "losetup", "findmnt"]) {
@@ -85,7 +86,7 @@ fn an_evaluation_on_xfs_goes_on_where_it_is_mounted_from_another_device() {
     assert!(begun.status.success(), "{begun:?}");
     let before = source();
     says("umount", &[&mount]).expect("it can be unmounted");
-    // It takes the device that was let go.
+    // This takes the device that was released.
     let _other = Loop::make(folder.path(), 1 << 20);
     let image = text(&folder.path().join("image"));
     says("mount", &["-o", "loop", &image, &mount]).expect("it can be mounted");

@@ -1,4 +1,4 @@
-//! The command as users run it. One binary, so that it is linked once.
+//! The command as users run it. A single binary, so that it is linked once.
 #![allow(clippy::print_stderr, reason = "tests that are skipped say so")]
 
 mod ab;

@@ -1,4 +1,4 @@
-//! What other programs do to inputs and results while a command is at work on them.
+//! What other programs do to inputs and results while a command works on them.
 
 use crate::common::started::{Started, signal, wait_until};
 use crate::common::{Ran, ioscape, path, read, run, scratch_of, warm_campaign};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Requests in the trace: far more than are read at once.
 const ROWS: u64 = 400_000;
 
-/// A trace of some megabytes.
+/// A trace of several megabytes.
 fn trace(folder: &Path) -> PathBuf {
     let file = folder.join("a.csv");
     let row = |n: u64| format!("{n}000000,{},{},4096\n", n % 2, n * 7919 % 2_000_000 * 4096);
@@ -31,8 +31,9 @@ fn position(process: u32, file: &Path) -> Option<u64> {
     ours.filter_map(at).max()
 }
 
-/// Imports the trace; in the middle of its reading `change` is done to it, with how far it was read. It is begun again where it was read too fast for
-/// this test, which may have been woken late.
+/// Imports the trace and applies `change` to it in the middle of the reading, with the position
+/// read so far. Starts over if the trace was read before the test, which may wake up late, could
+/// change it.
 fn imported(folder: &Path, change: impl Fn(&Path, u64)) -> Ran {
     let (input, output) = (trace(folder).canonicalize().unwrap(), folder.join("o.csv"));
     let half = fs::metadata(&input).unwrap().len() / 2;
@@ -73,7 +74,7 @@ fn an_input_that_is_shortened_while_it_is_read_is_told() {
     let cut =
         |file: &Path, at: u64| File::options().write(true).open(file).unwrap().set_len(at).unwrap();
     let before = |file: &Path, at: u64| cut(file, at / 2);
-    // Where a line ends, so that what is left is a sound trace.
+    // At the end of a line, so that the rest is a valid trace.
     let behind = |file: &Path, at: u64| {
         let text = read(file);
         let line = text[..2 * at as usize].rfind('\n').expect("lines");
@@ -100,8 +101,9 @@ fn interrupted(folder: &Path, result: &Path) {
     started.end().ended(130);
 }
 
-/// Resumes one result by two commands at once, whose words but for the result these are. Who saves after the other did goes on
-/// elsewhere, names every file that it leaves there, and nothing that was not seen is replaced.
+/// Resumes one result with two commands at once; `words` are theirs without the result. The command
+/// that saves last continues elsewhere and names every file that it leaves there; nothing unseen is
+/// replaced.
 fn resumed_twice(words: &[&str], result: &Path, is_whole: impl Fn(&Document) -> bool) {
     let elsewhere = tempfile::tempdir().unwrap();
     let start = |()| {
@@ -120,7 +122,7 @@ fn resumed_twice(words: &[&str], result: &Path, is_whole: impl Fn(&Document) -> 
     let is_whole = |file: &PathBuf| is_whole(&serde_json::from_str(&read(file)).unwrap());
     let rescued = scratch_of(elsewhere.path());
     assert_eq!(rescued.iter().filter(|file| is_whole(file)).count(), late, "{rescued:?}");
-    // A file of the same name but for a number would be found in its longer name.
+    // A file with the same name except for a number would match within its longer name.
     let names = |file: &&PathBuf| said.split([' ', ';', '\n']).any(|word| word == path(file));
     assert_eq!(rescued.iter().find(|file| !names(file)), None, "{said}");
     assert!(late < 2 && is_whole(&result.to_owned()));
@@ -161,7 +163,7 @@ fn a_late_resume_that_is_interrupted_names_the_file_that_it_saved() {
     command.env("TMPDIR", elsewhere.path());
     let started = Started::spawn(command);
     let process = started.0.id();
-    // Once it has begun, what it goes on from is read, and another program is faster.
+    // Once it has begun, it has read what it continues from, and another program is faster.
     wait_until(|| !scratch_of(folder.path()).is_empty());
     let other = folder.path().join("other");
     fs::copy(&result, &other).unwrap();

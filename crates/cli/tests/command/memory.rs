@@ -1,4 +1,4 @@
-//! Memory that cannot be had: for the requests, in the control group, locked.
+//! Memory that is not available: for the requests, in the control group, locked.
 
 use crate::common::started::{Started, wait_until};
 use crate::common::{Ran, ioscape, path, run, scratch_of, shim, skipped, user_or_skip};
@@ -16,16 +16,17 @@ fn limited(limit: &str, arguments: &[&str]) -> Command {
     shell
 }
 
-/// A short job, which can be finished, and threads with requests of 16 MiB each.
+/// A short job, which can finish, and threads with requests of 16 MiB each.
 const LARGE: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
     [[job]]\nname = \"large\"\nunique_bytes = \"32M\"\nsize_mean = \"16M\"\nsize_dist = \"fixed\"\nprocesses = 64\n\
     workers = \"threads\"\nseconds = 0.1\n";
 
-/// The same, and processes that need little for their requests, but each some memory of its own.
+/// The same short job, and processes that need little memory for their requests, but each some of
+/// its own.
 const MANY: &str = "[[job]]\nname = \"finished\"\nunique_bytes = \"1M\"\nseconds = 0.1\n\
     [[job]]\nname = \"many\"\nunique_bytes = \"4M\"\nsize_mean = \"4k\"\nprocesses = 200\nseconds = 0.1\n";
 
-/// Stands between the command and the C library: no memory can be had once the file `NONE_IF` exists.
+/// A shim between the command and the C library: allocations fail once the file `NONE_IF` exists.
 const SHIM: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
     static int none(void) { const char *file = getenv(\"NONE_IF\"); return file && !access(file, F_OK); }\n\
     void *malloc(size_t n) {\n  static void *(*real)(size_t);\n\
@@ -33,9 +34,9 @@ const SHIM: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>
     void *realloc(void *p, size_t n) {\n  static void *(*real)(void *, size_t);\n\
       if (!real) real = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, \"realloc\");\n  return none() ? 0 : real(p, n);\n}\n";
 
-/// Limits of a process beyond what the program takes to begin, in KiB: to what a small trace needs.
+/// Process limits, in KiB above the least with which the program starts, up to a small trace's.
 const BEYOND: [u32; 6] = [0, 500, 2_000, 8_000, 24_000, 64_000];
-/// How exactly it is known what the program takes to begin, in KiB.
+/// Precision in KiB to which that minimum is found.
 const STEP: u32 = 256;
 
 fn jobs(folder: &Path, text: &str) -> PathBuf {
@@ -105,8 +106,8 @@ fn a_folder_goes_even_where_no_memory_is_left_for_the_end() {
     assert!(text.contains("\"campaign\""), "what was measured is kept");
 }
 
-/// The least limit, in KiB, with which the program begins. With somewhat less it says that there is not enough; with far less the kernel
-/// does not load it.
+/// The smallest limit, in KiB, at which the program starts. Slightly below it, the program says
+/// that memory is short; far below, the kernel does not load it.
 fn least() -> u32 {
     let version = |kib: u32| Ran::of(limited(&format!("-v {kib}"), &["--version"]));
     let (mut too_little, mut enough) = (0, 2_000_000);
@@ -126,7 +127,7 @@ fn a_control_group_whose_memory_runs_out_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = jobs(folder.path(), MANY);
     let ran = run(&["run", path(folder.path()), path(&jobs), "--memory", "16M"]);
-    // A refusal of the workload itself would be this test's own mistake.
+    // A refusal of the workload itself would be a mistake in this test.
     if ran.code == Some(2) && !ran.err.contains("this workload") {
         return skipped(&format!("no memory group: {}", ran.err));
     }

@@ -134,7 +134,7 @@ fn no_job_is_run_where_a_later_one_cannot_be() {
             .expect("a file");
         refused(&["run", path(folder.path()), path(&jobs)], &["job \"later\"", named]);
     }
-    // fio could not read a log with the name of a file in such a folder.
+    // fio could not read a log with a file name in such a directory.
     let spaced = folder.path().join("two words");
     std::fs::create_dir(&spaced).expect("a folder");
     let log = folder.path().join("log");

@@ -1,4 +1,4 @@
-//! `predict`, `compare` and `validate` from result files: what they print and write, and what they refuse.
+//! `predict`, `compare` and `validate` on result files: what they print, write and refuse.
 
 use super::common::started::{Started, signal, wait_until};
 use super::common::{in_memory, program, refused, scratch_files};
@@ -8,7 +8,7 @@ use ioscape_schema::{
 };
 use std::path::{Path, PathBuf};
 
-/// A real evaluation of half a minute, 64 MiB of memory and sets up to 256 MiB, without its log.
+/// A real evaluation of half a minute: 64 MiB of memory, sets up to 256 MiB, without its log.
 const SMALL: &str = include_str!("data/small.ioscape.json");
 
 pub(super) fn ioscape(arguments: &[&str]) -> Command {
@@ -28,7 +28,7 @@ pub(super) fn small_evaluation() -> (Document, Evaluation) {
     (document, evaluation)
 }
 
-/// The same system, twice as fast, and its workloads changed.
+/// The same system, twice as fast, with changed workloads.
 pub(super) fn twice_as_fast(change: impl Fn(&mut Workload)) -> Document {
     let (document, mut evaluation) = small_evaluation();
     let curves = evaluation.regions.iter_mut().flat_map(|region| {
@@ -212,7 +212,8 @@ fn results_of_different_kinds_are_refused() {
     refused(&["compare", &a, &b], &["a holds an evaluation and b holds runs", "one kind"]);
     refused(&["compare", &b, &b, "--workloads", "paper"], &["need predictions"]);
     let same = document(&stdout(&["compare", &b, &b, "--json"]));
-    assert_eq!(same.comparison().expect("a comparison").measured[0].rows.len(), 1);
+    // Throughput and two response times.
+    assert_eq!(same.comparison().expect("a comparison").measured[0].rows.len(), 3);
 }
 
 #[test]
@@ -225,7 +226,6 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
         (&["--engine", "mmap"], ["engine mmap", "--engine mmap"]),
         (&["--size-dist", "fixed"], ["size distribution fixed", "--size-dist fixed"]),
         (&["--advice", "random"], ["advice random", "ioscape run"]),
-        (&["--think-time", "1ms"], ["think time 1000000 ns", "--think-time 1000000ns"]),
         (&["--engine", "io_uring", "--queue-depth", "32"], ["queue depth 32", "--queue-depth 32"]),
         (&["--queue-depth", "32"], ["evaluate /srv/data --engine io_uring", "--queue-depth 32"]),
     ] {
@@ -237,7 +237,7 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
     refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--access dsync"]);
 }
 
-/// The small evaluation as one of a larger memory than its sets, of which it tells no end of a cache.
+/// The small evaluation with more memory than its largest set, so that it shows no end of a cache.
 fn not_outgrown() -> (Document, Evaluation) {
     let (document, mut evaluation) = small_evaluation();
     evaluation.borders.clear();
@@ -258,10 +258,10 @@ fn a_set_that_outgrows_memory_is_not_told_from_sets_that_did_not() {
     let predicted = told.predictions().expect("predictions");
     assert_eq!(predicted.len(), 1, "the other is told");
     assert!(told.warnings.iter().any(|doubt| doubt.message.contains("large is not predicted")));
-    // One that found the end of a cache knows what is behind.
+    // An evaluation that found the end of a cache knows what lies beyond.
     let b = folder.put("b.json", &small());
     stdout(&["predict", &b, "--unique-bytes", "16G"]);
-    // What one of them does not tell is not compared.
+    // What one of them cannot predict is not compared.
     let both = self::document(&stdout(&["compare", &b, &a, "--workloads", &jobs, "--json"]));
     assert_eq!(both.comparison().expect("a comparison").comparison.len(), 1);
     assert!(both.warnings.iter().any(|doubt| doubt.message.contains("large is not predicted")));
@@ -359,7 +359,7 @@ fn a_validation_measures_what_it_predicted() {
     let (a, out, page) =
         (folder.put("a.json", &tiny()), folder.path("v.json"), folder.path("v.html"));
     let target = folder.0.path().to_str().expect("a path");
-    // Ended by its workloads: of a short time a busy disk may take all to lay out the sets.
+    // Ended by its workloads: on a busy disk, laying out the sets may use up a short budget.
     let asked = ["--workloads", "3", "--rounds", "1", "--budget", "60s", "--seed", "5"];
     let outputs = ["-o", &out, "--html", &page];
     let summary = stdout(&[&["validate", &a, target][..], &asked, &outputs].concat());
@@ -380,7 +380,7 @@ fn a_validation_measures_what_it_predicted() {
     assert_eq!(scratch_files(folder.0.path()), Vec::<PathBuf>::new());
 }
 
-/// Starts the command, interrupts it when its result holds some measurements, and gives what it kept.
+/// Starts the command, interrupts it after some measurements, and returns what it kept.
 fn interrupted(arguments: &[&str], out: &str) -> Document {
     let started = Started::of(arguments);
     let saved = || -> Option<usize> {
@@ -397,7 +397,7 @@ fn interrupted(arguments: &[&str], out: &str) -> Document {
 fn an_interrupted_validation_is_kept_and_goes_on() {
     let folder = Folder::new();
     let (a, out) = (folder.put("a.json", &tiny()), folder.path("v.json"));
-    // In memory: beside other work a disk may hold a worker for longer than an interruption waits.
+    // In memory: a busy disk may hold up a worker for longer than an interruption waits.
     let place = in_memory();
     let target = place.path().to_str().expect("a path");
     let asked = ["--workloads", "12", "--rounds", "1", "--budget", "10m", "-o", &out];

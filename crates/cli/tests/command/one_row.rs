@@ -1,4 +1,5 @@
-//! One row type: a workload measured, simulated and replayed gives three traces, and the same code analyses all three.
+//! One row type: a workload that is measured, simulated and replayed gives three traces, and the
+//! same code analyzes all three.
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
@@ -31,14 +32,14 @@ fn asked(summary: &TraceSummary) -> String {
 fn a_workload_measured_simulated_and_replayed_is_analysed_by_the_same_code() {
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path();
-    // Whole sectors of the drive, a set that fits on it, and thinking that keeps the requests few.
+    // Whole sectors, a set that fits on the drive, and think time that keeps the requests few.
     let workload = "--unique-bytes 4M --size-mean 8k --read-frac 0.6 --seq-frac 0.3 --processes 3 --think-time 2ms";
     let words = format!("run . {workload} --seconds 300ms --rows measured.parquet");
     let document = ioscape(here, &words);
     let measurement = &document.measurements().expect("measurements")[0];
     let measured = analyzed(here, "measured.parquet");
 
-    // The rows are the measurement: they count what it counts.
+    // The rows agree with the measurement's counts.
     assert_eq!(measured.ios, measurement.ios);
     let load = measured.partitions[0].load;
     assert_eq!(load.moved(), measurement.bytes);

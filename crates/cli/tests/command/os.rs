@@ -1,4 +1,5 @@
-//! The micro-benchmarks by the command: whole runs, misuse, and the steps that only the program itself asks for.
+//! The micro-benchmarks through the command: whole runs, misuse, and the steps that only the
+//! program itself requests.
 
 use super::common::program;
 use assert_cmd::Command;
@@ -16,7 +17,8 @@ fn document(words: &[&str]) -> Value {
     serde_json::from_slice(&output.get_output().stdout).expect("JSON")
 }
 
-/// What a result is to say that steps ended in: the smallest program, where there is one and files in memory are executed.
+/// What a result must name as the program that ended the steps: the smallest one, if it exists and
+/// files in memory can be executed.
 fn end_of_steps(os: &Value) -> String {
     let smallest = os["system"]["settings"]["program of a process: smallest"].as_str();
     let bytes = smallest.and_then(|told| told.split(' ').next());
@@ -39,14 +41,14 @@ fn the_andrew_benchmark_does_all_of_its_work() {
     assert_eq!((os["mab"]["files"].as_u64(), os["mab"]["compiles"].as_u64()), (Some(70), Some(17)));
     assert_eq!(os["mab"]["processes_end_in"], end_of_steps(os));
     let all = os["benchmarks"].as_array().unwrap();
-    // Beside other programs there is no value, but what the runs took is told all the same.
+    // Beside other programs there is no value, but the times of the runs are reported all the same.
     let times = |one: &Value, key: &str| -> Vec<f64> {
         one[key].as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
     };
     let value = |case: &str| {
         let one = all.iter().find(|one| one["case"] == case).unwrap();
         let mut runs = [times(one, "processes"), times(one, "set_aside")].concat();
-        // On a machine that is busy enough the time ends before six runs.
+        // On a busy enough machine, time ends before six runs.
         assert!((1..=6).contains(&runs.len()), "{one}");
         runs.sort_by(f64::total_cmp);
         one["value"].as_f64().unwrap_or_else(|| {
@@ -120,7 +122,7 @@ fn a_killed_run_leaves_what_it_had_measured() {
     assert_eq!(left(), 1, "a killed process cannot clean up");
     let begun = std::time::Instant::now();
     let mut told = Vec::new();
-    // A step that was under way ends by itself, and holds the folder until then.
+    // A step that was running ends by itself, and holds the directory until then.
     while left() > 0 {
         assert!(begun.elapsed().as_secs() < 300, "it stays");
         let next = ioscape(&["os", "--quick", "--only", "getpid", "--dir", place]).output();
@@ -145,13 +147,13 @@ fn misuse_is_told_in_a_sentence() {
     }
 }
 
-/// The processors that this program may use; a quota of their time makes them no fewer.
+/// The processors that this program may use; a CPU quota does not reduce their number.
 fn processors() -> Vec<usize> {
     let mask = rustix::thread::sched_getaffinity(None).expect("a mask");
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|&number| mask.is_set(number)).collect()
 }
 
-/// Programs that compute on every processor; they end with this value.
+/// Programs that compute on every processor, stopped when this value is dropped.
 struct BusyLoops(Vec<std::process::Child>);
 
 impl BusyLoops {
@@ -167,7 +169,7 @@ impl BusyLoops {
 impl Drop for BusyLoops {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // One that has ended by itself is no matter.
+            // A program that has already ended is no problem.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -1,4 +1,5 @@
-//! Outputs: nothing is destroyed that is no result of ours, and what was measured is not lost when it cannot be written.
+//! Outputs: nothing but our own results is destroyed, and measurements are not lost when they
+//! cannot be written.
 
 use crate::common::{Ran, ioscape, path, read, refused, run, scratch_of, user_or_skip};
 use std::fs;
@@ -7,15 +8,15 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink
 use std::path::Path;
 use std::process::Stdio;
 
-/// A user that is not the one who runs the tests.
+/// A user other than the one who runs the tests.
 const NOBODY: u32 = 65_534;
 
-/// A short measurement in `folder`, which writes a result.
+/// A short measurement in `folder` that writes a result.
 fn measured(folder: &Path, more: &[&str]) -> Ran {
     run(&[&["run", path(folder), "--unique-bytes", "1M", "--seconds", "100ms"], more].concat())
 }
 
-/// A trace in a format that everybody writes.
+/// A trace in a widely used format.
 fn iolog(folder: &Path) -> String {
     let file = folder.join("a.iolog");
     let text = "fio version 2 iolog\nf add\nf open\nf read 0 4096\nf write 8192 4096\nf close\n";
@@ -27,7 +28,8 @@ fn mode(file: &Path) -> u32 {
     file.metadata().expect("a file").mode() & 0o7777
 }
 
-/// Standard output is one document, and the summary, which has this word, is on standard error.
+/// Checks that standard output is one document, and that the summary, which contains this word, is
+/// on standard error.
 fn is_one_document(ran: &Ran, summary: &str) {
     let found: serde_json::Value = serde_json::from_str(&ran.out).expect("one document alone");
     assert_eq!(found["schema"], "ioscape/1");
@@ -340,7 +342,7 @@ fn results_without_a_name_do_not_replace_one_another() {
     assert_eq!((results, left.len()), (3, 6), "{left:?}");
 }
 
-/// A link of ours to a device that takes no byte, under a name that ends like rows of requests.
+/// A link to a device that takes no byte, named like a file of rows.
 fn full(folder: &Path) -> String {
     let link = folder.join("full.csv");
     symlink("/dev/full", &link).expect("a link");

@@ -1,4 +1,5 @@
-//! Named pipes as inputs: a program that writes late is waited for, which is said, and Ctrl-C ends the wait.
+//! Named pipes as inputs: the command waits for a program that writes late and says so, and Ctrl-C
+//! ends the wait.
 
 use crate::common::started::{Started, signal, wait_until};
 use crate::common::{path, run};
@@ -52,7 +53,7 @@ fn a_pipe_that_is_written_late_is_read_whole() {
     assert!(ran.out.contains("\"ios\": 1000"), "{}", ran.out);
 }
 
-/// What was passed on cannot be taken back.
+/// Rows already passed on cannot be taken back.
 #[test]
 fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -62,11 +63,11 @@ fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
     let to = std::fs::File::options().write(true).open(&from).unwrap();
     let writer = std::thread::spawn(move || {
         let mut to = BufWriter::new(to);
-        // It ends with its reader.
+        // The writer ends with its reader.
         let row = |n: u64| format!("0,{},4096,r,{}.{:03}\n", n * 8, n / 1000, n % 1000);
         (0..).find(|n| to.write_all(row(*n).as_bytes()).is_err())
     });
-    // The latest rows are kept back, to be put in order, so that the first one comes late.
+    // The latest rows are held back for sorting, so the first one comes late.
     let passed_on = BufReader::new(started.0.stdout.take().unwrap()).lines();
     let rows = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&rows);

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-/// A user that is not the one who runs the tests.
+/// A user other than the one who runs the tests.
 const NOBODY: u32 = 65_534;
 
 /// Every output of every command, as OUT, on a [`Bench`].
@@ -69,7 +69,8 @@ const OUTPUTS: [&str; 46] = [
     "report result.json -o OUT",
 ];
 
-/// Further outputs, whose commands take long or fail on so little; only what is refused is tried of them.
+/// Additional outputs, whose commands take long or fail on so little input; only refusals are
+/// tested for them.
 const REFUSED_OUTPUTS: [&str; 5] = [
     "evaluate dir -o OUT",
     "simulate trace.csv --drive drive.toml --html OUT",
@@ -110,7 +111,7 @@ const INPUTS: [&str; 28] = [
     "twin --from IN -o new",
 ];
 
-/// Further inputs, which are read when others were.
+/// Additional inputs, which are read after others.
 const FURTHER_INPUTS: [&str; 4] = [
     "simulate trace.csv --drive IN",
     "simulate trace.csv --drive 0=IN",
@@ -118,7 +119,7 @@ const FURTHER_INPUTS: [&str; 4] = [
     "report IN",
 ];
 
-/// Arguments that name a directory, or what is measured: `misuse` and `privileges` are about those.
+/// Arguments that name a directory or what is measured; `misuse` and `privileges` cover those.
 const PLACES: [&str; 17] = [
     "evaluate",
     "run",
@@ -165,7 +166,7 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// A command on it, with the place that is tried.
+    /// A command in this directory, with the place that is tried.
     fn command(&self, line: &str, place: &str) -> Command {
         let words: Vec<String> =
             line.split(' ').map(|word| word.replace("OUT", place).replace("IN", place)).collect();
@@ -184,7 +185,7 @@ impl Bench {
         line.split(' ').filter(|word| self.path(word).is_file())
     }
 
-    /// The names of all that is in it and in its directory, with their content.
+    /// The names and contents of all files in it and in its directory.
     fn content(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let folders = [self.0.path().to_owned(), self.path("dir")];
         let all =
@@ -197,7 +198,7 @@ impl Bench {
     }
 }
 
-/// A table of one cell.
+/// A campaign with a table of one cell.
 const CAMPAIGN: &str = "title = \"One\"\nsource = \"a test\"\nabout = \"One cell.\"\nrounds = 1\n\
     [base]\nworkload = \"write\"\nfile_size = \"64k\"\n[[vary]]\nname = \"iosize\"\nvalues = [\"64k\"]\n\
     [[method]]\nname = \"buffered\"\n";
@@ -206,7 +207,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// All outputs, also with `--force` before what follows `--`.
+/// All outputs; `forced` adds `--force` before what follows `--`.
 fn outputs() -> impl Iterator<Item = &'static str> {
     OUTPUTS.into_iter().chain(REFUSED_OUTPUTS)
 }
@@ -218,7 +219,8 @@ fn forced(line: &str) -> String {
     }
 }
 
-/// The arguments of a command and of those below it that name files: the command, and the option or nothing.
+/// Collects the arguments of a command and its subcommands that name files: the command, and the
+/// option if there is one.
 fn arguments(command: &clap::Command, name: &str, all: &mut Vec<(String, String)>) {
     for argument in command.get_arguments() {
         if argument.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
@@ -231,7 +233,7 @@ fn arguments(command: &clap::Command, name: &str, all: &mut Vec<(String, String)
     }
 }
 
-/// The command and the option, or nothing, whose value a line tries.
+/// The command and the option, if any, whose value a line tries.
 fn tried(line: &str) -> (&str, &str) {
     let at = line.find("OUT").or(line.find("IN")).expect("OUT or IN");
     let before = line[..at].trim_end_matches("sim:").trim_end_matches("storage=");
@@ -255,7 +257,8 @@ fn every_argument_that_names_a_file_is_tried() {
     }
 }
 
-/// What must not be replaced, by name, with a word of the reason; root can also make a link of another user.
+/// What must not be replaced, by name, with a word of the reason; root can also create another
+/// user's link.
 fn precious(bench: &Bench) -> Vec<(&'static str, &'static str)> {
     fs::write(bench.path("thesis.parquet"), "precious").expect("a file");
     fs::create_dir(bench.path("folder.parquet")).expect("a folder");
@@ -278,7 +281,7 @@ fn precious(bench: &Bench) -> Vec<(&'static str, &'static str)> {
 fn no_output_replaces_what_is_precious() {
     let bench = Bench::new();
     let always = precious(&bench);
-    // What another command made is not replaced unasked either; no output that is tried is a manual page.
+    // Nor is another command's output replaced unasked; no output tried is a manual page.
     fs::write(bench.path("manual.parquet"), MANUAL_MARK).expect("a file");
     let before = bench.content();
     for line in outputs().filter(|line| is_root() || !needs_root(line)) {
@@ -297,7 +300,7 @@ fn no_output_replaces_what_is_precious() {
     }
 }
 
-/// Whether the command of a line is for root alone.
+/// Whether the command of a line is only for root.
 fn needs_root(line: &str) -> bool {
     line.starts_with("trace record") || line.starts_with("trace top")
 }
@@ -346,7 +349,7 @@ fn no_output_is_lost_on_a_full_device() {
         });
         let ran = ran.ended(1).says(&["full.parquet", "No space left"]);
         let rescued = scratch_of(elsewhere.path());
-        // What is made of other files can be made again; what was recorded lies in a folder that is named.
+        // Derived files can be made again; a recording's directory is named.
         let of_files = ["trace import", "trace export", "trace record", "report", "doctor"];
         let is_measured = !of_files.iter().any(|one| line.starts_with(one));
         let is_named = rescued.iter().any(|file| ran.err.contains(path(file)));
@@ -400,7 +403,7 @@ fn the_wait_for_every_input_is_told_and_can_be_ended() {
     }
 }
 
-/// Changes whether a folder is append-only; says why a test is left out where that cannot be had.
+/// Changes whether a directory is append-only; if impossible, says why the test is skipped.
 fn change(folder: &Path, word: &str) -> bool {
     let changed = Command::new("chattr").arg(word).arg(folder).output();
     let is_changed = changed.is_ok_and(|output| output.status.success());
@@ -410,7 +413,7 @@ fn change(folder: &Path, word: &str) -> bool {
     is_changed
 }
 
-/// A folder beside the binary, which is on a disk if anything is.
+/// A directory beside the binary, which is on a disk if anything is.
 fn on_disk() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }

@@ -1,4 +1,5 @@
-//! What a user without privileges may not do is refused before anything is touched, in one sentence (`docs/privileges.md`).
+//! What an unprivileged user may not do is refused before anything is touched, in one sentence
+//! (`docs/privileges.md`).
 
 use crate::common::{User, path, user_or_skip};
 use std::fs;
@@ -8,7 +9,7 @@ use std::path::Path;
 /// User nobody.
 const NOBODY: u32 = 65534;
 
-/// A folder that everybody may reach, with one of root's and one of everybody's.
+/// A directory accessible to everybody, with one subdirectory of root's and one of everybody's.
 fn folders() -> (tempfile::TempDir, Option<User>) {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -21,7 +22,7 @@ fn folders() -> (tempfile::TempDir, Option<User>) {
     (folder, user)
 }
 
-/// Expects misuse, told in one sentence that says `words`.
+/// Expects misuse, reported in one sentence that says `words`.
 fn refused(user: &User, arguments: &[&str], words: &[&str]) {
     let ran = user.run(arguments).ended(2).says(words);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
@@ -49,7 +50,7 @@ fn a_folder_that_may_not_be_written_to_is_refused() {
     assert!(is_empty(&of_root) && is_empty(&folder.path().join("of-all")));
 }
 
-/// Only benchmarks that make files need a place for them.
+/// Only benchmarks that create files need a place for them.
 #[test]
 fn benchmarks_without_files_run_where_nothing_may_be_written() {
     let (folder, Some(user)) = folders() else { return };
@@ -71,7 +72,7 @@ fn a_file_that_may_not_be_written_to_is_no_target() {
     assert_eq!(fs::read(&file).unwrap(), vec![7; 1 << 20]);
 }
 
-/// Time was set aside for a group that no such user could have.
+/// Once, time was reserved for a group that no such user could have.
 #[test]
 fn a_plan_leaves_no_time_for_a_control_group_that_cannot_be_made() {
     let (folder, Some(user)) = folders() else { return };

@@ -1,11 +1,11 @@
-//! The simulating commands from end to end, on a small trace of our own.
+//! The simulation commands end to end, on a small trace of our own.
 
 use super::common::{data, path, program, run, skipped};
 use ioscape_schema::Document;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A trace in MSR's notation: 600 requests of 8 KB, 40 ms apart, each said to have taken 20 ms.
+/// A trace in MSR's format: 600 requests of 8 KB, 40 ms apart, each recorded as taking 20 ms.
 fn trace(folder: &Path) -> PathBuf {
     let mut text = String::new();
     for n in 0..600u64 {
@@ -82,7 +82,7 @@ fn simulated_rows_are_a_trace_like_any_other() {
         "{}",
         found.overall.workload.read_frac
     );
-    // A drive explains its own times: every request as it was simulated.
+    // A drive explains its own times: every request takes as long as simulated before.
     let again = simulate(&rows, &[]);
     let agreement = again.simulation().and_then(|s| s.agreement.as_ref()).expect("an agreement");
     assert_eq!((agreement.requests, agreement.demerit), (600, 0.0));
@@ -93,7 +93,7 @@ fn simulated_rows_are_a_trace_like_any_other() {
         .args(["--drive", "hp-c2200a", "--rounds", "0", "--keep-skews"])
         .assert();
     let told = String::from_utf8_lossy(&run.success().get_output().stderr).into_owned();
-    // The second half begins with the arm elsewhere than the drive thinks.
+    // The second half begins with the arm elsewhere than the model assumes.
     assert!(told.contains("fit, first half (fitted): demerit 0.00 %"), "{told}");
     assert_eq!(told.matches("median 0.000 ms, 100.0 % within 1 ms").count(), 4, "{told}");
 }
@@ -109,7 +109,7 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// Fits a drive to a trace in which every request took 20 ms: the trace, the drive, and what was said.
+/// Fits a drive to a trace of requests of 20 ms each; returns trace, drive, and output.
 fn calibrated(folder: &Path, rounds: &str) -> (PathBuf, PathBuf, String) {
     let (trace, fitted) = (trace(folder), folder.join("fitted.toml"));
     let run = program()
@@ -145,7 +145,7 @@ fn a_solid_state_drive_takes_a_trace_and_nothing_meant_for_disks() {
     run(&words).ended(2).says(&["--cache is for disks"]);
 }
 
-/// A trace of our own columns: 200 writes of 4 KiB, each followed by a flush, and a discard at the end.
+/// A trace in our own columns: 200 writes of 4 KiB, each followed by a flush; then a discard.
 fn flushed_writes(folder: &Path) -> PathBuf {
     let mut text = String::from("# ioscape trace {\"format\":\"made\",\"devices\":[]}\n");
     text.push_str("queued_ns,is_write,offset_bytes,length_bytes,flags\n");
@@ -167,7 +167,7 @@ fn flushes_and_discards_act_on_flash_and_of_discards_is_told_on_disks() {
     let flash = ["simulate", "--drive", "generic-ssd", "--precondition", "empty"];
     let document = told_of(&flash, &trace);
     let simulation = document.simulation().expect("a simulation");
-    // Every flushed page fills a batch of eight.
+    // Every flushed page takes a whole batch of eight.
     assert_eq!(simulation.requests, 401);
     assert_eq!(simulation.cells[0].write_amplification, Some(8.0));
     let words = ["simulate", path(&trace), "--json", "--drive", "hp-c2247a"];
@@ -219,11 +219,11 @@ fn every_drive_of_disksims_validation_is_as_close_as_disksim_from_its_own_files(
         .map(|row| (row[1].trim_end_matches(".parv"), row[5].parse().expect("a number")))
         .collect();
     assert_eq!(most.len(), 5);
-    // By the measure used here DiskSim's own times come to 0.094, where its script prints 0.090; the figure is ours.
+    // By our measure, DiskSim's own times give 0.094; its script prints 0.090. This is ours.
     for (_, figure) in most.iter_mut().filter(|(drive, _)| *drive == "hp_c2247a") {
         *figure = 0.092;
     }
-    // DiskSim's own run leaves this one out; the figure is ours, so that it gets no worse.
+    // DiskSim's own run leaves this one out; the figure is ours and guards against regressions.
     most.push(("st41601n", 0.078));
     let traces = most.iter().map(|(drive, _)| folder.join(format!("{drive}.trace")));
     let done = program()
@@ -292,7 +292,7 @@ fn requests_beyond_a_drive_can_be_wrapped_and_times_scaled() {
 fn a_drive_that_does_not_explain_its_trace_is_not_called_calibrated() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_, fitted, told) = calibrated(folder.path(), "0");
-    // No disk takes as long for every request.
+    // No disk takes equally long for every request.
     assert!(told.contains("not calibrated: the demerit"), "{told}");
     let text = std::fs::read_to_string(&fitted).expect("a drive");
     assert!(text.contains("status = \"not-calibrated\""), "{text}");
@@ -326,7 +326,7 @@ fn absorption_is_told_when_asked_for_and_rows_are_put_in_order_aloud() {
     assert_eq!(straight, mended);
 }
 
-/// The cells that a command tells of a trace.
+/// The cells that a command reports for a trace.
 fn cells(trace: &Path, options: &[&str]) -> Vec<ioscape_schema::SimulatedCell> {
     let document = told_of(&[&["simulate"], options].concat(), trace);
     document.simulation().expect("a simulation").cells.clone()
@@ -348,7 +348,7 @@ fn drives_and_arrays_are_compared_in_one_table() {
         assert_eq!(cell.energy_j.is_some(), name.0 != Some("hp-97560"), "{name:?}");
         assert_eq!(cell.elapsed.all.requests, 600);
     }
-    // Every drive of the table is as it is alone.
+    // Every drive in the table gives the same result as alone.
     for (at, drive) in drives.iter().enumerate() {
         let alone = cells(&trace, &["--drive", drive]);
         assert_eq!(
@@ -356,7 +356,7 @@ fn drives_and_arrays_are_compared_in_one_table() {
             (&found[2 * at].elapsed, &found[2 * at].parts)
         );
     }
-    // The small writes of RAID-5 cost two accesses one after the other.
+    // Small writes on RAID-5 cost two successive accesses.
     assert!(found[1].physical.write.mean_ns > 1.3 * found[0].physical.write.mean_ns);
     let text = run(&[&["simulate", path(&trace)], &all[..]].concat()).ended(0).out;
     for word in ["hp-97560 ", "generic-ssd ", "p50", "Busy", "Energy"] {

@@ -1,5 +1,5 @@
-//! What a drive is like through the command: a bus that several share, drives as large as today's, what of a description is left out, and
-//! energy.
+//! How a drive behaves through the command: a bus shared by several, drives as large as today's,
+//! parts of a description that are ignored, and energy.
 
 use crate::common::started::Started;
 use crate::common::{data, path, run, skipped};
@@ -15,7 +15,7 @@ fn simulated(trace: &Path, options: &[&str]) -> Simulation {
     document.simulation().expect("a simulation").clone()
 }
 
-/// Rows of our own columns in a file.
+/// A file of rows in our own columns.
 fn rows(folder: &Path, rows: impl Iterator<Item = String>) -> PathBuf {
     let mut text = String::from("queued_ns,device,is_write,offset_bytes,length_bytes\n");
     for row in rows {
@@ -29,7 +29,7 @@ fn rows(folder: &Path, rows: impl Iterator<Item = String>) -> PathBuf {
 #[test]
 fn disks_on_one_bus_wait_for_one_another() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Two disks are asked for 64 KiB in the same moment; their bus carries about 1 MB a second.
+    // Two disks are asked for 64 KiB at the same moment; their bus carries about 1 MB/s.
     let row =
         |n: u64| format!("{},{},0,{},65536", n / 2 * 400_000_000, n % 2, n * 7919 % 3000 * 65536);
     let trace = rows(folder.path(), (0..200).map(row));
@@ -38,7 +38,7 @@ fn disks_on_one_bus_wait_for_one_another() {
         (found.cells[0].elapsed.all.mean_ns, found.cells[0].parts.bus_ns)
     };
     let ((own, own_bus), (shared, shared_bus)) = (of(&[]), of(&["--shared-bus"]));
-    // One of two waits while the other's 64 KiB cross, but for what the disks' accesses lie apart.
+    // One waits while the other's 64 KiB cross the bus, minus the time between their accesses.
     assert!(shared_bus - own_bus > 10e6, "{shared_bus} ns on the bus for {own_bus}");
     assert!(shared - own > 10e6, "{shared} ns for {own}");
 }
@@ -54,7 +54,7 @@ fn the_time_before_the_first_request_is_no_time_of_the_drive() {
         let cell = &found.cells[0];
         (cell.utilization.expect("a share"), cell.energy_j.expect("an energy"))
     };
-    // The platter stands elsewhere an hour later: the mean wait of 200 requests differs by a few percent.
+    // An hour later the platter is at another angle: the mean wait differs by a few percent.
     let alike = |a: (f64, f64), b: (f64, f64)| {
         assert!((a.0 / b.0 - 1.0).abs() < 0.05 && (a.1 / b.1 - 1.0).abs() < 0.02, "{a:?} {b:?}");
     };
@@ -131,7 +131,7 @@ fn recorded_times_are_compared_with_those_of_the_same_load_and_places() {
         String::from("queued_ns,completed_ns,device,is_write,offset_bytes,length_bytes\n");
     for n in 0..300u64 {
         let (at, offset) = (n * 50_000_000, n * 7919 % 3000 * 4096);
-        // One in ten has no completion, and says nothing.
+        // One in ten has no completion, and says nothing about times.
         let end = at + if n % 10 == 0 { 0 } else { 20_000_000 };
         let _ = writeln!(text, "{at},{end},0,0,{offset},4096");
     }
@@ -161,7 +161,7 @@ fn a_trace_that_is_named_twice_does_not_count_twice() {
 #[test]
 fn terabytes_are_simulated_in_bounded_memory() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Places all over a terabyte, three quarters of them written.
+    // Addresses all over a terabyte; three quarters of the requests are writes.
     let row = |n: u64| {
         format!(
             "{},0,{},{},4096",
@@ -193,10 +193,10 @@ fn what_a_description_states_and_is_not_simulated_is_in_the_result() {
     let named = found.left_out.iter().filter(|what| what.contains("barracuda.diskspecs: "));
     let keys: Vec<&String> = named.collect();
     assert!(keys.iter().any(|what| what.contains("Fast write level (line 49)")), "{keys:?}");
-    // The same where every trace has a drive of its own.
+    // The same if every trace device has a drive of its own.
     let own = simulated(&trace, &["--own-drive"]);
     assert_eq!(own.left_out.len(), found.left_out.len(), "{:?}", own.left_out);
-    // A drive that is described in full leaves nothing out.
+    // A drive that is described completely leaves nothing out.
     assert_eq!(
         simulated(&trace, &["--drive", "hp-c2247a", "--wrap"]).left_out,
         Vec::<String>::new()
@@ -240,7 +240,7 @@ fn energy_is_that_of_all_drives_of_whatever_kind_or_none_is_told() {
     let (ssd, disk) = (alone("generic-ssd"), alone("generic-hdd"));
     let (both, left_out) = of("generic-ssd", "generic-hdd");
     let both = both.expect("the power of both is known");
-    // Over the same 8 s, in which one is idle most of the time and the other at work.
+    // Over the same 8 s, during which one drive is mostly idle and the other works.
     assert!(
         both > 0.5 * ssd && both < 0.52 * (ssd + disk) && both > 0.48 * (ssd + disk),
         "{both}: {ssd} {disk}"
@@ -250,7 +250,7 @@ fn energy_is_that_of_all_drives_of_whatever_kind_or_none_is_told() {
     assert_eq!((none, left_out), (None, vec!["energy: no power is stated of hp-97560".to_owned()]));
 }
 
-/// The demerit in a line of what `calibrate` says, in percent.
+/// The demerit in percent, from a line of `calibrate`'s output.
 fn demerit(told: &str, of: &str) -> f64 {
     let line =
         told.lines().find(|line| line.starts_with(of)).unwrap_or_else(|| panic!("{of}: {told}"));

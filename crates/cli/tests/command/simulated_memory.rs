@@ -1,4 +1,5 @@
-//! Simulated systems with other memory: what is predicted from the system as it is, against an evaluation of the other one.
+//! Simulated systems with other memory: predictions from the system as it is, against an evaluation
+//! of the other one.
 
 use super::common::{path, program};
 use super::simulated_systems::{MIB, evaluated_with, random_system, seeds};
@@ -7,9 +8,10 @@ use ioscape_schema::{Access, Document, Measurement, SizeDistribution};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Workloads of one system that are predicted.
+/// Number of workloads predicted per system.
 const MOST: usize = 60;
-/// Sets to the very end of what was evaluated are beyond it by rounding; with less memory, a set is as far past it as a larger one was.
+/// Sets at the very end of the evaluated range lie beyond it by rounding; with less memory, a set
+/// is as far past it as a larger one was.
 const WITHIN: f64 = 0.95;
 
 pub fn whole_pages(bytes: f64) -> f64 {
@@ -28,7 +30,7 @@ pub fn with_memory(text: &str, times: f64) -> String {
     text.lines().map(line).collect()
 }
 
-/// Workloads that were measured there and that an evaluation of sets up to `most_bytes` may know.
+/// Workloads measured in `there` that an evaluation of sets up to `most_bytes` may know.
 fn measured(there: &Document, most_bytes: f64) -> Vec<&Measurement> {
     let probes = &there.evaluation().expect("an evaluation").probes;
     let is_usual = |m: &&Measurement| {
@@ -56,7 +58,8 @@ fn jobs(measured: &[&Measurement]) -> String {
     jobs
 }
 
-/// By how much predictions for a system with `times` its memory are off (factors less 1), and how many of their intervals hold what was measured.
+/// How far off predictions are for a system with `times` its memory (factors minus 1), and how many
+/// of their intervals contain the measurement.
 fn off(text: &str, cache: f64, times: f64, seed: u64, folder: &Path) -> (Vec<f64>, usize) {
     let file = |name: &str| folder.join(format!("{seed}-{name}"));
     let budget = ["--budget", "20s", "--seed", &seed.to_string()];
@@ -90,8 +93,9 @@ fn off(text: &str, cache: f64, times: f64, seed: u64, folder: &Path) -> (Vec<f64
     (off.map(|factor| factor - 1.0).collect(), held)
 }
 
-/// Nothing was chosen by these systems: half of the memory for odd seeds, twice as much for even ones; the intervals are of 90 %.
-/// `IOSCAPE_SYSTEMS=80..84` chooses other seeds, from 1000 on with drives that are made up.
+/// Nothing was tuned on these systems: half of the memory for odd seeds, twice as much for even
+/// ones; the intervals are 90 % intervals. `IOSCAPE_SYSTEMS=80..84` chooses other seeds; from 1000
+/// on, drives are made up.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn random_systems_with_other_memory_are_as_they_were_predicted() {

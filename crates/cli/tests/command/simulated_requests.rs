@@ -1,5 +1,6 @@
-//! What becomes of single requests of a trace that is simulated: flushes, requests whose recorded times include a queue, and those of traces that
-//! do not tell all; and what a simulated drive takes that few of them reach.
+//! Single requests of a simulated trace: flushes, requests whose recorded times include a queue,
+//! and requests of traces that do not record everything; and limits of a simulated drive that few
+//! requests reach.
 
 use crate::common::started::Started;
 use crate::common::{path, run};
@@ -63,7 +64,7 @@ fn what_a_trace_does_not_tell_is_said_with_its_simulation() {
 #[test]
 fn response_times_with_a_queue_are_not_called_physical() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Two reads at a time on a disk that takes 10 ms for each, in MSR's notation.
+    // Two reads at a time on a disk that takes 10 ms for each, in MSR's format.
     let line = |n: u64| {
         let time = 128_166_372_000_000_000 + n / 2 * 10_000_000;
         format!("{time},host,0,Read,{},8192,{}", n * 7919 % 3000 * 8192, (n % 2 + 1) * 100_000)

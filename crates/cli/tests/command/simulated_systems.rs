@@ -1,4 +1,4 @@
-//! Simulated systems and drives evaluated like any other: the borders and policies that are known of them are found.
+//! Simulated systems and drives, evaluated like real ones: known borders and policies are found.
 
 use super::common::program;
 use ioscape_scaling::judge::agreement::{Finding, agreement, findings};
@@ -6,7 +6,7 @@ use ioscape_schema::{Access, Document};
 use std::ops::Range;
 use std::path::Path;
 
-/// Evaluates a shipped system and holds its policy, regions and the sizes of its caches, in MiB, against what is known.
+/// Evaluates a shipped system; compares its policy, regions and cache sizes (MiB) with the truth.
 fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
     let document = evaluation_of(name);
     let evaluation = document.evaluation().expect("an evaluation");
@@ -46,8 +46,8 @@ fn the_caches_of_the_hp_730_are_found_whether_flushed_or_not() {
     evaluated("hp-730-no-flush", "write-cancelling", 2, [Some(50.0), Some(50.0)]);
 }
 
-/// Its cache of 50 MB is flushed every 30 s: writes slow down gradually, long before the cache ends. A size that is not that of
-/// the cache must not be told; none at all is what is told today.
+/// Its cache of 50 MB is flushed every 30 s: writes slow down gradually, long before the cache
+/// ends. The evaluation must not report a size other than the cache's; at present it reports none.
 #[test]
 fn no_wrong_size_is_told_of_the_large_cache_that_is_flushed() {
     let document = evaluation_of("hp-730-hpux9");
@@ -99,7 +99,7 @@ impl Dice {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Even in its logarithm.
+    /// Draws a number uniform in its logarithm.
     fn scaled(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.share())
     }
@@ -109,8 +109,9 @@ impl Dice {
     }
 }
 
-/// A file cache of 4.3 MiB that is written through, over a drive with a write buffer of 1 MiB that holds over a loss of power, so that synchronous writes gain
-/// as much by it: sets of 1.1 MiB were called those that the file cache holds of writes.
+/// A file cache of 4.3 MiB that is written through, over a drive with a non-volatile write buffer
+/// of 1 MiB, so that synchronous writes benefit just as much. Once, sets of 1.1 MiB were reported
+/// as the writes that the file cache holds.
 #[test]
 fn the_buffer_of_a_drive_is_not_called_the_file_cache() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -142,15 +143,16 @@ fn the_buffer_of_a_drive_is_not_called_the_file_cache() {
     assert!(said.contains("perhaps one behind the file cache such as the drive's own"), "{said}");
 }
 
-/// Seeds of random systems from here on have made-up drives and limits of dirty pages.
+/// From this seed on, random systems have made-up drives and limits of dirty pages.
 const MADE_UP: u64 = 1000;
-/// And from here on a server with a file cache of its own behind a wire, and shipped drives.
+/// From this seed on, they have a server with a file cache of its own behind a network link, and
+/// shipped drives.
 const SERVED: u64 = 2000;
-/// The shipped drives that random systems have, one of three a solid-state one.
+/// The shipped drives of random systems; one in three is a solid-state drive.
 const SHIPPED: [&str; 6] =
     ["hp-97560", "hp-c2247a", "quantum-pd425s", "generic-hdd", "generic-ssd", "generic-ssd"];
 
-/// A made-up solid-state drive, with blocks enough for all sets.
+/// A made-up solid-state drive with enough blocks for all sets.
 fn random_ssd(dice: &mut Dice) -> String {
     let channels = dice.one_of(&[1, 2, 4, 8]);
     let blocks = 120_000 / channels;
@@ -167,7 +169,7 @@ fn random_ssd(dice: &mut Dice) -> String {
     )
 }
 
-/// A made-up disk without a buffer of its own for writes.
+/// A made-up disk without a write buffer of its own.
 fn random_disk(dice: &mut Dice) -> String {
     let sectors = dice.scaled(200.0, 2500.0).round();
     let (single, mean) = (dice.scaled(0.4, 4.0), dice.scaled(4.0, 14.0));
@@ -184,7 +186,7 @@ fn random_disk(dice: &mut Dice) -> String {
     )
 }
 
-/// How a random file cache treats writes and reads ahead, in the words of a system's file.
+/// How a random file cache treats writes and reads ahead, in the syntax of a system's file.
 fn random_cache(dice: &mut Dice, bytes: f64, is_through: bool) -> String {
     let mut text =
         format!("bytes = {bytes}\nwrites = \"{}\"\n", if is_through { "through" } else { "back" });
@@ -199,7 +201,8 @@ fn random_cache(dice: &mut Dice, bytes: f64, is_through: bool) -> String {
     text + dice.one_of(&["", "read_ahead_bytes = 8192\n", "read_ahead_bytes = 131072\n"])
 }
 
-/// A random client of a server, whose cache is larger: its file, the client's file cache in bytes, and whether writes go through that.
+/// A random client of a server with a larger cache: its file, the client's file cache in bytes, and
+/// whether writes go through that cache.
 fn random_client(seed: u64) -> (String, f64, bool) {
     let mut dice = Dice(seed << 32 | 4711);
     let drive = dice.one_of(&SHIPPED);
@@ -227,7 +230,8 @@ fn random_client(seed: u64) -> (String, f64, bool) {
     (text, own, is_through)
 }
 
-/// A random system: its file, its file cache in bytes, and whether that writes through; the file of a made-up drive is written into `folder`.
+/// A random system: its file, its file cache in bytes, and whether that writes through; writes a
+/// made-up drive's file into `folder`.
 pub fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
     if seed >= SERVED {
         return random_client(seed);
@@ -268,8 +272,9 @@ pub fn random_system(seed: u64, folder: &Path) -> (String, f64, bool) {
     (text, cache, is_through)
 }
 
-/// By how much the bounds of the read cache that is told of a random system miss it, as a share; nothing if none is told. A border of writes is never told
-/// where they go through the cache.
+/// The relative distance by which the reported bounds of a random system's read cache miss it;
+/// `None` if none are reported. Asserts that no border of writes is reported if they go through the
+/// cache.
 fn missed_by(seed: u64, folder: &Path) -> Option<f64> {
     let (text, cache, is_through) = random_system(seed, folder);
     let file = folder.join(format!("{seed}.toml"));
@@ -284,15 +289,16 @@ fn missed_by(seed: u64, folder: &Path) -> Option<f64> {
     Some((told.low / cache - 1.0).max(1.0 - told.high / cache).max(0.0))
 }
 
-/// The seeds that were asked for, or these.
+/// The seeds asked for in `IOSCAPE_SYSTEMS`, or the usual ones.
 pub fn seeds(usual: &str) -> Range<u64> {
     let seeds = std::env::var("IOSCAPE_SYSTEMS").unwrap_or(usual.to_owned());
     let (from, to) = seeds.split_once("..").expect("two seeds: 1..31");
     from.parse().expect("a seed")..to.parse().expect("a seed")
 }
 
-/// Nothing was chosen by these systems. Bounds of 95 % are to hold in 90 to 98 of 100, on drives whose misses take longer the further apart the set lies, too.
-/// `IOSCAPE_SYSTEMS=31..61` chooses other seeds, from 1000 on with drives that are made up, from 2000 on with a server.
+/// Nothing was tuned on these systems. Bounds of 95 % should hold in 90 to 98 of 100, even on
+/// drives where a miss takes longer the more widely the set is spread. `IOSCAPE_SYSTEMS=31..61`
+/// chooses other seeds; from 1000 on drives are made up, from 2000 on there is a server.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn the_file_caches_of_random_systems_lie_within_their_bounds() {
@@ -310,8 +316,9 @@ fn the_file_caches_of_random_systems_lie_within_their_bounds() {
     );
 }
 
-/// Evaluations of one random system that differ by their seeds alone: whatever two of them tell must not exclude each other.
-/// `IOSCAPE_SYSTEMS=97..105` chooses other seeds of systems, from 1000 on with drives that are made up, from 2000 on with a server.
+/// Evaluations of one random system that differ only in their seeds: no two of them may contradict
+/// each other. `IOSCAPE_SYSTEMS=97..105` chooses other seeds of systems; from 1000 on drives are
+/// made up, from 2000 on there is a server.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn evaluations_of_one_random_system_agree() {

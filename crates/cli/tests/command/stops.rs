@@ -1,4 +1,5 @@
-//! Processes that are stopped by a signal or frozen by their control group: it is told, and nobody says that they hang.
+//! Processes stopped by a signal or frozen by their control group: the result says so, and no
+//! message says that they hang.
 
 use crate::common::client::Client;
 use crate::common::started::{Started, signal, wait_until};
@@ -12,14 +13,14 @@ use std::time::{Duration, SystemTime};
 /// How long a stop lasts.
 const STOP: Duration = Duration::from_secs(3);
 
-/// A way to stop processes.
+/// A way of stopping processes.
 enum Halt {
     Signal,
     Freezer(Freezer),
 }
 
 impl Halt {
-    /// Stops `processes`, waits, and lets them go on.
+    /// Stops `processes`, waits, and lets them continue.
     fn hold(&self, processes: &[u32]) {
         self.begin(processes);
         std::thread::sleep(STOP);
@@ -40,7 +41,7 @@ impl Halt {
         }
     }
 
-    /// All ways that there are here.
+    /// All ways available here.
     fn all() -> Vec<Self> {
         let freezers = ["cgroup2", "cgroup"].into_iter().filter_map(Freezer::make);
         [Self::Signal].into_iter().chain(freezers.map(Self::Freezer)).collect()
@@ -55,7 +56,7 @@ struct Freezer {
 }
 
 impl Freezer {
-    /// A new group in the hierarchy of this kind, if there is one and it may be used.
+    /// Creates a group in the hierarchy of this kind, if there is one and it may be used.
     fn make(kind: &str) -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let (switch, words) = match kind {
@@ -97,7 +98,7 @@ impl Freezer {
 
 impl Drop for Freezer {
     fn drop(&mut self) {
-        // What was frozen and killed ends now.
+        // Thawed, killed processes can end.
         let _ = fs::write(self.group.join(self.switch), self.words[1]);
         for _ in 0..100 {
             if fs::remove_dir(&self.group).is_ok() || !self.group.exists() {
@@ -108,7 +109,8 @@ impl Drop for Freezer {
     }
 }
 
-/// A run whose measured part takes 6 s, of which `stopped` is stopped for 3 s by `halt`; its measurement.
+/// Runs a workload whose measured part takes 6 s, stops the processes `stopped` for 3 s by `halt`,
+/// and returns its measurement.
 fn with_a_stop(halt: &Halt, stopped: impl Fn(&Started) -> Vec<u32>) -> Measurement {
     let folder = tempfile::tempdir().unwrap();
     let workload = Workload {
@@ -176,7 +178,7 @@ fn workers_that_stay_stopped_or_frozen_are_not_said_to_hang() {
     }
 }
 
-/// `vxbench` with more reads than half a second takes; they are in the file cache.
+/// Runs `vxbench` with more reads, all from the file cache, than half a second takes.
 fn vxbench(folder: &Path) -> Started {
     let file = folder.join("file");
     fs::write(&file, vec![7; 1 << 20]).unwrap();
@@ -233,7 +235,7 @@ fn a_campaign_tells_in_which_cell_it_was_stopped_or_frozen() {
 #[test]
 fn a_replay_tells_that_it_was_stopped_or_frozen() {
     for halt in Halt::all() {
-        // What is stopped a second later is the replay, and not what is laid out before it.
+        // The stop, a second later, must hit the replay and not the layout before it.
         let folder = in_memory();
         let trace = folder.path().join("a.spc");
         let rows: String =
@@ -262,7 +264,8 @@ fn an_interruption_ends_a_run_whose_processes_are_stopped() {
     assert_eq!(scratch_of(folder.path()), Vec::<PathBuf>::new());
 }
 
-/// Who sleeps for 25 s between two requests is asleep in the kernel and never once woken: neither the warm-up nor the end waits for it.
+/// A worker that sleeps for 25 s between two requests sleeps in the kernel and is never woken:
+/// neither the warm-up nor the end waits for it.
 #[test]
 fn a_worker_that_sleeps_for_long_is_not_said_to_hang() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `ioscape trace`: traces in and out, what is told of them, and what is refused.
+//! `ioscape trace`: traces in and out, what is reported of them, and what is refused.
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;

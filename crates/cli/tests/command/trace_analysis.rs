@@ -1,11 +1,11 @@
-//! `ioscape trace` from the outside: a small trace of our own, its result, its page, its workloads, and misuse.
+//! `ioscape trace` on a small trace of our own: its result, its page, its workloads, and misuse.
 
 use super::common::started::Started;
 use super::common::{path, program, read};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// 3000 requests in the format of MSR Cambridge, on two volumes of one host, a line each.
+/// 3000 requests in the format of MSR Cambridge, on two volumes of one host, one per line.
 pub(super) fn lines() -> Vec<String> {
     let line = |i: u64| {
         let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
@@ -105,7 +105,7 @@ fn a_trace_becomes_workloads_that_run_takes() {
     assert!((0.35..0.45).contains(&read_frac));
     let text = std::fs::read_to_string(&jobs).expect("the job file is there");
     let jobs: toml::Table = text.parse().expect("it is TOML");
-    // The whole, two disks, and four windows of a second.
+    // The whole, two disks, and four windows of one second.
     assert_eq!(jobs["job"].as_array().map(Vec::len), Some(7));
 }
 
@@ -134,7 +134,7 @@ fn misuse_is_told_in_a_sentence() {
     ioscape(&["analyze"], folder.path()).code(2);
 }
 
-/// The most memory that a process had besides its program, seen until it ends, in KiB.
+/// The most memory that a process used besides its program, in KiB, observed until it ends.
 pub(super) fn peak_kib(process: u32) -> u64 {
     let mut peak = 0;
     loop {
@@ -153,7 +153,7 @@ pub(super) fn peak_kib(process: u32) -> u64 {
 fn memory_is_bounded_whatever_the_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let (trace, result) = (folder.path().join("host.csv"), folder.path().join("r.json"));
-    // Thirty-three million blocks of 512 bytes, alike side by side: too many for the table's half of the memory even so.
+    // 33 million blocks of 512 bytes: too many for the table's memory although neighbours are alike.
     let line = |i: u64| {
         let (time, offset) = (128_166_372_000_000_000 + i * 1_000_000, i << 22);
         format!("{time},host,0,Write,{offset},{},1000\n", 4 << 20)

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Requests of 200 seconds in the format of MSR Cambridge, of which `reads` of ten read, each of `times` ticks of 100 ns or a third more.
+/// 200 seconds of requests in the format of MSR Cambridge: `reads` in ten are reads, and each takes
+/// `times` ticks of 100 ns or a third more.
 fn trace(folder: &Path, name: &str, seed: u64, reads: u64, times: u64) {
     let mut text = String::new();
     for i in 0..20_000u64 {
@@ -50,7 +51,7 @@ fn what_changed_is_named_and_the_same_load_is_alike() {
         ("after.csv", "changed", 3),
         ("after.csv", "rate < 0.8", 0),
         ("again.csv", "changed", 0),
-        // The reads stop altogether.
+        // The reads stop completely.
         ("written.csv", "throughput < 0.5", 3),
         ("again.csv", "speed < 1", 2),
     ] {

@@ -1,11 +1,11 @@
-//! Traces that are damaged, cut off or ambiguous: what was not read is said, and nothing is guessed.
+//! Damaged, truncated or ambiguous traces: unread parts are reported, and nothing is guessed.
 
 use super::common::program;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Runs `ioscape trace analyze` with these words on the trace `bytes`.
+/// Runs `ioscape trace analyze` with these arguments on the trace `bytes`.
 fn analyze(words: &[&str], name: &str, bytes: &[u8]) -> assert_cmd::assert::Assert {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join(name), bytes).expect("the trace is written");
@@ -13,7 +13,7 @@ fn analyze(words: &[&str], name: &str, bytes: &[u8]) -> assert_cmd::assert::Asse
     command.current_dir(folder.path()).args(["trace", "analyze"]).args(words).arg(name).assert()
 }
 
-/// The requests that were analysed, and all doubts.
+/// The number of requests analyzed, and all doubts.
 fn found(words: &[&str], name: &str, bytes: &[u8]) -> (u64, String) {
     let done = analyze(&[&["--json"], words].concat(), name, bytes).success();
     let document: Value = serde_json::from_slice(&done.get_output().stdout).expect("a document");
@@ -30,7 +30,7 @@ fn refused(words: &[&str], name: &str, bytes: &[u8], code: i32) -> String {
     told
 }
 
-/// `count` requests in MSR's notation that do not compress well.
+/// `count` requests in MSR's format that do not compress well.
 fn msr(count: u64) -> String {
     let mut text = String::new();
     for n in 0..count {
@@ -41,7 +41,7 @@ fn msr(count: u64) -> String {
     text
 }
 
-/// 400 records of SRT, and where the first begins.
+/// 400 SRT records, and where the first one begins.
 fn srt() -> (Vec<u8>, usize) {
     let mut bytes = b"$$TR_IOREC-1.3 (x)\0\nversion = 1.3;\n\x0c".to_vec();
     let header = bytes.len();
@@ -94,7 +94,7 @@ fn after_a_broken_record_of_srt_the_next_whole_one_is_found() {
     );
 }
 
-/// The bytes as a program packs them, or `None`, said loudly, where there is no such program.
+/// The bytes as compressed by a program; `None`, and a message, if there is no such program.
 fn packed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t");
@@ -127,14 +127,14 @@ fn what_is_packed_is_read_up_to_the_damage() {
         assert!(told.contains("cut off at compressed byte 64"), "{program}: {told}");
         let mut broken = whole.clone();
         broken[whole.len() / 2..][..64].fill(0xa5);
-        // gzip has one checksum at its end: until then it may unpack to nonsense.
+        // gzip has only one checksum, at its end: before that, it may decompress to nonsense.
         let (ios, doubts) = found(&["--skip-bad"], "t.packed", &broken);
         assert!((10_000..55_000).contains(&ios), "{program}: {ios} {doubts}");
         assert!(doubts.contains("damaged") && doubts.contains("wrong"), "{program}: {doubts}");
     }
 }
 
-/// The MSR trace as this program's Parquet.
+/// The MSR trace as Parquet written by this program.
 fn parquet(count: u64) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("t.csv"), msr(count)).expect("the trace is written");
@@ -148,7 +148,7 @@ fn parquet(count: u64) -> Vec<u8> {
 fn damaged_parquet_is_one_sentence_and_its_rest_is_counted() {
     let whole = parquet(20_000);
     assert_eq!(found(&[], "t.parquet", &whole).0, 20_000);
-    // Every kind of place: pages, and the metadata at the end.
+    // All kinds of places: pages, and the metadata at the end.
     let end = whole.len();
     for (at, code) in [(end / 2, 1), (end - 40, 2), (end - 6, 2)] {
         let mut broken = whole.clone();
@@ -169,7 +169,7 @@ fn damaged_parquet_is_one_sentence_and_its_rest_is_counted() {
     let done = analyze(&["--skip-bad"], "t.parquet", &broken).code(2);
     let told = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
     assert!(told.contains("the trace holds no requests"), "its one group is left out: {told}");
-    // A group has 262,144 rows: the second is sound.
+    // A group has 262,144 rows, so the second one is intact.
     let mut broken = parquet(300_000);
     broken[4..64].fill(0xff);
     let (ios, doubts) = found(&["--skip-bad"], "t.parquet", &broken);
@@ -181,7 +181,7 @@ fn parquet_of_earlier_versions_still_opens() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/sample/unsigned-lz4.parquet");
     let old = std::fs::read(path).expect("the sample");
-    // Its tables name the format it was read from, which tells neither issues nor types.
+    // Its tables name the original format, which records neither issue times nor types.
     let doubt = "the format msr does not tell when requests were issued to the device: times at the device (physical) are left out, and response times include the queue\nthe format msr does not tell which requests are synchronous, asynchronous or raw, nor what blocks hold: the table of types is left out";
     assert_eq!(found(&[], "old.parquet", &old), (3, doubt.to_owned()));
 }
@@ -235,7 +235,8 @@ fn a_format_without_operations_says_so_first() {
     );
 }
 
-/// `record` with these words behind; what it said, unless recording is not allowed here.
+/// Runs `record` with these additional arguments; returns its output, unless recording is not
+/// allowed here.
 fn record(folder: &Path, words: &[&str]) -> Option<std::process::Output> {
     let mut command = program();
     let done = command.current_dir(folder).args(["trace", "record", "-o", "t.parquet"]).args(words);
@@ -248,10 +249,12 @@ fn record(folder: &Path, words: &[&str]) -> Option<std::process::Output> {
     Some(done)
 }
 
-/// Writes for about four seconds, ends with a write, and never rests for long: a part without requests is one the system was slow in.
+/// Writes for about four seconds without long pauses, and ends with a write: a part without
+/// requests means that the system was slow.
 const WRITES: &str = "for i in $(seq 30); do sleep 0.1; dd if=/dev/zero of=f bs=64k count=4 conv=fsync 2>/dev/null; done";
 
-/// Whether the part holds requests, all of which were analysed: where the system stood still, a second's part may hold none.
+/// Whether the part has requests, all of which were analyzed: if the system stalled, a part of one
+/// second may have none.
 fn is_analysed_whole(folder: &Path, name: &str) -> bool {
     let mut analyze = program();
     let done = analyze.current_dir(folder).args(["trace", "analyze", name]).output();

@@ -1,11 +1,13 @@
-//! Every command that reads a trace reads it alike: from a file, from standard input, from a pipe, and in a format that is named.
+//! Every command that reads a trace does so alike: from a file, from standard input, from a pipe,
+//! and in a named format.
 
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The commands, with what each needs besides the trace, the key of its result, and how it names the format it reads.
+/// The commands, with what each needs besides the trace, the key of its result, and its option for
+/// the input format.
 const COMMANDS: [(&[&str], &str, &str); 7] = [
     (&["trace", "analyze"], "trace_summary", "--format"),
     (&["trace", "characterize"], "trace_characterization", "--format"),
@@ -16,7 +18,7 @@ const COMMANDS: [(&[&str], &str, &str); 7] = [
     (&["calibrate", "--drive", "hp-c2200a", "--rounds", "0", "--keep-skews"], "", "--format"),
 ];
 
-/// 400 requests in MSR's notation, 40 ms apart, on two disks of one host.
+/// 400 requests in MSR's format, 40 ms apart, on two disks of one host.
 fn trace() -> String {
     let mut text = String::new();
     for n in 0..400u64 {
@@ -27,7 +29,7 @@ fn trace() -> String {
     text
 }
 
-/// How the trace is handed over.
+/// How the trace is passed to the command.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     File,
@@ -78,7 +80,7 @@ fn run(
     }
 }
 
-/// What must be the same however the trace is handed over.
+/// The part of the output that must be the same however the trace is passed.
 fn told(assert: assert_cmd::assert::Assert, key: &str) -> Value {
     let done = assert.success();
     let out = &done.get_output().stdout;
@@ -88,7 +90,7 @@ fn told(assert: assert_cmd::assert::Assert, key: &str) -> Value {
     let document: Value = serde_json::from_slice(out).expect("a document");
     match key {
         "trace_replay" => document[key]["kinds"][0]["ios"].clone(),
-        // Names follow from where it came.
+        // Names depend on where the trace came from.
         "trace_summary" => document[key]["ios"].clone(),
         "trace_characterization" => document[key]["overall"].clone(),
         "simulation" => document[key]["cells"].clone(),

@@ -1,11 +1,12 @@
-//! `ioscape trace analyze --state` and `trace merge` from the outside: parts of a trace give the result of the whole.
+//! `ioscape trace analyze --state` and `trace merge` from the outside: the parts of a trace give
+//! the result of the whole.
 
 use super::common::program;
 use super::trace_analysis::lines;
 use serde_json::Value;
 use std::path::Path;
 
-/// [`lines`]: all, and in files of 1000, and by volume.
+/// Writes [`lines`] as a whole, in files of 1000, and by volume.
 fn traces(folder: &Path) {
     let lines = lines();
     let file = |name: &str, text: String| {
@@ -103,7 +104,7 @@ fn what_does_not_belong_together_is_refused_in_one_sentence() {
         let text = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
         assert!(text.contains(told) && text.lines().count() == 1, "{text}");
     }
-    // A state takes the place of a state, and of nothing else.
+    // A state may replace a state, and nothing else.
     state(folder, &["1.csv"], "0");
     ioscape(folder, &["analyze", "0.csv", "--state", "1.csv"]).code(2);
 }

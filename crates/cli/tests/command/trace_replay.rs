@@ -1,4 +1,4 @@
-//! `ioscape trace replay`: requests go where and when they should, and nothing is overwritten unasked.
+//! `ioscape trace replay`: requests go where and when they should; nothing is overwritten unasked.
 
 use super::common::skipped;
 use assert_cmd::Command;
@@ -67,11 +67,12 @@ fn a_smaller_file_is_wrapped_into_with_a_warning_and_only_when_allowed() {
     assert!(bytes[4096..8192].iter().all(|b| *b == 0), "sector 8 was only read");
 }
 
-/// It was told to leave out an option that a replay does not have, when the scratch file was written.
+/// Once, the advice was to leave out an option that a replay does not have, and it came after the
+/// scratch file was written.
 #[test]
 fn a_target_without_direct_io_is_refused_with_the_option_that_helps() {
     let folder = tempfile::tempdir().unwrap();
-    // The kernel opens no file there for direct I/O, and nothing writes to it.
+    // The kernel opens no file there for direct I/O, and nothing writes to this one.
     let target = "/sys/devices/system/cpu/possible";
     if !Path::new(target).exists() {
         return skipped("there is no /sys");

@@ -1,4 +1,5 @@
-//! What `ioscape trace analyze` says of every public trace at hand, and of traces of a few requests, follows from what they hold.
+//! What `ioscape trace analyze` says of every available public trace, and of traces of a few
+//! requests, follows from their contents.
 
 use super::common::data;
 use assert_cmd::Command;
@@ -21,7 +22,7 @@ fn analysed(traces: &[PathBuf]) -> (String, Value) {
     (text, document["trace_summary"].clone())
 }
 
-/// The text and the result of a trace of these bytes.
+/// The text and the result of analyzing a trace of these bytes.
 fn of(name: &str, bytes: &[u8]) -> (String, Value) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
@@ -29,7 +30,7 @@ fn of(name: &str, bytes: &[u8]) -> (String, Value) {
     analysed(&[path])
 }
 
-/// The public traces of every format at hand, each with the files that belong together.
+/// The available public traces of every format, each with the files that belong together.
 fn public() -> Vec<Vec<PathBuf>> {
     let singles = [
         "blktrace/evelii.sample.blkparse.txt",
@@ -51,7 +52,8 @@ fn public() -> Vec<Vec<PathBuf>> {
     all.into_iter().filter_map(there).collect()
 }
 
-/// Nothing is said of windows that are longer than half the trace, nor of overwrites where there are none.
+/// Checks that nothing is said of windows longer than half the trace, nor of overwrites if there
+/// are none.
 fn windows_are_shorter_than_the_trace(name: &str, found: &Value) {
     let at = |key: &str| found[key].as_u64().expect("a time");
     let length_ns = at("last_ns") - at("first_ns");
@@ -67,7 +69,7 @@ fn windows_are_shorter_than_the_trace(name: &str, found: &Value) {
     );
 }
 
-/// Flags and types are told by the formats that have them alone, each by itself.
+/// Checks that flags and types, each separately, are reported only for formats that have them.
 fn flags_are_told_by_the_format(name: &str, told: &str, found: &Value) {
     let kernel = ["blktrace", "blkparse", "trace-events"];
     let format = found["info"]["format"].as_str().expect("a format");
@@ -91,7 +93,7 @@ fn flags_are_told_by_the_format(name: &str, told: &str, found: &Value) {
     );
 }
 
-/// A mean is of something.
+/// Checks that no mean is of nothing.
 fn means_are_of_some(name: &str, found: &Value) {
     for disk in found["disks"].as_array().expect("disks") {
         let load = &disk["load"];
@@ -127,7 +129,8 @@ fn of_every_public_trace_only_what_it_holds_is_said() {
     }
 }
 
-/// Requests of MSR Cambridge's format: the time in 100 ns, the operation, the offset, the size and the response time.
+/// Requests in MSR Cambridge's format: the time in units of 100 ns, the operation, the offset, the
+/// size and the response time.
 fn msr(rows: &[(u64, &str, u64, u64, u64)]) -> Vec<u8> {
     let mut text = String::new();
     for (time, op, offset, size, took) in rows {
@@ -172,7 +175,7 @@ fn of_a_few_requests_the_counts_are_told_and_no_rates() {
 #[test]
 fn what_is_nearly_all_is_not_called_all() {
     let op = |at: u64| if at == 7 { "Write" } else { "Read" };
-    // Answered within a microsecond, one a second: idle for nearly all of the time.
+    // One per second, each answered within a microsecond: idle for nearly all of the time.
     let rows: Vec<_> = (0..3000).map(|at| (at * 10_000_000, op(at), at * 8192, 8192, 10)).collect();
     let found = of("reads.csv", &msr(&rows));
     holds("nearly all", &found);

@@ -1,4 +1,4 @@
-//! `ioscape trace top`: what is under way is seen second by second.
+//! `ioscape trace top` shows what is in flight, second by second.
 
 use super::common::devtools::Page;
 use super::common::started::{Started, signal, wait_until};
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-/// Writes to the disk without an end until it is killed.
+/// Writes to the disk continuously until it is killed.
 struct Writer(Child);
 
 impl Writer {
@@ -28,7 +28,7 @@ impl Drop for Writer {
     }
 }
 
-/// The files of what a recorder beside this folder's output has gathered.
+/// The files that a recorder has gathered beside the output in this directory.
 fn gathered(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path());
     let spools = entries.filter(|p| path(p).contains(".recording-"));
@@ -36,7 +36,7 @@ fn gathered(folder: &Path) -> Vec<PathBuf> {
     files.map(|e| e.path()).collect()
 }
 
-/// Waits until a recorder that has begun has gathered the events of many requests, or has ended.
+/// Waits until a started recorder has gathered the events of many requests, or has ended.
 fn wait_for_events(started: &Started, folder: &Path) {
     let size = || -> u64 {
         let files = gathered(folder).into_iter().filter_map(|file| file.metadata().ok());
@@ -104,6 +104,9 @@ fn a_browser_shows_second_after_second_and_that_it_ended() {
         assert!(cannot_record(&refused), "{:?} {line}", refused.code);
         return;
     };
+    let mut who = String::new();
+    told.read_line(&mut who).expect("a line");
+    assert!(who.starts_with("every user of this machine can read it"), "{who}");
     let Some(mut page) = Page::open(address, 400) else {
         signal(started.0.id(), "TERM");
         started.end().ended(0);

@@ -1,10 +1,11 @@
-//! `ioscape trace` says what it knows and no more: what a trace does not tell is absent, and said first.
+//! `ioscape trace` says what it knows and no more: what a trace does not record is absent, and is
+//! said first.
 
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Runs `ioscape trace` with these words on the trace `bytes`, in a folder of its own.
+/// Runs `ioscape trace` with these arguments on the trace `bytes`, in a directory of its own.
 fn trace(words: &[&str], name: &str, bytes: &[u8]) -> assert_cmd::assert::Assert {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join(name), bytes).expect("the trace is written");
@@ -23,7 +24,7 @@ fn summary(words: &[&str], name: &str, bytes: &[u8]) -> Value {
     document["trace_summary"].clone()
 }
 
-/// Requests in Alibaba's notation, which tells no completions: device, operation, offset, length.
+/// Requests in Alibaba's format, which records no completions: device, operation, offset, length.
 fn alibaba(requests: impl Iterator<Item = (u64, char, u64, u64)>) -> Vec<u8> {
     let mut text = String::new();
     for (at, (device, op, offset, length)) in requests.enumerate() {
@@ -95,7 +96,7 @@ fn of_many_volumes_the_busiest_are_followed_and_listed_first() {
 
 #[test]
 fn caches_and_sets_have_aligned_blocks_and_the_papers_rule_is_on_demand() {
-    // 8 KiB each, one behind the other, half a block off: an aligned cache of 8 KiB blocks is hit by every second block.
+    // Consecutive 8 KiB requests, half a block off: every second aligned block is a hit.
     let bytes = alibaba((0..1000).map(|n| (0, 'W', 4096 + n * 8192, 8192)));
     let aligned = summary(&[], "a.csv", &bytes);
     let request = summary(&["--block-align", "request"], "a.csv", &bytes);
@@ -111,7 +112,7 @@ fn caches_and_sets_have_aligned_blocks_and_the_papers_rule_is_on_demand() {
             .clone()
     };
     assert_eq!((last(&aligned), last(&request)), (Value::from(1001.0 / 2000.0), Value::from(1.0)));
-    // Figures 12 and 13 are the paper's in both.
+    // Figures 12 and 13 are the paper's with either alignment.
     for key in ["overwrites", "popularity"] {
         assert_eq!(aligned[key], request[key], "{key}");
     }
@@ -137,7 +138,7 @@ fn a_sampled_miss_ratio_states_where_the_exact_one_lies() {
     }
 }
 
-/// Requests of SYSTOR '17, a millisecond apart; every fifth has no response.
+/// Requests in SYSTOR '17's format, one millisecond apart; every fifth has no response.
 fn systor() -> Vec<u8> {
     let mut text = String::new();
     for at in 0..500 {

@@ -1,4 +1,4 @@
-//! The workload that a trace of known requests is found to be.
+//! The workload derived from a trace of known requests.
 
 use ioscape_schema::{Io, Op, SizeDistribution, TraceInfo, TraceTraits};
 use ioscape_trace::analyze::mix::mix;
@@ -27,12 +27,12 @@ fn a_workload_of_the_model_is_recognized() {
 
 #[test]
 fn what_is_no_such_workload_is_told() {
-    // Reads and writes take turns, and sizes are far from any of the distributions.
+    // Reads and writes alternate, and sizes are far from all of the distributions.
     let op = |i: u64| if i.is_multiple_of(2) { Op::Read } else { Op::Write };
     let len = |i: u64| if i.is_multiple_of(10) { 1 << 20 } else { 4096 };
     let rows: Vec<Io> = (0..5000).map(|i| io(i, op(i), mix(i) % 1000 * 4096, len(i))).collect();
     let found = of(&rows);
-    // All of 5000 neighbours differ where half should: 0.5 less the 0.014 that chance explains.
+    // All of 5000 neighbours differ where half should: 0.5 minus the 0.014 that chance explains.
     assert!(found.goodness < 0.6, "{found:?}");
     assert!((found.mix_distance - 0.486).abs() < 0.001, "{found:?}");
 }

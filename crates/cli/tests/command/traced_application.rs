@@ -1,4 +1,5 @@
-//! `predict` from a trace or a characterization: what an application's own locality says, and what is refused.
+//! `predict` from a trace or a characterization: what an application's own locality implies, and
+//! what is refused.
 
 use super::common::refused;
 use super::models::{Folder, document, ioscape, small, stdout, twice_as_fast};
@@ -7,7 +8,7 @@ use ioscape_schema::{
     Traits, Warning, WarningKind,
 };
 
-/// A trace of random reads, of 16 MiB, each of which takes 100 us after 50 us.
+/// A trace of random reads over 16 MiB, each of which takes 100 us, with pauses of 50 us.
 fn reads_traced(completed: bool, bytes: u32) -> String {
     let row = |i: u64| {
         let (at_ns, offset) = (i * 150_000, (i * 2_654_435_761 % 4096) * 4096);
@@ -85,7 +86,7 @@ fn broken_records_of_a_trace_fail_or_are_counted() {
     refused(&["predict", &a, "--skip-bad"], &["--trace"]);
 }
 
-/// Reads at random places of 16 MiB, with pauses, as `characterize` writes them down.
+/// Random reads over 16 MiB, with pauses, as `characterize` records them.
 fn characterized(access: Access) -> Document {
     let (requests, unique_bytes, size_mean) = (1000, 16 << 20, 4096);
     let class = RequestClass {
@@ -131,7 +132,7 @@ fn an_application_is_asked_of_the_evaluation_with_its_access() {
     for option in ["--workloads", "--characterization"] {
         let predicted = document(&stdout(&["predict", &a, option, &db, "--json"]));
         let asked = &predicted.predictions().expect("a prediction")[0].workload;
-        assert_eq!((asked.access, asked.think_time_ns), (Access::Dsync, 0), "{option}");
+        assert_eq!((asked.access, asked.think_time_ns), (Access::Dsync, 158_000), "{option}");
         let says = ["access dsync was never measured", "`ioscape evaluate /srv/data"];
         refused(&["predict", &alone, option, &db], &says);
     }
@@ -154,8 +155,8 @@ fn what_is_doubtful_about_an_application_is_so_about_all_that_follows_from_it() 
         vec!["predict", &a, "--characterization", &db, "--json"],
         vec!["compare", &a, &b, "--workloads", &db, "--json"],
         [&["run", first, &db][..], &short].concat(),
-        [&["ab", first, second, "--jobs", &db, "--budget", "200ms"][..], &short].concat(),
-        [&["ab", &db, &db, "--dir", first, "--budget", "200ms"][..], &short].concat(),
+        [&["ab", first, second, "--jobs", &db, "--budget", "800ms"][..], &short].concat(),
+        [&["ab", &db, &db, "--dir", first, "--budget", "800ms"][..], &short].concat(),
     ];
     for words in commands {
         let told = document(&stdout(&words));

@@ -1,4 +1,4 @@
-//! `ioscape twin` on a directory: what it writes can be simulated, and it leaves nothing behind.
+//! `ioscape twin` on a directory: its output can be simulated, and it leaves nothing behind.
 
 use crate::common::started::{Started, signal};
 use crate::common::{Ran, ioscape, path, read, run, scratch_of, shim, skipped};
@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Few and short measurements, which are enough for a fit.
+/// Few and short measurements, enough for a fit.
 const SHORT: [&str; 6] = ["--unique-bytes", "16M", "--workloads", "2", "--seconds", "20ms"];
 
-/// Makes a twin of a folder, with all that was measured on standard output; `None` where it cannot be measured.
+/// Makes a twin of a directory, with its measurements on standard output, if it can be measured.
 fn made(folder: &Path, drive: &str) -> Option<Ran> {
     let made = run(&[&["twin", path(folder), "-o", drive, "--json"], &SHORT[..]].concat());
     if is_impossible(&made) {
@@ -20,7 +20,7 @@ fn made(folder: &Path, drive: &str) -> Option<Ran> {
     Some(made)
 }
 
-/// Whether there is no io_uring or no direct access here, as the command said.
+/// Whether the command said that there is no io_uring or no direct access here.
 fn is_impossible(ran: &Ran) -> bool {
     let why = ran.err.lines().find(|line| line.starts_with("ioscape: ")).unwrap_or_default();
     let is_named = ["io_uring", "O_DIRECT"].iter().any(|what| why.contains(what));
@@ -54,7 +54,7 @@ fn a_twin_of_a_directory_is_a_drive_that_is_simulated_and_evaluated() {
     fs::write(&system, shipped.replace("\"generic-ssd\"", &format!("{drive:?}"))).unwrap();
     let target = format!("sim:{system}");
     run(&["evaluate", &target, "--dry-run", "--max-unique-bytes", "128M"]).ended(0);
-    // The second time it replaces its own file; a file of the user's it does not.
+    // The second time it replaces its own file, but not one of the user's.
     fs::write(&drive, "name = \"by hand\"\n").unwrap();
     run(&[&["twin", path(folder.path()), "-o", &drive], &SHORT[..]].concat()).ended(2);
 }
@@ -138,7 +138,7 @@ fn an_option_of_a_drive_is_refused_where_none_is_fitted() {
     assert!(scratch_of(folder.path()).is_empty());
 }
 
-/// As Docker's filter of system calls does.
+/// Refuses io_uring, as Docker's system call filter does.
 const NO_RING: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <sys/syscall.h>\n\
     long syscall(long number, long a, long b, long c, long d, long e, long f) {\n\
       static long (*real)(long, long, long, long, long, long, long);\n\
@@ -189,7 +189,8 @@ fn a_file_with_data_is_refused() {
     assert!(fs::read(&file).unwrap().iter().all(|&b| b == 7));
 }
 
-/// How a twin of `folder` ends that is interrupted so long after it began with its measurement of this number, from 1.
+/// Interrupts a twin of `folder` so many seconds after the start of its measurement `number`,
+/// counted from 1; returns how it ended.
 fn cut_off(folder: &Path, elsewhere: &Path, options: &[&str], (number, s): (usize, u64)) -> Ran {
     let words = ["twin", path(folder), "--unique-bytes", "1M", "--verbose"];
     let mut command = ioscape(&[&words[..], options].concat());
@@ -201,7 +202,8 @@ fn cut_off(folder: &Path, elsewhere: &Path, options: &[&str], (number, s): (usiz
     started.end()
 }
 
-/// What is left of a twin that is interrupted at the first of these moments at which something was measured; none where it cannot run here.
+/// The page left by a twin interrupted at the first of these moments at which something was
+/// measured; `None` if it cannot run here.
 fn interrupted(options: &[&str], moments: &[(usize, u64)]) -> Option<String> {
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut tries = moments.iter().map(|at| cut_off(folder.path(), elsewhere.path(), options, *at));
@@ -232,7 +234,7 @@ fn what_held_for_long_before_an_interruption_is_kept_with_its_course() {
 
 #[test]
 fn a_course_that_is_cut_off_is_kept_and_says_so() {
-    // A busy disk may take seconds until the first request.
+    // On a busy disk, seconds may pass before the first request.
     let moments = [(1, 4), (1, 20), (1, 50)];
     let Some(page) = interrupted(&["--sustain=60s"], &moments) else { return };
     assert!(page.contains("Course") && page.contains("interrupted after"), "{page}");

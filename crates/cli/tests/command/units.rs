@@ -1,4 +1,5 @@
-//! Figures in the units people use: throughput, requests per second and response times, wherever an evaluation is shown.
+//! Figures in the units people use: throughput, requests per second and response times, wherever an
+//! evaluation is shown.
 
 use super::common::{ioscape, path, run};
 use super::models::{Folder, small};

@@ -14,7 +14,7 @@ fn evaluate(target: &str, budget: &str, seed: u64, result: &Path) {
     program().args(words).assert().success();
 }
 
-/// What `validate` says of a result and a target.
+/// What `validate` reports for a result and a target.
 fn validated(result: &Path, target: &str, options: &[&str]) -> Validation {
     let words = ["validate", path(result), target, "--json"];
     let done = program().args(words).args(options).assert().success();
@@ -64,8 +64,9 @@ fn memory_that_direct_access_passes_by_is_told_to_change_nothing() {
     assert!(told, "{:?}", document.warnings);
 }
 
-/// Nothing was chosen by these systems: half of the memory for odd seeds, twice as much for even ones; the intervals are of 90 %.
-/// `IOSCAPE_SYSTEMS=80..84` chooses other seeds, from 1000 on with drives that are made up.
+/// Nothing was tuned on these systems: half of the memory for odd seeds, twice as much for even
+/// ones; the intervals are 90 % intervals. `IOSCAPE_SYSTEMS=80..84` chooses other seeds; from 1000
+/// on, drives are made up.
 #[test]
 #[ignore = "some minutes; the full run has it"]
 fn random_workloads_of_random_systems_are_as_they_were_predicted() {

@@ -1,4 +1,5 @@
-//! `--verify`: nothing is found where nothing is wrong, and what another program spoils is found, located and told.
+//! `--verify` finds nothing if nothing is wrong; what another program corrupts is found, located
+//! and reported.
 
 use crate::common::{Ran, ioscape, path, run, scratch_of};
 use ioscape_schema::{Document, Outcome, VerifyKind, VerifyReport};
@@ -57,7 +58,8 @@ fn what_cannot_be_verified_is_misuse() {
     assert_eq!(std::fs::read(&file).unwrap(), [1; 65536]);
 }
 
-/// Runs reads of 4 KiB while another program writes `bytes` at byte `offset` of the scratch file again and again.
+/// Runs reads of 4 KiB while another program repeatedly writes `bytes` at byte `offset` of the
+/// scratch file.
 fn spoiled(folder: &Path, bytes: &[u8], offset: u64) -> Ran {
     let workload = ["run", path(folder), "--verify", "--unique-bytes", "1M", "--size-mean", "4k"];
     let how = ["--size-dist", "fixed", "--read-frac", "1", "--seconds", "500ms", "--json"];
@@ -67,7 +69,7 @@ fn spoiled(folder: &Path, bytes: &[u8], offset: u64) -> Ran {
     while child.try_wait().expect("a child").is_none() {
         for scratch in scratch_of(folder) {
             let file = File::options().write(true).open(scratch);
-            // The file may have been removed just now, when the run ended.
+            // The file may just have been removed at the end of the run.
             let _ = file.and_then(|file| file.write_all_at(bytes, offset));
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! `vxbench` and campaigns as commands: what is refused, what is kept, what comes out.
+//! `vxbench` and campaigns as commands: what is refused, what is kept, what is printed.
 
 use super::common::{path, program, refused, run, skipped};
 use assert_cmd::Command;
@@ -87,6 +87,11 @@ fn a_link_of_another_user_leads_to_no_data_that_is_destroyed() {
         refused(&words, &["another user", "name the file itself"]);
     }
     assert_eq!(std::fs::read(&file).expect("still there"), vec![7; 1 << 20]);
+    let around = folder.path().join("around");
+    std::os::unix::fs::symlink(".", &around).expect("a link");
+    std::os::unix::fs::lchown(&around, Some(65_534), None).expect("root may");
+    refused(&[&vxbench[..], &[path(&around.join("new"))]].concat(), &["another user"]);
+    assert!(!folder.path().join("new").exists());
 }
 
 #[test]
@@ -111,7 +116,7 @@ fn the_papers_lines_come_out() {
     assert_eq!(found.runs[0].total.bytes, 2 << 20);
 }
 
-/// A file of 4 MiB that holds nothing; none where the file system makes no holes, which is said.
+/// A file of 4 MiB that holds nothing; `None`, with a message, if the file system makes no holes.
 fn sparse(folder: &Path) -> Option<PathBuf> {
     let path = folder.join("sparse");
     let file = std::fs::File::create(&path).expect("a file");
@@ -136,7 +141,7 @@ fn reads_of_a_file_that_holds_nothing_are_doubted() {
     };
     let told = doubts(&sparse);
     assert!(told.len() == 1 && told[0].starts_with("100 % of the part of "), "{told:?}");
-    // On ZFS a file of zeros that were written looks just so.
+    // On ZFS, a file of written zeros looks just like this.
     assert!(told[0].contains("holds no data") && told[0].contains("not zero"), "{told:?}");
     assert_eq!(doubts(&written), Vec::<String>::new());
 }
@@ -173,7 +178,7 @@ fn requests_in_flight_and_their_rows_are_kept() {
     let again = ["vxbench", "-w", "rand_read", "--queue-depth", "8", "-i", "iosize=4k,iocount=32"];
     let output = program().args(again).arg(&file).output().expect("it runs");
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Where the kernel has no io_uring, that is said.
+    // If the kernel has no io_uring, the command says so.
     assert!(!output.status.success() || told.contains("p99"), "{told}");
     refused(&["vxbench", "-w", "read", "--queue-depth", "0", path(&file)], &["--queue-depth"]);
     refused(
@@ -267,7 +272,7 @@ fn a_campaign_is_measured_saved_and_continued() {
     assert_eq!(left, 2, "the campaign and its result");
 }
 
-/// A campaign after it went on from its result, which `change` changed.
+/// A campaign that continued from its result, which `change` modified.
 fn gone_on(campaign: &str, begun: &[&str], change: impl FnOnce(&mut Document)) -> Document {
     let folder = folder();
     let [file, result] = ["mine.toml", "result.json"].map(|name| folder.path().join(name));
@@ -294,7 +299,7 @@ fn a_campaign_that_goes_on_keeps_its_rounds_and_what_was_doubtful_in_its_cells()
     assert!(told(WarningKind::Stopped) && !told(WarningKind::BudgetSpent));
 }
 
-/// Those of column 2 were of runs of two days, and the doubt spoke of column 1's, which has none.
+/// Once, column 2's ratios mixed runs of two days; the doubt named column 1, which has none.
 #[test]
 fn ratios_to_a_cell_that_was_measured_later_are_doubted() {
     let campaign = "title = \"mine\"\nrounds = 2\n[base]\nfile_size = \"1M\"\n[[vary]]\nname = \"iosize\"\n\
@@ -338,7 +343,7 @@ fn a_plan_says_on_what_its_time_rests() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
-/// Rows were planned for which a run has no room.
+/// Once, the plan had rows for which a run has no room.
 #[test]
 fn a_plan_has_the_rows_that_are_measured() {
     let folder = folder();

@@ -1,10 +1,11 @@
-//! What each option of `vxbench` makes the kernel do, as strace sees it; the run without the option does not do it.
+//! What each option of `vxbench` makes the kernel do, as seen by strace; a run without the option
+//! does not do it.
 
 use crate::common::skipped;
 use std::path::Path;
 use std::process::Command;
 
-/// Words of the command line, and what must stand in the trace.
+/// Arguments, and what the trace must contain.
 struct Option {
     workload: &'static str,
     words: &'static [&'static str],
@@ -41,14 +42,14 @@ const OPTIONS: [Option; 25] = [
     option("read", &["--cold"], "POSIX_FADV_DONTNEED"),
     option("read", &["-m"], "mlock"),
     option("write", &["--direct-above", "8k"], "O_DIRECT|"),
-    // Several at once: none may hide what another does.
+    // Several at once: none may hide the effect of another.
     option("mmap_write", &["-i", "fsync"], " fsync(N)"),
     option("mmap_read", &["-c", "random", "--huge-buffers"], "MADV_HUGEPAGE"),
     option("write", &["-r", "4m", "-f", "noreserve", "-i", "nthreads=3"], "FALLOC_FL_PUNCH_HOLE"),
     option("rand_mixed", &["-c", "dsync", "--queue-depth", "4"], "O_DSYNC"),
 ];
 
-/// Whether strace can watch a program; says why not otherwise.
+/// Whether strace can trace a program; otherwise says why not.
 fn can_watch() -> bool {
     let tried = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
     let can = tried.is_ok_and(|tried| tried.status.success());
@@ -58,7 +59,7 @@ fn can_watch() -> bool {
     can
 }
 
-/// The calls of a run on a file of 64 KB, descriptors written as `N`; or why there is no trace.
+/// The calls of a run on a 64 KB file, with descriptors as `N`; or why there is no trace.
 fn calls(folder: &Path, workload: &str, words: &[&str]) -> Result<String, String> {
     let (file, trace) = (folder.join("file"), folder.join("trace"));
     std::fs::write(&file, vec![1; 64 << 10]).unwrap();
@@ -77,7 +78,7 @@ fn calls(folder: &Path, workload: &str, words: &[&str]) -> Result<String, String
     Ok(without_descriptors(&text))
 }
 
-/// The trace with the first argument of every call as `N` where it is a number.
+/// The trace with `N` for every call's first argument if it is a number.
 fn without_descriptors(text: &str) -> String {
     let line = |line: &str| {
         let Some((name, rest)) = line.split_once('(') else { return line.to_owned() };
@@ -102,7 +103,7 @@ fn every_option_has_its_effect_and_its_absence_none() {
                 assert!(!plain.contains(call), "{workload} has {call} without {words:?}");
                 seen += 1;
             }
-            // A file system without the feature refuses it, which is right too.
+            // A file system without the feature refuses the option, which is right too.
             Err(why) => skipped(&format!("{workload} {words:?}: {why}")),
         }
     }

@@ -1,5 +1,6 @@
-//! What the other options of `vxbench` make its streams do, as strace sees it: how many calls of which size, where, by whom, and in which order.
-//! The flags and advice that an option adds are in `vxbench_calls`.
+//! What the other options of `vxbench` make its streams do, as seen by strace: how many calls of
+//! which size, where, by which process, and in which order. `vxbench_calls` covers the flags and
+//! advice that an option adds.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::process::Command;
 /// One system call.
 #[derive(Debug)]
 struct Call {
-    /// The process or thread that made it, by its number.
+    /// The ID of the process or thread that made it.
     task: String,
     at: f64,
     name: String,
@@ -16,7 +17,8 @@ struct Call {
 }
 
 impl Call {
-    /// From a line of `strace -ff -ttt`: `1700000000.123456 pwrite64(5</f>, ""..., 16384, 0) = 16384`.
+    /// Parses a line of `strace -ff -ttt`: `1700000000.123456 pwrite64(5</f>, ""..., 16384, 0) =
+    /// 16384`.
     fn of(task: &str, line: &str) -> Option<Self> {
         let (at, rest) = line.split_once(' ')?;
         let (name, rest) = rest.split_once('(')?;
@@ -31,7 +33,7 @@ impl Call {
     }
 }
 
-/// What a run did, in order of time.
+/// The calls of a run, in order of time.
 struct Calls {
     all: Vec<Call>,
     succeeded: bool,
@@ -42,7 +44,7 @@ impl Calls {
         self.all.iter().filter(move |call| call.name == name && call.is_on_file())
     }
 
-    /// Sizes and places of the calls of this name on the file.
+    /// Sizes and offsets of the calls with this name on the file.
     fn requests(&self, name: &str) -> Vec<(u64, u64)> {
         let numbers = |call: &Call| {
             let mut words = call.arguments.rsplit(", ").map(|word| word.parse().ok());
@@ -60,7 +62,7 @@ impl Calls {
         self.requests("pwrite64")
     }
 
-    /// Who wrote to the file, each with the places.
+    /// The offsets written by each task that wrote to the file.
     fn writers(&self) -> Vec<BTreeSet<u64>> {
         let tasks: BTreeSet<&str> = self.named("pwrite64").map(|call| &*call.task).collect();
         let places = |task: &str| {
@@ -70,19 +72,19 @@ impl Calls {
         tasks.into_iter().map(places).collect()
     }
 
-    /// How many tasks were made with a flag of this name.
+    /// Number of tasks created with this flag.
     fn made_with(&self, flag: &str) -> usize {
         let made = self.all.iter().filter(|call| call.name.starts_with("clone"));
         made.filter(|call| call.arguments.contains(flag)).count()
     }
 
-    /// When the first call came whose name and arguments hold these words.
+    /// The time of the first call whose name and arguments match.
     fn first(&self, name: &str, words: &str) -> Option<f64> {
         let mut calls = self.named(name).filter(|call| call.arguments.contains(words));
         calls.next().map(|call| call.at)
     }
 
-    /// Whether the places of the file's space were looked up before the first write.
+    /// Whether the file's extents were looked up before the first write.
     fn looked_first(&self) -> bool {
         let look = self.first("ioctl", "FS_IOC_FIEMAP");
         look.zip(self.first("pwrite64", "")).is_some_and(|(look, write)| look < write)
@@ -115,7 +117,7 @@ fn calls(folder: &Path, workload: &str, words: &[&str]) -> Result<Calls, String>
     Ok(Calls { all, succeeded: output.status.success() })
 }
 
-/// Words of the command line, and what the run with them must have done; that with the other words must not.
+/// Arguments, and what a run with them must do; a run with the other arguments must not.
 struct Row {
     workload: &'static str,
     words: &'static [&'static str],
@@ -134,10 +136,10 @@ const fn row(
 
 const K: u64 = 1024;
 
-/// What has no run to compare with: the workload itself is what is seen.
+/// For rows without a run to compare with: the workload itself is under test.
 const NOTHING: &[&str] = &["-i", "iocount=none"];
 
-/// Requests of 16 KB one after the other.
+/// Consecutive requests of 16 KB.
 fn blocks(count: u64) -> Vec<(u64, u64)> {
     (0..count).map(|number| (16 * K, number * 16 * K)).collect()
 }

@@ -1,4 +1,5 @@
-//! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether they are as predicted where they do.
+//! `predict --what-if` and `validate --what-if`: systems that do not exist, and whether predictions
+//! hold for those that do.
 
 use super::common::refused;
 use super::models::{Folder, document, small_evaluation, stdout, tiny, twice_as_fast};
@@ -31,7 +32,7 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
         w.message.contains(span)
     });
     assert!(warned, "{:?}", vast.warnings);
-    // What it has already is no exchange.
+    // What the system already has is no exchange.
     for same in ["memory=64M", &format!("storage={a}"), &format!("memory=64M,storage={a}")] {
         let same = with(same);
         assert_ne!(same.system, own.system);
@@ -52,7 +53,7 @@ fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
 #[test]
 fn a_workload_that_cannot_be_is_refused_whatever_is_exchanged() {
     let folder = Folder::new();
-    // As where direct I/O of the target needs it.
+    // As if the target's direct I/O needed it.
     let aligned = twice_as_fast(|workload| workload.align_bytes = Some(4096));
     let a = folder.put("a.json", &aligned);
     let asked = ["predict", &a, "--unique-bytes", "8M", "--size-mean", "1k"];
@@ -72,14 +73,15 @@ fn what_is_missing_is_asked_of_the_system_that_lacks_it() {
     plain.outcome = Some(limited(64 << 20, &mut evaluation));
     let a = folder.put("a.json", &plain);
     plain.outcome = Some(limited(128 << 20, &mut evaluation));
-    // Of another machine, where it was called the same.
+    // From another machine, where it has the same name.
     let lender = folder.put("lender.json", &plain);
     let exchange = format!("memory=8M,storage={lender}");
     let beyond = ["predict", &a, "--what-if", &exchange, "--unique-bytes", "80M"];
     refused(&beyond, &["a set of 640 MiB", "--memory 64M", "--max-unique-bytes 640M"]);
 }
 
-/// With direct access all is storage, and memory changes nothing; what is missing is evaluated in the same way, aligned as the target needs it.
+/// With direct access everything is storage, and memory changes nothing; what is missing is
+/// evaluated in the same way, with the target's alignment.
 #[test]
 fn a_device_lends_its_storage_and_is_sent_to_an_evaluation_of_its_kind() {
     let folder = Folder::new();
@@ -103,13 +105,13 @@ fn a_device_lends_its_storage_and_is_sent_to_an_evaluation_of_its_kind() {
     let beyond = ["predict", &a, "--unique-bytes", "1G", "--what-if", &storage];
     let again = "`ioscape evaluate /mnt/lender --direct --max-unique-bytes 1G`";
     refused(&beyond, &["a set of 1 GiB is beyond", again]);
-    // Another alignment than the evaluation's is in no evaluation.
+    // No evaluation has an alignment other than its own.
     let otherwise = ["predict", &a, "--unique-bytes", "8M", "--align", "4k"];
     let says = ["alignment 4096 bytes", "`ioscape run /srv/data --direct", "--align 4k`"];
     refused(&otherwise, &says);
 }
 
-/// A command that an evaluation in the same control group follows up with the same refusal is no advice.
+/// Advice is useless if an evaluation in the same control group would end in the same refusal.
 #[test]
 fn requests_that_a_control_group_has_no_room_for_are_measured_in_a_larger_one() {
     let folder = Folder::new();
@@ -130,7 +132,8 @@ fn requests_that_a_control_group_has_no_room_for_are_measured_in_a_larger_one() 
     refused(&of_size("1M"), &["of 1 MiB is beyond", "group of 64 MiB", "--memory 512M`"]);
 }
 
-/// In a container `--memory` was advised for the limit that it was started under, and refused there.
+/// Once, inside a container, `--memory` was advised with the container's own limit, and then
+/// refused there.
 #[test]
 fn a_memory_limit_that_nobody_asked_for_is_in_no_command() {
     let folder = Folder::new();
@@ -154,7 +157,7 @@ fn a_memory_limit_that_nobody_asked_for_is_in_no_command() {
     refused(&large, &["of 1 MiB is beyond", "under the memory limit of 64 MiB"]);
 }
 
-/// Older results hold a limit that was asked for though the container had less.
+/// Older results store the requested limit even if the container had less.
 #[test]
 fn of_two_limits_of_memory_the_lesser_was_in_force() {
     let folder = Folder::new();
@@ -173,7 +176,7 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
     let mut tiny = tiny();
     let mut evaluation = tiny.evaluation().expect("an evaluation").clone();
     evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
-    // The workers are not limited where the target is validated: that needs privileges.
+    // Workers are not limited where the target is validated, because that needs privileges.
     tiny.outcome = Some(evaluation.clone().into());
     let limited = folder.put("limited.json", &tiny);
     evaluation.settings.as_mut().expect("settings").memory_limit_bytes = None;
@@ -193,7 +196,7 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
         point.prediction.throughput_bytes_per_s < point.models["as_evaluated"]
     };
     assert!(validation.points.iter().all(differ), "writes that go through are slower");
-    // A set of 1 MiB in 64 KiB would be served like one of 1 GiB in the 64 MiB that were evaluated.
+    // A set of 1 MiB in 64 KiB would behave like one of 1 GiB in the 64 MiB that were evaluated.
     let small = ["validate", &limited, target, "--what-if", "memory=64k"];
     refused(&[&small, &asked[..]].concat(), &["beyond what was measured", "--max-unique-bytes"]);
     refused(&[&exchange[..], &["--orthogonal"]].concat(), &["--orthogonal"]);

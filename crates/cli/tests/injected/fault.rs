@@ -1,4 +1,4 @@
-//! One fault: which call of a run fails, and how.
+//! A single fault: which call of a run fails, and how.
 
 use crate::seccomp::{Call, Supervised};
 use std::collections::HashMap;
@@ -7,11 +7,11 @@ use std::io;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Calls of one place that count; the thousands of requests that follow are like them.
+/// Calls per place that count as fault targets; the thousands of requests that follow are alike.
 const ALIKE: u32 = 6;
-/// Longest run.
+/// The longest run allowed.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a slow call takes.
+/// Duration of a slow call.
 const SLOW: Duration = Duration::from_millis(300);
 
 /// How a call fails.
@@ -41,7 +41,7 @@ impl Kind {
         Self::Slow,
     ];
 
-    /// Whether the kernel may answer such a call so.
+    /// Whether the kernel may answer this call so.
     fn can_meet(self, call: &str) -> bool {
         match self {
             Self::Eio | Self::Slow => call != "seek",
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// The `nth` call that can meet it fails so, from 1; 0 fails none.
+/// The `nth` call that can meet the fault, from 1, fails this way; 0 means no fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub nth: u32,
@@ -75,17 +75,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What became of a run.
+/// The outcome of a run.
 pub struct Run {
-    /// How it ended; absent if it had to be killed.
+    /// How it ended; `None` if it had to be killed.
     pub status: Option<ExitStatus>,
-    /// The call that failed, if the run came to it.
+    /// The call that failed, if the run reached it.
     pub failed: Option<&'static str>,
     /// How it failed.
     pub kind: Kind,
-    /// Whether it was to write to standard error.
+    /// Whether the call was a write to standard error.
     pub is_word: bool,
-    /// Calls that could meet the fault.
+    /// Number of calls that could meet the fault.
     pub calls: u32,
 }
 
@@ -110,7 +110,7 @@ pub fn run(command: Command, fault: Fault) -> io::Result<Run> {
         *count += 1;
         let counts = begun && *count <= ALIKE && fault.kind.can_meet(call.name());
         run.calls += u32::from(counts);
-        // Where the fault cannot be had, as half of one byte, the next call meets it.
+        // If the fault is impossible here, such as half of one byte, the next call meets it.
         let due = counts && fault.nth > 0 && run.calls >= fault.nth && run.failed.is_none();
         if due && inflict(&supervised, &call, fault.kind) {
             run.failed = Some(call.name());
@@ -123,7 +123,7 @@ pub fn run(command: Command, fault: Fault) -> io::Result<Run> {
     Ok(run)
 }
 
-/// Whether the call got the fault.
+/// Applies the fault to the call; returns whether that was possible.
 fn inflict(supervised: &Supervised, call: &Call, kind: Kind) -> bool {
     let errno = match kind {
         Kind::Eio => libc::EIO,

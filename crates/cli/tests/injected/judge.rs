@@ -11,19 +11,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A command: `W` is the folder it works in, `F` that of files it reads; the result follows the last word.
+/// A command: `W` is its working directory, `F` that of the files it reads; the result's name
+/// follows the last word.
 pub struct Case {
     pub name: &'static str,
     pub words: &'static [&'static str],
-    /// Most faults that are tried.
+    /// The most faults that are tried.
     pub most: usize,
 }
 
-/// Time of an evaluation, and what it gets where a busy disk takes all of that to lay out the sets.
+/// Time for an evaluation; and for one where a busy disk takes all of that to lay out the sets.
 pub const BRIEF: &str = "2s";
 const LONGER: &str = "30s";
 
-/// A folder for each part: work, results, files of the user's, and where results may go if their own place fails.
+/// Directories for work, results, the user's files, and results whose own place fails.
 pub struct Place(TempDir);
 
 const PRECIOUS: &str = "what the user would miss";
@@ -31,10 +32,10 @@ const TINY: &str = "title = \"tiny\"\nrounds = 1\n[base]\nworkload = \"write\"\n
                     [[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"buffered\"\n";
 
 impl Place {
-    /// A new place with an earlier result and a file of the user's beside it.
+    /// Creates a place with an earlier result and a file of the user's beside it.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be created.
     pub fn new() -> io::Result<Self> {
         let place = Self(tempfile::tempdir()?);
         for folder in ["W", "R", "F", "E"] {
@@ -51,7 +52,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// All files below, by their names from here on.
+    /// All files below, by relative name.
     fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut folders = vec![self.0.path().to_owned()];
@@ -68,7 +69,7 @@ impl Place {
         found
     }
 
-    /// What is there beyond what belongs there.
+    /// Files that do not belong there.
     fn leftovers(&self, may_be: &[&str]) -> Vec<String> {
         let ours = ["F/tiny.toml", "F/precious", "W/precious", "R/r.ioscape.json"];
         let known = |name: &str| ours.contains(&name) || may_be.contains(&name);
@@ -76,7 +77,7 @@ impl Place {
         self.files().into_iter().filter(|name| !known(name) && !elsewhere.contains(name)).collect()
     }
 
-    /// Results that found another place than their own.
+    /// Results that went to another place than their own.
     fn elsewhere(&self) -> Vec<String> {
         let is_result = |name: &String| name.starts_with("E/") && name.ends_with(".ioscape.json");
         self.files().into_iter().filter(is_result).collect()
@@ -105,7 +106,7 @@ impl Case {
         command
     }
 
-    /// Runs without a fault: the calls that could meet one of this kind.
+    /// Runs without a fault; returns the number of calls that could meet one of this kind.
     pub fn sound(&self, place: &Place, kind: Kind) -> u32 {
         let (mut done, mut told) = self.faultless(place, kind, BRIEF);
         if told.contains("within the budget") {
@@ -122,7 +123,7 @@ impl Case {
         (done, fs::read_to_string(place.of("err")).unwrap_or_default())
     }
 
-    /// Runs with `fault`; whether a call met it, or what is wrong then.
+    /// Runs with `fault`; returns whether a call met it.
     ///
     /// # Errors
     /// What is wrong.
@@ -154,8 +155,8 @@ impl Case {
         if code != 0 && err.trim().is_empty() {
             return Err(format!("exit code {code} without a word"));
         }
-        // What was not stored is never a success, unless it is told and a later saving stored it; words on standard error may be
-        // lost.
+        // Failing to store data is never a success, unless it is reported and a later attempt
+        // stored it; words on standard error may be lost.
         let is_lost = matches!(done.failed, Some("sync" | "rename" | "write"))
             && matches!(done.kind, Kind::Eio | Kind::NoSpace)
             && !done.is_word;
@@ -180,7 +181,7 @@ impl Case {
         self.nothing_left(place, done, code)
     }
 
-    /// The result is the earlier one or the new one, whole; after success it is the new one.
+    /// Checks that the result is the complete earlier one or new one; after success, the new one.
     fn result(&self, place: &Place, code: i32) -> Result<(), String> {
         let text = fs::read_to_string(place.of("R/r.ioscape.json"))
             .map_err(|e| format!("the earlier result is gone: {e}"))?;
@@ -193,9 +194,9 @@ impl Case {
         }
     }
 
-    /// Nothing is left, or what could not be removed is removed by the next run.
+    /// Checks that nothing is left, or that the next run removes what could not be removed.
     fn nothing_left(&self, place: &Place, done: &Run, code: i32) -> Result<(), String> {
-        // A run whose result was written, or found another place, was a whole run, whatever happened then.
+        // A run whose result was written somewhere was complete, whatever happened next.
         let result = fs::read_to_string(place.of("R/r.ioscape.json")).unwrap_or_default();
         let is_whole = code == 0 || !place.elsewhere().is_empty() || result != EARLIER;
         let may_be: &[&str] =
@@ -215,7 +216,7 @@ impl Case {
     }
 }
 
-/// Whether the kernel allows it here.
+/// Checks whether the kernel allows supervision here.
 ///
 /// # Errors
 /// It does not.

@@ -1,10 +1,12 @@
-//! Every file and device call of the command fails, one in each run, in every way the kernel may answer: no result is lost, nothing
-//! is left behind, nothing else is touched, and the exit code is right.
+//! Every file and device call of the command fails, one per run, in every way in which the kernel
+//! may answer: no result is lost, nothing is left behind, nothing else is touched, and the exit
+//! code is right.
 //!
-//! The place where faults come in is the kernel's own: a seccomp filter hands each call to this test, which lets it through or
-//! answers in the kernel's place. So the command is the one that users run, no call can be forgotten, and it costs nothing
-//! elsewhere. One fault in ten is tried, others each day, unless `IOSCAPE_FAULTS=1` asks for all of them, as full continuous integration does.
-//! `IOSCAPE_FAULT=run:17:Eio` repeats one fault and shows what it said.
+//! Faults are injected by the kernel itself: a seccomp filter hands each call to this test, which
+//! lets it through or answers in the kernel's place. So the command is the one that users run, no
+//! call can be forgotten, and the program needs no code for it. One fault in ten is tried, a
+//! different tenth each day, unless `IOSCAPE_FAULTS=1` asks for all of them, as full continuous
+//! integration does. `IOSCAPE_FAULT=run:17:Eio` repeats one fault and shows its output.
 #![expect(
     clippy::print_stderr,
     reason = "the test tells how many faults there were, and what came of one"
@@ -19,11 +21,11 @@ use judge::{BRIEF, Case, Place};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Of so many faults one is tried, unless `IOSCAPE_FAULTS` gives another number.
+/// One fault in this many is tried, unless `IOSCAPE_FAULTS` gives another number.
 const ONE_IN: usize = 10;
-/// Least number of faults that a whole run puts in.
+/// The fewest faults that a complete run injects.
 const LEAST: usize = 2000;
-/// Runs at a time: most of a run is waiting.
+/// Runs in parallel: most of a run is waiting.
 const AT_A_TIME: usize = 6;
 
 const CASES: &[Case] = &[
@@ -83,7 +85,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// All faults of a case, in an order that is scattered but the same every time.
+/// All faults of a case, in a scattered but reproducible order.
 fn faults(case: &Case, place: &Place) -> Vec<Fault> {
     let mut all: Vec<Fault> = Vec::new();
     for kind in Kind::ALL {
@@ -103,7 +105,7 @@ fn faults(case: &Case, place: &Place) -> Vec<Fault> {
     all
 }
 
-/// The one fault that is asked for by name.
+/// The one fault asked for by name.
 fn asked(case: &Case) -> Option<Fault> {
     let text = std::env::var("IOSCAPE_FAULT").ok()?;
     let mut words = text.split(':');
@@ -114,13 +116,13 @@ fn asked(case: &Case) -> Option<Fault> {
     (name == case.name).then_some(Fault { nth, kind })
 }
 
-/// One fault in how many is tried.
+/// One fault in this many is tried.
 fn one_in() -> usize {
     let asked = std::env::var("IOSCAPE_FAULTS").ok().and_then(|n| n.parse().ok());
     asked.unwrap_or(ONE_IN).max(1)
 }
 
-/// Days since 1970, so that another part is tried each day.
+/// Days since 1970, so that another subset is tried each day.
 fn today() -> usize {
     let since = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock after 1970");
     (since.as_secs() / 86_400) as usize

@@ -1,4 +1,5 @@
-//! The kernel's side of fault injection: a filter that hands every file and device call of a program to its supervisor.
+//! The kernel's side of fault injection: a filter that hands every file and device call of a
+//! program to its supervisor.
 #![expect(unsafe_code, reason = "the kernel's interface for it has no safe wrapper")]
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -8,15 +9,15 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
-/// Where the program holds its end of the filter, so that the supervisor can fetch it.
+/// The descriptor of the filter in the program, where the supervisor can fetch it.
 const LISTENER: RawFd = 100;
 
 const RECEIVE: libc::c_ulong = 0xc050_2100;
 const SEND: libc::c_ulong = 0xc018_2101;
 const CONTINUE: u32 = 1;
 
-/// Calls on files and devices, with a name for messages. `sigaltstack` is none: it tells that the language's run time has begun,
-/// so what the dynamic linker does before is left alone.
+/// Calls on files and devices, with names for messages. `sigaltstack` is not one of them: it shows
+/// that the language's runtime has started, so the dynamic linker's earlier calls are left alone.
 pub const CALLS: &[(libc::c_long, &str)] = &[
     (libc::SYS_sigaltstack, "sigaltstack"),
     (libc::SYS_openat, "open"),
@@ -78,7 +79,7 @@ pub const CALLS: &[(libc::c_long, &str)] = &[
     (libc::SYS_readlink, "stat"),
 ];
 
-/// The name of a mapping of a file; anonymous memory is left alone.
+/// Name of a file mapping; anonymous memory is left alone.
 pub const MAP: &str = "map";
 
 const fn statement(code: u32, k: u32) -> libc::sock_filter {
@@ -95,7 +96,7 @@ fn filter() -> Vec<libc::sock_filter> {
     let mut program = vec![
         statement(load, 0),
         jump(libc::SYS_mmap as u32, 0, 2),
-        // The file descriptor of a mapping is its fifth argument, behind 16 bytes of number, machine and place.
+        // The file descriptor is the fifth argument, after 16 bytes of other fields.
         statement(load, 16 + 4 * 8),
         jump(u32::MAX, CALLS.len() as u8, CALLS.len() as u8 + 1),
     ];
@@ -114,7 +115,7 @@ pub struct Supervised {
     listener: OwnedFd,
 }
 
-/// A call that waits.
+/// A waiting call.
 #[derive(Clone, Copy)]
 pub struct Call {
     id: u64,
@@ -130,7 +131,7 @@ impl Supervised {
         let install = move || {
             let filter =
                 libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
-            // SAFETY: plain system calls on values that live as long as the call; nothing is allocated.
+            // SAFETY: plain system calls on values that outlive them; nothing is allocated.
             unsafe {
                 if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
                     return Err(io::Error::last_os_error());
@@ -144,18 +145,18 @@ impl Supervised {
             }
             Ok(())
         };
-        // SAFETY: the closure makes system calls alone.
+        // SAFETY: the closure only makes system calls.
         unsafe { command.pre_exec(install) };
         let child = command.spawn()?;
         let listener = fetch(child.id(), LISTENER)?;
         Ok(Self { child, listener })
     }
 
-    /// The next call that waits, if one comes within 50 ms; the error that there is nobody left to call.
+    /// The next waiting call, if one comes within 50 ms; an error if no process is left.
     pub fn next(&self) -> io::Result<Option<Call>> {
         let mut poll =
             libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one structure, which lives as long as the call.
+        // SAFETY: a single structure that outlives the call.
         let ready = unsafe { libc::poll(&raw mut poll, 1, 50) };
         if ready == 0 {
             return Ok(None);
@@ -163,9 +164,9 @@ impl Supervised {
         if poll.revents & libc::POLLIN == 0 {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        // SAFETY: the structure is plain numbers, which the kernel wants zeroed and then fills.
+        // SAFETY: the structure is plain integers; the kernel requires it zeroed and then fills it.
         let mut told: libc::seccomp_notif = unsafe { std::mem::zeroed() };
-        // SAFETY: as above; the number of the call belongs to this structure.
+        // SAFETY: as above; the request number belongs to this structure.
         if unsafe { libc::ioctl(self.listener.as_raw_fd(), RECEIVE, &raw mut told) } != 0 {
             // The caller is gone by now.
             return Ok(None);
@@ -177,41 +178,42 @@ impl Supervised {
     fn answer(&self, call: &Call, val: i64, error: i32, flags: u32) {
         let mut answer = libc::seccomp_notif_resp { id: call.id, val, error, flags };
         // A caller that was killed meanwhile takes no answer.
-        // SAFETY: the structure lives as long as the call, whose number belongs to it.
+        //
+        // SAFETY: the structure outlives the call, whose request number belongs to it.
         let _ = unsafe { libc::ioctl(self.listener.as_raw_fd(), SEND, &raw mut answer) };
     }
 
-    /// The kernel carries the call out.
+    /// Lets the kernel carry out the call.
     pub fn pass(&self, call: &Call) {
         self.answer(call, 0, 0, CONTINUE);
     }
 
-    /// The call fails with this error number, and nothing is done.
+    /// Makes the call fail with this error number and no effect.
     pub fn fail(&self, call: &Call, errno: i32) {
         self.answer(call, 0, -errno, 0);
     }
 
-    /// A half of the call is done; whether that was possible.
+    /// Does half of the call; returns whether that was possible.
     pub fn halve(&self, call: &Call) -> bool {
         let done = half(call);
         done.map(|bytes| self.answer(call, bytes as i64, 0, 0)).is_ok()
     }
 }
 
-/// Descriptor `number` of another process.
+/// Duplicates descriptor `number` of another process.
 fn fetch(process: u32, number: RawFd) -> io::Result<OwnedFd> {
     let owned = |fd: libc::c_long| match fd {
-        // SAFETY: the kernel has just made this descriptor for us.
+        // SAFETY: the kernel has just created this descriptor for us.
         0.. => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
         _ => Err(io::Error::last_os_error()),
     };
-    // SAFETY: plain numbers.
+    // SAFETY: plain integers.
     let handle = owned(unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) })?;
-    // SAFETY: plain numbers.
+    // SAFETY: plain integers.
     owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, handle.as_raw_fd(), number, 0) })
 }
 
-/// Does half of a plain read or write in the place of its caller; the bytes done.
+/// Does half of a plain read or write in place of its caller; returns the bytes done.
 fn half(call: &Call) -> io::Result<usize> {
     let [fd, address, len, offset, ..] = call.arguments;
     let half = (len / 2) as usize;
@@ -247,18 +249,18 @@ fn half(call: &Call) -> io::Result<usize> {
 }
 
 impl Call {
-    /// What is called.
+    /// The name of the call.
     pub fn name(&self) -> &'static str {
         let known = CALLS.iter().find(|(number, _)| *number == self.number);
         known.map_or(MAP, |(_, name)| name)
     }
 
-    /// Whether it writes to standard error.
+    /// Whether the call writes to standard error.
     pub fn is_word(&self) -> bool {
         self.name() == "write" && self.arguments[0] == 2
     }
 
-    /// What tells repeated calls of one place apart from others: the process, the call and the file.
+    /// Identifies repeated calls from one place: the process, the call and the file.
     pub fn place(&self) -> (u32, i64, u64) {
         let has_file = !matches!(self.name(), "open" | "rename" | "unlink" | "mkdir" | "link");
         (self.process, self.number, if has_file { self.arguments[0] } else { 0 })
@@ -267,7 +269,7 @@ impl Call {
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        // Ended already, but for one that hangs.
+        // It has already ended, unless it hangs.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

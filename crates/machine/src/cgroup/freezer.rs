@@ -1,4 +1,4 @@
-//! Whether a process is frozen together with its control group (cgroups(7)).
+//! Whether a process is frozen with its control group (cgroups(7)).
 
 use super::hierarchy::{Hierarchy, Version};
 use crate::mounts::{self, Mount};
@@ -6,9 +6,11 @@ use crate::text;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Whether the process or thread at `place` below `/proc` is in a group that is frozen, or about to be.
+/// Returns whether the process or thread at `place` below `/proc` is in a group that is frozen, or
+/// about to be.
 ///
-/// The state of the process itself does not tell: it sleeps where it was, in version 1 even uninterruptibly.
+/// The process's own state does not show this: it sleeps where it was, in version 1 even
+/// uninterruptibly.
 pub fn is_frozen(place: &Path) -> bool {
     static TABLE: OnceLock<Vec<Mount>> = OnceLock::new();
     let is_group = |mount: &Mount| mount.kind.starts_with("cgroup");

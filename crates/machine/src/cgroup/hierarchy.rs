@@ -1,10 +1,10 @@
-//! Where control groups are mounted, and which of them this process is in (cgroups(7)).
+//! The mount points of control groups, and the groups that this process is in (cgroups(7)).
 
 use crate::mounts::{self, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
 
-/// Which interface the memory controller has.
+/// The interface version of the memory controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     /// One hierarchy for each controller.
@@ -14,7 +14,7 @@ pub(super) enum Version {
 }
 
 impl Version {
-    /// Name of the file that holds a group's limit.
+    /// Returns the name of the file with a group's limit.
     pub fn limit_file(self) -> &'static str {
         match self {
             Self::V1 => "memory.limit_in_bytes",
@@ -22,7 +22,7 @@ impl Version {
         }
     }
 
-    /// Name of the file with what is charged to a group.
+    /// Returns the name of the file with a group's usage.
     pub fn usage_file(self) -> &'static str {
         match self {
             Self::V1 => "memory.usage_in_bytes",
@@ -34,21 +34,22 @@ impl Version {
 /// A hierarchy of groups that may hold the memory controller, and our place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hierarchy {
-    /// Its interface.
+    /// Its interface version.
     pub version: Version,
-    /// Where it is mounted.
+    /// Its mount point.
     pub mount: PathBuf,
     /// Directory of the group that this process is in.
     pub own: PathBuf,
 }
 
 impl Hierarchy {
-    /// The hierarchy with the memory controller.
+    /// Returns the hierarchy with the memory controller.
     pub fn find() -> Option<Self> {
         Self::with("memory")
     }
 
-    /// The hierarchy with `controller`: version 1 if it is mounted, since it then is not in version 2.
+    /// Returns the hierarchy with `controller`: version 1 if mounted, since version 2 then lacks
+    /// it.
     pub fn with(controller: &str) -> Option<Self> {
         let groups = text::read("/proc/self/cgroup")?;
         let table = mounts::table();
@@ -56,7 +57,7 @@ impl Hierarchy {
         [Version::V1, Version::V2].into_iter().find_map(parse)
     }
 
-    /// The same of the process whose `groups` and of the mounts that are in `table`.
+    /// Does the same for a process in these `groups` and a mount `table`.
     pub fn parse(
         version: Version,
         controller: &str,
@@ -70,31 +71,33 @@ impl Hierarchy {
             }
             Version::V2 => mount.kind == "cgroup2",
         })?;
-        // In a container the path may lead out of what is mounted; the mount point is then as near as can be.
+        // In a container the path may lie outside the mounted part; the mount point is then the
+        // closest approximation.
         let below = Path::new(ours).strip_prefix(&mount.root).ok();
         let below = below.filter(|path| !path.starts_with(".."));
         let own = mount.point.join(below.unwrap_or(Path::new("")));
         Some(Self { version, mount: mount.point.clone(), own })
     }
 
-    /// Our group and those above it, nearest first.
+    /// Returns our group and those above it, nearest first.
     pub fn line(&self) -> impl Iterator<Item = &Path> {
         self.own.ancestors().take_while(|directory| directory.starts_with(&self.mount))
     }
 
-    /// The lowest limit of our group and those above it, in bytes.
+    /// Returns the lowest limit of our group and those above it, in bytes.
     pub fn limit(&self) -> Option<u64> {
         self.line().filter_map(|directory| limit_of(self.version, directory)).min()
     }
 
-    /// The least that our group and those above it leave of their limits, in bytes; absent without a limit.
+    /// Returns the smallest remainder of the limits of our group and those above it, in bytes;
+    /// `None` without a limit.
     pub fn room(&self) -> Option<u64> {
         self.line().filter_map(|directory| room_of(self.version, directory)).min()
     }
 }
 
-/// The limit of the group at `directory`, in bytes: that beyond which it is killed, or from which on it has to give up what it can
-/// (`memory.high` of version 2).
+/// Returns the limit of the group at `directory`, in bytes: the one above which its processes are
+/// killed, or above which it must reclaim memory (`memory.high` in version 2).
 fn limit_of(version: Version, directory: &Path) -> Option<u64> {
     let high = match version {
         Version::V1 => None,
@@ -104,13 +107,14 @@ fn limit_of(version: Version, directory: &Path) -> Option<u64> {
     most.into_iter().chain(high).min()
 }
 
-/// What the group at `directory` leaves of its limit, in bytes. Of its files those that were not used lately are given up at once, and
-/// about half of the others, as the kernel estimates it for the whole machine.
+/// Returns what the group at `directory` has left of its limit, in bytes. Inactive file pages are
+/// reclaimed at once, and about half of the active ones, as the kernel estimates for the whole
+/// machine.
 fn room_of(version: Version, directory: &Path) -> Option<u64> {
     let limit = limit_of(version, directory)?;
     let used = text::read_number(directory.join(version.usage_file())).unwrap_or(0);
     let stat = text::read(directory.join("memory.stat")).unwrap_or_default();
-    // In version 1 the plain count leaves out the groups below, which the use holds.
+    // In version 1 the plain count excludes the groups below, which the usage includes.
     let count = |total: &str, plain: &str| {
         text::field(&stat, total).or_else(|| text::field(&stat, plain)).unwrap_or(0)
     };
@@ -119,7 +123,8 @@ fn room_of(version: Version, directory: &Path) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(idle + used_lately / 2)))
 }
 
-/// The path in a line of `/proc/self/cgroup`, if the line is about `controller` in this version.
+/// Returns the path in a line of `/proc/self/cgroup`, if the line is about `controller` in this
+/// version.
 fn group_of<'a>(version: Version, controller: &str, line: &'a str) -> Option<&'a str> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);

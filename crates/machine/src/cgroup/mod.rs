@@ -1,7 +1,7 @@
-//! Memory limits by control groups: how a file cache of known size is made.
+//! Memory limits by control groups, which make a file cache of known size.
 //!
-//! A page of the file cache is charged to the group that first brings it in, so that a group's limit bounds the cache
-//! of those files only that its members were the first to read or write.
+//! A file-cache page is charged to the group that first brings it in. So a group's limit bounds the
+//! cache only of those files that its members read or wrote first.
 #![allow(unsafe_code, reason = "fork, to try whether a process may join")]
 
 mod freezer;
@@ -28,19 +28,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use switch::{enable, put, restore};
 
-/// Below this a worker could not even start, in bytes.
+/// Smallest limit, in bytes, with which a worker can even start.
 const LIMIT_LEAST: u64 = 8 << 20;
 
-/// Dirty pages above which a group is not emptied at its end, since that waits for the device to write them; in bytes.
+/// Dirty bytes above which a group is not emptied at its end, since that waits for the device to
+/// write them.
 const DIRTY_MOST: u64 = 8 << 20;
 
-/// Names tried for a group.
+/// Number of names tried for a group.
 const NAMES_MOST: u32 = 100;
 
 /// Number of the next group of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A control group of our own with a memory limit; removed when dropped by the process that made it.
+/// A control group of our own with a memory limit; removed when dropped by the process that created
+/// it.
 #[derive(Debug)]
 pub struct MemoryGroup {
     directory: PathBuf,
@@ -48,15 +50,17 @@ pub struct MemoryGroup {
     limit_bytes: u64,
     procs: File,
     creator: u32,
-    // Locked, so that others see that it is in use as long as this process or a worker lives.
+    // Locked, so that others see that it is in use while this process or a worker lives.
     _held: File,
 }
 
 impl MemoryGroup {
-    /// Makes a group whose members, file cache included, may use `limit_bytes` together, without swap space.
+    /// Creates a group whose members may together use `limit_bytes`, file cache included, without
+    /// swap.
     ///
-    /// It lies below this process's own group where possible, so that limits already in force stay so; where not, its limit
-    /// is lowered to them. Groups that killed runs left behind are removed first.
+    /// It is created below this process's own group if possible, so that existing limits remain in
+    /// force. Otherwise its limit is lowered to them. Leftover groups of killed runs are removed
+    /// first.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if no control group can be made here, or with so low a limit.
@@ -84,7 +88,7 @@ impl MemoryGroup {
         Err(unsupported(&format!("{refusal}; {what_helps}")))
     }
 
-    /// A group in `parent`; `None` if `parent` cannot have groups with a memory controller.
+    /// Creates a group in `parent`; `None` if `parent` cannot have groups with a memory controller.
     fn below(parent: &Path, version: Version, limit_bytes: u64) -> io::Result<Option<Self>> {
         if version == Version::V2 && !enable(parent)? {
             return Ok(None);
@@ -103,30 +107,32 @@ impl MemoryGroup {
         made.map(Some).inspect_err(|_| restore(parent))
     }
 
-    /// Moves the calling process into the group; allocates nothing, so that a forked child may call it.
+    /// Moves the calling process into the group. It does not allocate, so a forked child may call
+    /// it.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel refuses.
     pub fn join(&self) -> io::Result<()> {
         join(&self.procs)
     }
 
-    /// Memory charged to the group, file cache included, in bytes; absent if it cannot be read.
+    /// Returns the memory charged to the group, file cache included, in bytes; `None` if it cannot
+    /// be read.
     pub fn usage_bytes(&self) -> Option<u64> {
         text::read_number(self.directory.join(self.version.usage_file()))
     }
 
-    /// The file of this name in the group's directory, such as `memory.stat`.
+    /// Returns the path of a file in the group's directory, such as `memory.stat`.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// The limit in force, in bytes.
+    /// Returns the limit in force, in bytes.
     pub fn limit_bytes(&self) -> u64 {
         self.limit_bytes
     }
 
-    /// Gives the group's pages back before it goes, unless that would wait long for the device.
+    /// Frees the group's pages before it is removed, unless that would wait long for the device.
     fn empty(&self) {
         let stat = text::read(self.file("memory.stat")).unwrap_or_default();
         let waiting = dirty_bytes(&stat).unwrap_or(0);
@@ -138,7 +144,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        // A forked worker has a copy of this value and must not take the group from its parent.
+        // A forked worker has a copy of this value and must not remove its parent's group.
         if self.creator == std::process::id() {
             self.empty();
             remove(&self.directory);
@@ -147,35 +153,36 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// The memory limit that a control group already puts on this process, in bytes; absent if there is none below the size
-/// of the memory.
+/// Returns the memory limit that a control group already imposes on this process, in bytes; `None`
+/// if there is none below the size of the memory.
 pub fn enclosing_limit() -> Option<u64> {
     let limit = Hierarchy::find()?.limit()?;
     let total = memory().total;
     (total == 0 || limit < total).then_some(limit)
 }
 
-/// `memory.stat` of the group that this process is in, where a limit keeps it apart from the rest of the machine.
+/// Returns `memory.stat` of the group that this process is in, if a limit separates it from the
+/// rest of the machine.
 pub(crate) fn enclosing_stat() -> Option<PathBuf> {
     enclosing_limit()?;
     dirt_of(&Hierarchy::find()?.own)
 }
 
-/// The file of the group at `directory` that tells of its dirty bytes; absent where none does.
+/// Returns the file of the group at `directory` with its dirty bytes, if there is one.
 fn dirt_of(directory: &Path) -> Option<PathBuf> {
     let file = directory.join("memory.stat");
     dirty_bytes(&text::read(&file)?).map(|_| file)
 }
 
-/// Memory that programs could get now without swapping and within the limits of the control groups that this process is in, in bytes;
-/// file cache that is given up at once included.
+/// Returns the memory that programs could get now without swapping, within the limits of this
+/// process's control groups, in bytes. It includes file cache that can be reclaimed at once.
 pub fn available_memory() -> u64 {
     let room = Hierarchy::find().and_then(|groups| groups.room());
     memory().available.min(room.unwrap_or(u64::MAX))
 }
 
-/// Dirty and write-back bytes in a group's `memory.stat`: `dirty` and `writeback` in version 1, `file_dirty` and
-/// `file_writeback` in version 2; absent if neither is there.
+/// Returns dirty and write-back bytes from a group's `memory.stat`: `dirty` and `writeback` in
+/// version 1, `file_dirty` and `file_writeback` in version 2; `None` if neither is there.
 pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {
     let pair = |dirty, writeback| {
         Some(text::field(memory_stat, dirty)? + text::field(memory_stat, writeback)?)
@@ -183,8 +190,8 @@ pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {
     pair("dirty", "writeback").or_else(|| pair("file_dirty", "file_writeback"))
 }
 
-/// The `cpu.stat` files of the groups whose quota may keep the members of `group`, or this process, off the processors:
-/// its own and those above, as far as they count throttling.
+/// Returns the `cpu.stat` files of the groups whose quota may throttle the members of `group`, or
+/// this process: its own and those above, as far as they count throttling.
 pub(crate) fn quota_files(group: Option<&MemoryGroup>) -> Vec<PathBuf> {
     let Some(mut hierarchy) = Hierarchy::with("cpu") else { return Vec::new() };
     if let Some(group) =
@@ -198,14 +205,16 @@ pub(crate) fn quota_files(group: Option<&MemoryGroup>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Nanoseconds that a quota kept a group's members off the processors, from its `cpu.stat`: `throttled_time` (ns) in
-/// version 1, `throttled_usec` in version 2; absent without the controller.
+/// Returns the nanoseconds that a quota kept a group's members off the processors, from its
+/// `cpu.stat`: `throttled_time` (ns) in version 1, `throttled_usec` in version 2; `None` without
+/// the controller.
 pub(crate) fn throttled_ns(cpu_stat: &str) -> Option<u64> {
     let in_us = || text::field(cpu_stat, "throttled_usec").map(|us| us.saturating_mul(1000));
     text::field(cpu_stat, "throttled_time").or_else(in_us)
 }
 
-/// What to do about a group that cannot be made; `by_root` where root could make it and this user is another.
+/// Returns advice if a group cannot be created; `by_root` means that root could create it and this
+/// user is not root.
 fn what_helps(by_root: bool) -> &'static str {
     match by_root {
         true => "run as root",
@@ -217,18 +226,18 @@ fn unsupported(why: &str) -> Error {
     Error::Unsupported { what: "a memory limit (--memory)".into(), why: why.to_owned() }
 }
 
-/// Makes a group in `parent` and locks it.
+/// Creates a group in `parent` and locks it.
 fn make(parent: &Path) -> io::Result<(PathBuf, File)> {
     let which = |state: Metadata| (state.dev(), state.ino());
     for _ in 0..NAMES_MOST {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory = parent.join(format!("ioscape-{}-{number}", std::process::id()));
         match std::fs::create_dir(&directory) {
-            // Another container has process numbers of its own, so also ours.
+            // Another container has its own process numbers, so also ours.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             made => made?,
         }
-        // Between creation and lock another process may take it for a leftover and remove it.
+        // Between creation and locking another process may remove it as a leftover.
         let Ok(held) = File::open(&directory) else { continue };
         let ours = held.metadata().map(which)?;
         let is_there = || std::fs::metadata(&directory).is_ok_and(|now| which(now) == ours);
@@ -239,15 +248,15 @@ fn make(parent: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "every name for a group that was tried is taken"))
 }
 
-/// Locks a group that is open.
+/// Locks an open group.
 fn lock(group: &File) -> rustix::io::Result<()> {
     rustix::fs::flock(group, FlockOperation::NonBlockingLockExclusive)
 }
 
-/// Limits the new group at `directory`.
+/// Sets the limits of the new group at `directory`.
 fn limit(directory: &Path, version: Version, limit_bytes: u64) -> io::Result<()> {
     put(&directory.join(version.limit_file()), &limit_bytes.to_string())?;
-    // Swapping a worker out would be measured as slow I/O; kernels without swap have neither file.
+    // A swapped-out worker would be measured as slow I/O; kernels without swap have neither file.
     let _ = match version {
         Version::V1 => put(&directory.join("memory.swappiness"), "0"),
         Version::V2 => put(&directory.join("memory.swap.max"), "0"),
@@ -256,18 +265,19 @@ fn limit(directory: &Path, version: Version, limit_bytes: u64) -> io::Result<()>
 }
 
 fn join(procs: &File) -> io::Result<()> {
-    // 0 stands for the process that writes it.
+    // 0 means the writing process.
     rustix::io::write(procs, b"0")?;
     Ok(())
 }
 
-/// Joins in a short-lived child, so that a refusal shows now and not in the middle of a run.
+/// Joins in a short-lived child, so that a refusal shows now and not during a run.
 fn try_join(procs: &File) -> io::Result<()> {
-    // SAFETY: the child does nothing but one system call and `_exit`: no allocation, no lock, no destructor.
+    // SAFETY: the child does nothing but one system call and `_exit`: no allocation, lock or
+    // destructor.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let code = join(procs).err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
-        // SAFETY: always sound; it ends the child without running anything of the parent's.
+        // SAFETY: always sound; it ends the child without running anything of its parent's.
         unsafe { libc::_exit(code) };
     }
     let child =
@@ -275,7 +285,8 @@ fn try_join(procs: &File) -> io::Result<()> {
     let status = loop {
         match rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()) {
             Err(Errno::INTR) => {}
-            // This process was started with SIGCHLD ignored; a refusal then shows when the first worker joins.
+            // This process was started with SIGCHLD ignored; a refusal then shows when the first
+            // worker joins.
             Err(Errno::CHILD) => return Ok(()),
             other => break other?,
         }
@@ -287,7 +298,7 @@ fn try_join(procs: &File) -> io::Result<()> {
     }
 }
 
-/// Removes the group at `directory`; members that were just killed may need a moment to be gone.
+/// Removes the group at `directory`; members just killed may take a moment to disappear.
 fn remove(directory: &Path) {
     for _ in 0..100 {
         match std::fs::remove_dir(directory) {
@@ -299,7 +310,7 @@ fn remove(directory: &Path) {
     }
 }
 
-/// Whether groups of ours are called so.
+/// Returns whether a name is that of one of our groups.
 fn is_ours(name: &str) -> bool {
     let numbers = name.strip_prefix("ioscape-").and_then(|numbers| numbers.split_once('-'));
     numbers.is_some_and(|(process, number)| {
@@ -307,7 +318,8 @@ fn is_ours(name: &str) -> bool {
     })
 }
 
-/// Removes groups in `parent` that are empty and locked by nobody: their makers are dead. A number alone may be of a process in another container.
+/// Removes groups in `parent` that are empty and not locked: their creators are dead. A process
+/// number alone may belong to another container.
 fn sweep(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         if is_ours(&entry.file_name().to_string_lossy())

@@ -1,4 +1,4 @@
-//! Quotas of processor time: how much of the processors a control group may use, and how long it was stopped for using more.
+//! CPU quotas: how much processor time a control group may use, and how long it was throttled.
 
 use super::hierarchy::{Hierarchy, Version};
 use super::{quota_files, throttled_ns};
@@ -10,28 +10,29 @@ use std::path::{Path, PathBuf};
 /// The tightest quota on this process (kernel documentation: scheduler/sched-bwc, admin-guide/cgroup-v2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
-    /// Processors' worth of time that the members may use together; below 1, a single busy thread is stopped in every period.
+    /// Processor time that the members may use together, in processors. Below 1, a single busy
+    /// thread is throttled in every period.
     pub processors: f64,
-    /// The groups that count their stops, this process's own and those above it.
+    /// The groups that count throttling: this process's own and those above it.
     groups: Vec<Group>,
 }
 
-/// A group that counts how its quota stops it.
+/// A group that counts its throttling.
 #[derive(Clone, Debug, PartialEq)]
 struct Group {
     /// Its counters.
     stat: PathBuf,
-    /// Length of the periods that a quota is given for; absent where it is not told.
+    /// Length of a quota period; absent if unknown.
     period_s: Option<f64>,
 }
 
-/// What each group of a quota has counted since it was made: nanoseconds, added up over the processors that were stopped, and periods; absent where it
-/// cannot be read.
+/// Counts of each group of a quota since it was created: nanoseconds summed over the throttled
+/// processors, and periods. Absent if they cannot be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Throttled(Vec<Option<[u64; 2]>>);
 
 impl Quota {
-    /// The quota in force; `None` without one.
+    /// Returns the quota in force; `None` without one.
     pub fn find() -> Option<Self> {
         let hierarchy = Hierarchy::with("cpu")?;
         let all = hierarchy.line().filter_map(|directory| processors(hierarchy.version, directory));
@@ -43,12 +44,13 @@ impl Quota {
         Some(Self { processors: least, groups: quota_files(None).into_iter().map(of).collect() })
     }
 
-    /// The same where it is less than the processors that this thread may be placed on; any other stops nothing.
+    /// Returns the quota in force if it is less than the processors this thread may run on; any
+    /// other quota does not throttle.
     pub fn tight() -> Option<Self> {
         Self::find().filter(|quota| quota.processors < allowed() as f64)
     }
 
-    /// What is to be known of everything that is measured under it.
+    /// Returns the warning about everything measured under the quota.
     pub fn doubt(&self) -> Warning {
         let message = format!(
             "a quota of a control group (cpu.max) gives this program {:.2} processors' worth of time and stops it when that is used up: what computes \
@@ -58,7 +60,7 @@ impl Quota {
         Warning::new(WarningKind::Stopped, message)
     }
 
-    /// What its groups have counted.
+    /// Returns the counts of its groups.
     pub fn throttled(&self) -> Throttled {
         let of = |group: &Group| {
             let stat = text::read(&group.stat)?;
@@ -67,8 +69,9 @@ impl Quota {
         Throttled(self.groups.iter().map(of).collect())
     }
 
-    /// Seconds, of the `elapsed_s` between two such moments, in which it kept this process off the processors, by the group that was stopped for
-    /// longest. The kernel adds up over processors, which are stopped at once.
+    /// Returns how many of the `elapsed_s` seconds between two readings this process was throttled,
+    /// by the group throttled longest. The kernel adds up over processors, which are throttled at
+    /// the same time.
     pub fn stopped_s(&self, before: &Throttled, after: &Throttled, elapsed_s: f64) -> f64 {
         let both = before.0.iter().zip(&after.0);
         let counted = self.groups.iter().zip(both).filter_map(|(group, (before, after))| {
@@ -82,7 +85,8 @@ impl Quota {
     }
 }
 
-/// Quota and period of the group at `directory`, in microseconds, as they are written: without a limit the first is `max`, or negative.
+/// Returns quota and period of the group at `directory` as written, in microseconds. Without a
+/// limit the quota is `max`, or negative.
 fn written(version: Version, directory: &Path) -> Option<[String; 2]> {
     let read = |name: &str| text::read(directory.join(name));
     match version {
@@ -95,14 +99,14 @@ fn written(version: Version, directory: &Path) -> Option<[String; 2]> {
     }
 }
 
-/// Quota over period of the group at `directory`; `None` without a limit.
+/// Returns quota over period of the group at `directory`; `None` without a limit.
 fn processors(version: Version, directory: &Path) -> Option<f64> {
     let [quota, period] = written(version, directory)?.map(|us| us.parse::<f64>().ok());
     let (quota, period) = quota.zip(period)?;
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// Length of the periods of the group at `directory`, with a limit or without.
+/// Returns the period length of the group at `directory`, with or without a limit.
 fn period_s(version: Version, directory: &Path) -> Option<f64> {
     let [_, period] = written(version, directory)?;
     period.parse::<f64>().ok().map(|us| us / 1e6)
@@ -129,7 +133,8 @@ mod tests {
         assert_eq!((of(Version::V1), of(Version::V2)), (Some(1.5), Some(0.2)));
     }
 
-    /// 62 of 64 processors that were stopped in each of five periods of a tenth of a second were told as 31 s of one.
+    /// Once, 62 of 64 processors throttled in each of five periods of 0.1 s were reported as 31 s
+    /// of one.
     #[test]
     fn processors_that_are_stopped_at_once_are_stopped_for_no_longer_than_the_periods() {
         let home = tempfile::tempdir().unwrap();

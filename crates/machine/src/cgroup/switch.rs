@@ -1,4 +1,5 @@
-//! The memory controller of groups of version 2, which is switched on for all groups below one, and off again when it was for us alone.
+//! The memory controller of version 2 groups: it is enabled for all groups below a parent, and
+//! disabled again if only we used it.
 
 use crate::text;
 use std::ffi::OsString;
@@ -7,13 +8,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Where this process switched it on, each with the groups that were there.
+/// The parents where this process enabled it, each with the groups that existed then.
 static SWITCHED_ON: Mutex<Vec<(PathBuf, Vec<OsString>)>> = Mutex::new(Vec::new());
 
-/// The file that holds the controllers of the groups below.
+/// The file with the controllers of the groups below.
 const SWITCH: &str = "cgroup.subtree_control";
 
-/// What limits a group, and how it reads where it does not.
+/// The limits of a group, each with its value if there is no limit.
 const LIMITS: [(&str, &str); 6] = [
     ("memory.max", "max"),
     ("memory.high", "max"),
@@ -23,7 +24,7 @@ const LIMITS: [(&str, &str); 6] = [
     ("memory.zswap.max", "max"),
 ];
 
-/// Writes to a file of a control group, which is there already.
+/// Writes to an existing file of a control group.
 ///
 /// # Errors
 /// The kernel's refusal.
@@ -31,10 +32,10 @@ pub(super) fn put(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
-/// Sees to it that groups below `parent` have the memory controller; whether they have.
+/// Ensures that groups below `parent` have the memory controller. Returns whether they do.
 ///
 /// # Errors
-/// It may not be switched on.
+/// It may not be enabled.
 pub(super) fn enable(parent: &Path) -> io::Result<bool> {
     let lists = |file: &str| {
         let words = text::read(parent.join(file)).unwrap_or_default();
@@ -54,14 +55,14 @@ pub(super) fn enable(parent: &Path) -> io::Result<bool> {
             all.push((parent.to_owned(), before));
             Ok(true)
         }
-        // A group with processes in it cannot have such groups below; one further up may.
+        // A group with processes cannot have such groups below it; one further up may.
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Undoes [`enable`] where this process did it, unless somebody uses it by now: limits would be taken away, unsaid. While another group of
-/// ours is there, its end does so.
+/// Undoes [`enable`] if this process did it, unless someone else uses it by now: their limits would
+/// silently vanish. While another group of ours exists, its removal does this.
 pub(super) fn restore(parent: &Path) {
     let mut all = SWITCHED_ON.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(at) = all.iter().position(|(one, _)| one == parent) else { return };
@@ -71,7 +72,7 @@ pub(super) fn restore(parent: &Path) {
     }
 }
 
-/// Whether there is a group that was not there `before`, or one that is limited.
+/// Returns whether there is a group that did not exist `before`, or one with a limit.
 fn is_used(parent: &Path, before: &[OsString]) -> bool {
     let is_limited = |group: &OsString| {
         let says = |file: &str| text::read(parent.join(group).join(file));
@@ -80,7 +81,7 @@ fn is_used(parent: &Path, before: &[OsString]) -> bool {
     groups(parent).iter().any(|group| !before.contains(group) || is_limited(group))
 }
 
-/// Names of the groups in `parent`.
+/// Returns the names of the groups in `parent`.
 fn groups(parent: &Path) -> Vec<OsString> {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let groups = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -92,7 +93,8 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A made-up group without the controller, in which another was before; and what was last written to its switch.
+    /// Returns an invented group without the controller that contained another group before, and a
+    /// function that reads what was last written to its switch.
     fn made_up() -> (tempfile::TempDir, impl Fn() -> String) {
         let parent = tempfile::tempdir().unwrap();
         fs::create_dir(parent.path().join("before")).unwrap();

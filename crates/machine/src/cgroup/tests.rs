@@ -1,4 +1,5 @@
-//! Tests of memory limits with the real kernel; skipped loudly where there is no right to make control groups.
+//! Tests of memory limits with the real kernel; visibly skipped without the right to create control
+//! groups.
 
 use super::*;
 use crate::testing::{build_directory, in_child, skipped};
@@ -6,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 const LIMIT: u64 = 32 << 20;
 
-/// A group, or nothing where this user cannot have one.
+/// Returns a group, or `None` if this user cannot have one.
 fn group() -> Option<MemoryGroup> {
     match MemoryGroup::create(LIMIT) {
         Ok(group) => Some(group),
@@ -56,7 +57,7 @@ fn it_goes_when_dropped_by_its_maker_only() {
     let directory = group.directory.clone();
     let maker = group.creator;
     group.creator += 1;
-    // As a worker has it: unlocked, it would be swept by a test beside this one.
+    // As in a worker: if it were unlocked, a concurrent test would sweep it.
     let held = group._held.try_clone().unwrap();
     drop(group);
     assert!(directory.exists());
@@ -79,7 +80,7 @@ fn groups_of_dead_processes_are_swept() {
     std::fs::create_dir(&dead).unwrap();
     std::fs::create_dir(&other).unwrap();
     let second = group();
-    // A test beside this one may have it locked, just to remove it.
+    // A concurrent test may have locked it, just to remove it.
     let is_swept = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         !dead.exists()
@@ -104,14 +105,15 @@ fn only_our_own_names_are_ours() {
     }
 }
 
-/// In another container another process has our number, and one lives that has none here. Made up, as it needs no right.
+/// Another process may have our number in another container, or live there without a number here.
+/// The groups are plain folders, which need no rights.
 #[test]
 fn groups_of_other_containers_are_neither_taken_nor_swept() {
     let parent = tempfile::tempdir().unwrap();
     let (next, own) = (NEXT.load(Ordering::Relaxed), std::process::id());
     let ours = (next..next + 5).map(|number| parent.path().join(format!("ioscape-{own}-{number}")));
     let ours: Vec<PathBuf> = ours.collect();
-    // More than any process has.
+    // Above any process number.
     let theirs = parent.path().join("ioscape-4194305-0");
     ours.iter().chain([&theirs]).for_each(|one| std::fs::create_dir(one).unwrap());
     let living = [&ours[0], &theirs].map(|one| File::open(one).unwrap());
@@ -124,7 +126,7 @@ fn groups_of_other_containers_are_neither_taken_nor_swept() {
     drop((living, held));
 }
 
-/// A neighbour's 8 GB in /proc/meminfo left nothing of what a run kept up.
+/// Once, a neighbour's 8 GB in /proc/meminfo left nothing of a run's sustained rate.
 #[test]
 fn dirty_bytes_are_those_of_the_group_that_tells_of_them() {
     let group = tempfile::tempdir().unwrap();

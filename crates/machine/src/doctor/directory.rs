@@ -1,4 +1,5 @@
-//! What a directory allows: a scratch file, space, direct I/O, preallocation, and a view of the file cache.
+//! Abilities of a directory: a scratch file, space, direct I/O, preallocation, and a view of the
+//! file cache.
 
 use crate::cache;
 use crate::cgroup::enclosing_limit;
@@ -7,7 +8,7 @@ use crate::memory::memory;
 use crate::output::tell_leftovers;
 use crate::target::{DirectIo, Target, TargetOptions};
 use crate::terminal;
-use crate::traps::traps;
+use crate::traps::{cached_writes, traps};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Check, CheckState, WarningKind};
 use rustix::fs::FallocateFlags;
@@ -15,19 +16,19 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes that the trials write.
+/// Bytes written by each trial.
 const TRIAL: usize = 64 << 10;
-/// Alignment of memory that every device takes.
+/// Memory alignment that every device accepts.
 const ALIGN: usize = 4096;
-/// Free space below which nothing sensible can be measured.
+/// Free space, in bytes, below which no sensible measurement is possible.
 const SPACE_LEAST: u64 = 64 << 20;
-/// A set of so many memories shows storage behind the file cache.
+/// Multiple of the memory size at which a set shows the storage behind the file cache.
 const MEMORIES: u64 = 4;
-/// The memory limit that is recommended where space allows, and the least one, in bytes.
+/// Recommended memory limit if space allows, and the smallest one, in bytes.
 const LIMIT_USUAL: u64 = 512 << 20;
 const LIMIT_LEAST: u64 = 32 << 20;
 
-/// The checks; without a scratch file the first one alone.
+/// Returns the checks; without a scratch file only the first one.
 pub fn checks(directory: &Path) -> Vec<Check> {
     let options = TargetOptions { destroy_data: false, write_needed: true };
     let opened = match directory.is_dir() {
@@ -89,12 +90,14 @@ fn space(target: &Target) -> Check {
     }
 }
 
-/// Whether sets, which may have `capacity` bytes, outgrow a file cache of `memory` bytes far enough to show storage behind it.
+/// Returns whether sets of up to `capacity` bytes exceed a file cache of `memory` bytes enough to
+/// show the storage behind it.
 fn outgrows(capacity: u64, memory: u64) -> bool {
     capacity >= memory.saturating_mul(MEMORIES)
 }
 
-/// What to do where sets, which may have `capacity` bytes, cannot outgrow the file cache: a limit that they do outgrow, if there is one.
+/// Returns advice if sets of up to `capacity` bytes cannot exceed the file cache: a memory limit
+/// that they do exceed, if there is one.
 fn smaller_cache(capacity: u64) -> String {
     let limit = (capacity / MEMORIES).min(LIMIT_USUAL).checked_ilog2().map_or(0, |log| 1 << log);
     match limit >= LIMIT_LEAST {
@@ -117,10 +120,16 @@ fn direct(target: &Target) -> Check {
             let (found, advice) = doubtful(target.direct_io(), &target.file_system().name);
             check(found).but(CheckState::Limited, advice)
         }
-        Ok(()) => check(match target.direct_align() {
-            Some(align) => format!("64 KiB written with O_DIRECT, alignment {align} bytes"),
-            None => "64 KiB written with O_DIRECT".to_owned(),
-        }),
+        Ok(()) => {
+            let check = check(match target.direct_align() {
+                Some(align) => format!("64 KiB written with O_DIRECT, alignment {align} bytes"),
+                None => "64 KiB written with O_DIRECT".to_owned(),
+            });
+            match cached_writes(target.file(), target.file_system()) {
+                Some(doubt) => check.but(CheckState::Limited, &doubt.message),
+                None => check,
+            }
+        }
         Err(why) => check(why).but(
             CheckState::Missing,
             "leave out --direct here, or name a directory on a local disk",
@@ -128,7 +137,8 @@ fn direct(target: &Target) -> Check {
     }
 }
 
-/// What is said of a write with `O_DIRECT` that is doubted on the file system of this `name`, by what the kernel tells of the file; and the advice.
+/// Returns the finding and advice about a successful `O_DIRECT` write that is doubtful on the file
+/// system `name`, given what the kernel reports about the file.
 fn doubtful(told: DirectIo, name: &str) -> (String, &'static str) {
     match told {
         DirectIo::Refused => (
@@ -201,7 +211,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
-    /// As in a home directory that is encrypted.
+    /// For example, an encrypted home directory.
     #[test]
     fn who_has_no_direct_io_in_one_directory_is_not_sent_to_another_disk() {
         let (found, advice) = doubtful(DirectIo::Refused, "ext4");
@@ -210,7 +220,8 @@ mod tests {
         assert!(found.contains("on tmpfs may still end") && advice.contains("disk"), "{found}");
     }
 
-    /// Eight memories of free space are enough where half of it may be taken, not where a third may.
+    /// Free space of eight times the memory suffices if half of it may be used, but not if a third
+    /// may.
     #[test]
     fn it_is_the_part_of_the_free_space_that_sets_may_take_that_must_outgrow_memory() {
         let (free, memory) = (24 << 30, 3 << 30);
@@ -218,7 +229,7 @@ mod tests {
         assert!(!outgrows(u64::MAX - 1, u64::MAX));
     }
 
-    /// A limit of 512 MiB was recommended where sets could have 45 MiB.
+    /// Guards against recommending a limit of 512 MiB where sets could have 45 MiB.
     #[test]
     fn a_limit_that_sets_outgrow_is_recommended() {
         let advice = |mib: u64| smaller_cache(mib << 20);

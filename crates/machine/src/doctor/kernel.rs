@@ -1,4 +1,4 @@
-//! What the kernel allows this process: control groups, io_uring, tracing, counters, clock.
+//! What the kernel allows this process to use: control groups, io_uring, tracing, counters, clock.
 
 use crate::cgroup::{self, MemoryGroup, Quota};
 use crate::crew::{Crew, DONE};
@@ -14,25 +14,26 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::time::Duration;
 
-/// Limit of the control group that is made as a trial.
+/// Memory limit of the trial control group.
 const TRIAL_LIMIT: u64 = 64 << 20;
 /// Bits of capabilities (`linux/capability.h`).
+const DAC_OVERRIDE: u32 = 1;
 const SYS_PTRACE: u32 = 19;
 const SYS_ADMIN: u32 = 21;
-/// Capabilities that something in ioscape asks for.
-const CAPABILITIES: [(u32, &str); 2] =
-    [(SYS_PTRACE, "CAP_SYS_PTRACE"), (SYS_ADMIN, "CAP_SYS_ADMIN")];
-/// Clock sources that are read without leaving the processor, or almost.
+/// Capabilities that some part of ioscape needs.
+const CAPABILITIES: [(u32, &str); 3] = [
+    (DAC_OVERRIDE, "CAP_DAC_OVERRIDE"),
+    (SYS_PTRACE, "CAP_SYS_PTRACE"),
+    (SYS_ADMIN, "CAP_SYS_ADMIN"),
+];
+/// Clock sources that are read without a system call, or nearly so.
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
-/// Where tracefs is mounted.
-const TRACEFS: &str = "/sys/kernel/tracing";
-
-/// Longest time for a child that has nothing to do.
+/// Longest time allowed to a child that has nothing to do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The checks.
+/// Returns the checks.
 pub fn checks() -> Vec<Check> {
     vec![
         processors(),
@@ -47,7 +48,7 @@ pub fn checks() -> Vec<Check> {
         perf(),
         huge_pages(),
         clock(),
-        capabilities(),
+        capabilities(effective_capabilities()),
     ]
 }
 
@@ -109,19 +110,17 @@ fn tracefs() -> Check {
         Some(place) => check(&format!("{place} may not be written by this user"))
             .but(CheckState::Missing, "run as root"),
         None => match (has(SYS_ADMIN), text::read("/proc/filesystems")) {
-            (true, Some(known)) if known.contains("tracefs") => match Path::new(TRACEFS).is_dir() {
-                true => check("not mounted; `trace record` mounts it"),
-                false => check("not mounted, and there is no /sys/kernel/tracing").but(
-                    CheckState::Missing,
-                    "mount sysfs on /sys and tracefs on /sys/kernel/tracing",
-                ),
-            },
+            (true, Some(known)) if known.contains("tracefs") => {
+                check("not mounted; `trace record` mounts it for itself")
+            }
             (true, _) => check("the kernel has no tracefs").but(
                 CheckState::Missing,
                 "a kernel with CONFIG_FTRACE and CONFIG_BLK_DEV_IO_TRACE",
             ),
-            (false, _) => check("not mounted, or not visible to this user")
-                .but(CheckState::Missing, "run as root"),
+            (false, _) => check("not mounted, or not visible to this user").but(
+                CheckState::Missing,
+                "run as root, or mount tracefs on /sys/kernel/tracing and run with CAP_DAC_OVERRIDE",
+            ),
         },
     }
 }
@@ -139,7 +138,8 @@ fn ptrace() -> Check {
     }
 }
 
-/// What is said where the kernel's setting allows it and a child that was to be traced ended so, which tells of all else.
+/// Returns the check from the kernel's setting and the end of a child that asked to be traced,
+/// which covers everything else.
 fn traced(scope: Option<u64>, child: Option<Death>) -> Check {
     let check = |found: String| Check::works("system call tracing", "characterize", found);
     let setting = match scope {
@@ -158,12 +158,14 @@ fn traced(scope: Option<u64>, child: Option<Death>) -> Check {
     )
 }
 
-/// How a child ended that asked to be traced, the error as its exit code; `None` where it cannot be tried.
+/// Returns how a child that asked to be traced ended, with the error as its exit code; `None` if it
+/// cannot be tried.
 #[allow(unsafe_code, reason = "ptrace has no safe wrapper")]
 fn trace_child() -> Option<Death> {
     let trace_me = |_| {
         let none = null_mut::<libc::c_void>();
-        // SAFETY: this request takes no more arguments, and is about the calling process, which ends at once.
+        // SAFETY: this request takes no more arguments and concerns the calling process, which ends
+        // at once.
         match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) } {
             0 => DONE,
             _ => io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM),
@@ -248,27 +250,29 @@ fn clock() -> Check {
     }
 }
 
-/// The set that is in force for this process, one bit each.
+/// Returns the effective capabilities of this process, one bit each.
 fn effective_capabilities() -> Option<u64> {
     let status = text::read("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(line.trim(), 16).ok()
 }
 
-/// Whether a capability is in force for this process.
+/// Returns whether a capability is effective for this process.
 fn has(bit: u32) -> bool {
     effective_capabilities().is_some_and(|set| set & (1 << bit) != 0)
 }
 
-fn capabilities() -> Check {
-    let (held, lacking): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, _)| has(*bit));
-    let names =
-        |all: &[&(u32, &str)]| all.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
+/// Returns the check of the `effective` capabilities.
+fn capabilities(effective: Option<u64>) -> Check {
     let check = |found: String| Check::works("capabilities", "what needs root above", found);
-    if effective_capabilities().is_none() {
+    let Some(set) = effective else {
         return check("/proc/self/status cannot be read".to_owned())
             .but(CheckState::Limited, "mount /proc");
-    }
+    };
+    let (held, lacking): (Vec<_>, Vec<_>) =
+        CAPABILITIES.iter().partition(|(bit, _)| set & (1 << bit) != 0);
+    let names =
+        |all: &[&(u32, &str)]| all.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
     if lacking.is_empty() {
         return check(names(&held));
     }
@@ -297,7 +301,17 @@ mod tests {
         assert_eq!(names.len(), 13);
     }
 
-    /// Where a filter of system calls refuses it, the setting alone said that it works.
+    #[test]
+    fn every_capability_that_something_asks_for_is_told() {
+        let found = |set| capabilities(Some(set)).found;
+        assert_eq!(found(0), "none of those that matter");
+        assert_eq!(found(1 << DAC_OVERRIDE), "CAP_DAC_OVERRIDE; not CAP_SYS_PTRACE, CAP_SYS_ADMIN");
+        assert_eq!(capabilities(Some(u64::MAX)).state, CheckState::Works);
+        assert_eq!(capabilities(None).state, CheckState::Limited);
+    }
+
+    /// Guards against judging by the setting alone, which says that tracing works even if a
+    /// system-call filter refuses it.
     #[test]
     fn tracing_works_where_a_child_could_be_traced() {
         let said = |child| {

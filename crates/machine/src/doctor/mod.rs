@@ -1,4 +1,5 @@
-//! What this machine allows: each ability is tried where that leaves nothing behind, else read from the kernel.
+//! The abilities of this machine. Each one is tested if that leaves nothing behind, and otherwise
+//! read from the kernel.
 
 mod directory;
 mod kernel;
@@ -6,7 +7,7 @@ mod kernel;
 use ioscape_schema::Doctor;
 use std::path::Path;
 
-/// Checks `directory` and the machine. A scratch file and a control group are made and removed.
+/// Checks `directory` and the machine. It creates and removes a scratch file and a control group.
 pub fn examine(directory: &Path) -> Doctor {
     let mut checks = directory::checks(directory);
     checks.extend(kernel::checks());

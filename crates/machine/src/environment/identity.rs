@@ -1,4 +1,4 @@
-//! Which machine and which place a result belongs to, by what lasts from one boot to the next.
+//! Identifies the machine and place of a result by properties that survive a reboot.
 
 use crate::device::BlockDevice;
 use crate::memory::memory;
@@ -12,16 +12,19 @@ use std::path::Path;
 /// Names of properties with their values as text.
 pub type Identity = BTreeMap<String, String>;
 
-/// File systems whose number is that of the device that they are on, which another boot or pod may give another (kernel: their `statfs`).
+/// File systems whose number is that of their device, which may change at another boot or in
+/// another pod (kernel: their `statfs`).
 const NUMBERED_BY_DEVICE: [&str; 6] = ["xfs", "f2fs", "nilfs2", "vfat", "exfat", "udf"];
 
-/// What a device is called wherever it is attached, behind the label of a place on it.
+/// Property name of a device identifier that holds wherever the device is attached; it follows the
+/// place's label.
 const DEVICE_IDENTIFIER: &str = "'s device identifier";
 
-/// Memory is told in these units, since kernels keep somewhat different parts of it for themselves.
+/// Memory is rounded to this unit, since kernels reserve slightly different amounts.
 const MEMORY_UNIT: u64 = 256 << 20;
 
-/// All that must be the same when work is continued: this machine, `places` by their labels, and `more`.
+/// Returns everything that must be unchanged when work is continued: this machine, `places` by
+/// their labels, and `more`.
 pub fn of_work<'a>(
     places: impl IntoIterator<Item = (String, &'a Path)>,
     more: Identity,
@@ -32,12 +35,13 @@ pub fn of_work<'a>(
     all
 }
 
-/// This machine: a hash of its number, its processors and its memory. What cannot be asked is absent.
+/// Returns this machine's identity: a hash of its id, its processors and its memory. Unknown
+/// properties are absent.
 pub fn of_machine() -> Identity {
     let mut found = Identity::new();
     let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(text::read);
     if let Some(number) = number.filter(|number| !number.trim().is_empty()) {
-        // Results are shared, and the number itself is said to be confidential.
+        // Results are shared, and the id itself is documented as confidential.
         found.insert("machine".to_owned(), format!("{:016x}", hash(number.trim().as_bytes())));
     }
     let info = text::read("/proc/cpuinfo").unwrap_or_default();
@@ -52,7 +56,8 @@ pub fn of_machine() -> Identity {
     found
 }
 
-/// The directory, file or device at `path`, whose properties are called after `label`.
+/// Returns the identity of the directory, file or device at `path`, with property names that begin
+/// with `label`.
 pub fn of_place(label: &str, path: &Path) -> Identity {
     let mut found = Identity::new();
     let mut put = |what: &str, value: String| {
@@ -81,8 +86,9 @@ pub fn of_place(label: &str, path: &Path) -> Identity {
     found
 }
 
-/// What tells the file system that `path` lies on from another in its place: its own number, or else what its device, as the kernel shows it below `sys`,
-/// is called wherever it is attached. Absent where that has no such name.
+/// Returns what distinguishes the file system of `path` from another one in its place. That is its
+/// own number, or else its device's lasting identifier, as the kernel shows it below `sys`. `None`
+/// if it has no such identifier.
 fn told_apart(system: &FileSystemInfo, path: &Path, sys: &Path) -> Option<(&'static str, String)> {
     if has_lasting_number(&system.name) {
         let state = rustix::fs::statvfs(path).ok()?;
@@ -92,17 +98,18 @@ fn told_apart(system: &FileSystemInfo, path: &Path, sys: &Path) -> Option<(&'sta
     Some((DEVICE_IDENTIFIER, identifier(&device)?))
 }
 
-/// A hash of what a device is called wherever it is attached, which may hold the serial number of a drive.
+/// Returns a hash of a device's lasting identifier, which may contain a serial number.
 fn identifier(device: &BlockDevice) -> Option<String> {
     device.identifier().map(|own| format!("{:016x}", hash(own.as_bytes())))
 }
 
-/// Whether file systems of this kind are known by the same number wherever they are mounted.
+/// Returns whether file systems of this kind have the same number wherever they are mounted.
 fn has_lasting_number(kind: &str) -> bool {
     !NUMBERED_BY_DEVICE.contains(&kind)
 }
 
-/// A short name for bytes that is the same on every machine and in every version: FNV-1a (Fowler, Noll & Vo), 64 bits.
+/// Returns a hash that is the same on every machine and in every version: FNV-1a (Fowler, Noll &
+/// Vo), 64 bits.
 pub fn hash(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
@@ -133,14 +140,16 @@ mod tests {
         assert!(of_machine().contains_key("memory"));
     }
 
-    /// A volume that was attached as another device after its pod had begun again was told to be another file system.
+    /// Guards against taking a volume for another file system after its pod restarted and attached
+    /// it as another device.
     #[test]
     fn a_number_that_is_the_devices_says_nothing_of_a_file_system() {
         assert!(!has_lasting_number("xfs") && !has_lasting_number("f2fs"));
         assert!(has_lasting_number("ext4") && has_lasting_number("btrfs"), "of its UUID");
     }
 
-    /// Work that was begun on the XFS of one disk went on with that of another, which was mounted in the same place.
+    /// Guards against continuing work from the XFS of one disk on that of another disk, mounted in
+    /// the same place.
     #[test]
     fn file_systems_without_a_lasting_number_are_told_apart_by_their_devices() {
         let sys = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The machine as far as it matters to its I/O.
+//! Describes the machine, as far as it matters to I/O.
 
 pub mod identity;
 mod virtualization;
@@ -16,9 +16,10 @@ use crate::text;
 use ioscape_schema::{Environment, OtherPlace};
 use std::path::Path;
 
-/// Everything about the machine but the clock and the harness's own cost.
+/// Returns everything about the machine except the clock and the harness's own cost.
 ///
-/// `memory_limit` is the limit that workers are put under, in bytes; a lower one that is already in force is given instead.
+/// `memory_limit` is the workers' memory limit in bytes; if a lower one already applies, that is
+/// reported instead.
 pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
     let on = capture_on(target.file_system());
     Environment {
@@ -30,7 +31,7 @@ pub fn capture(target: &Target, memory_limit: Option<u64>) -> Environment {
     }
 }
 
-/// The same as far as it is known of a file system or device without a file on it.
+/// Returns what is known of a file system or device without a file on it.
 pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
@@ -49,7 +50,8 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     }
 }
 
-/// The same of several places by their paths: the first in full, and of the others what is below them, each file system or device once.
+/// Describes several places by their paths: the first one in full, of the others only each file
+/// system or device, once.
 pub fn capture_on_all<'a>(
     places: impl IntoIterator<Item = (&'a Path, &'a FileSystemInfo)>,
 ) -> Option<Environment> {
@@ -71,7 +73,7 @@ pub fn capture_on_all<'a>(
     all
 }
 
-/// The same without a target: processors, memory, kernel and its settings.
+/// Describes the machine without a target: processors, memory, kernel and its settings.
 pub fn machine(memory_limit: Option<u64>) -> Environment {
     let system = rustix::system::uname();
     Environment {
@@ -93,12 +95,13 @@ pub fn machine(memory_limit: Option<u64>) -> Environment {
     }
 }
 
-/// Name of this machine.
+/// Returns the name of this machine.
 pub fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Parameters of a kernel command line about mitigations (kernel-parameters.txt of Linux 6.12).
+/// Returns the parameters about mitigations in a kernel command line (kernel-parameters.txt of
+/// Linux 6.12).
 fn mitigations(line: &str) -> Option<String> {
     const NAMES: [&str; 18] = [
         "mitigations",
@@ -130,7 +133,7 @@ fn kib(text: String) -> Option<u64> {
     text.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Read-ahead of what the target lies on, which file systems without a device have too.
+/// Returns the read-ahead below the target; file systems without a device have one too.
 fn read_ahead(target: &Target) -> Option<u64> {
     let device = if target.file_system().name == "block" {
         target.file_system().device
@@ -142,14 +145,14 @@ fn read_ahead(target: &Target) -> Option<u64> {
     text::read(path).and_then(kib)
 }
 
-/// The entry in brackets: `mq-deadline` of `none [mq-deadline]`; a single entry needs none.
+/// Returns the entry in brackets: `mq-deadline` of `none [mq-deadline]`; a single entry needs none.
 fn chosen(line: &str) -> Option<String> {
     let bracketed = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let name = bracketed.map_or(line, |(name, _)| name).trim();
     (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
 }
 
-/// The processor's name: each architecture has its own word for it.
+/// Returns the processor's name; each architecture has its own key for it.
 fn cpu_model(info: &str) -> Option<String> {
     ["model name", "Model", "cpu model", "Processor", "cpu", "uarch", "CPU part"].iter().find_map(
         |name| {

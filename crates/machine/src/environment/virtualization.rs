@@ -1,29 +1,31 @@
-//! What the machine itself runs in: a hypervisor, a container, or neither.
+//! What the machine runs in: a hypervisor, a container, or neither.
 
 use crate::mounts::{self, Mount};
 use crate::text;
 use ioscape_schema::Environment;
 use std::path::Path;
 
-/// What is said where nothing indicates a hypervisor or a container.
+/// Reported if nothing indicates a hypervisor or a container.
 const NONE: &str = "none";
 
-/// What stands between a hypervisor and a container.
+/// Separator between a hypervisor and a container.
 const AND: &str = ", ";
 
-/// Containers, by the words that their managers leave in the names of control groups and elsewhere; the first that is found counts. The last is one of
-/// whatever manager.
+/// Containers, by the words that their managers leave in control-group names and elsewhere; the
+/// first match counts. The last word stands for any manager.
 const CONTAINERS: [&str; 7] =
     ["kubepods", "docker", "lxc", "containerd", "podman", "systemd-nspawn", CONTAINER];
 const CONTAINER: &str = "container";
 
-/// Hypervisor and container, such as `kvm` or `kvm, docker`; `none` where nothing indicates one.
+/// Returns hypervisor and container, such as `kvm` or `kvm, docker`; `none` if nothing indicates
+/// one.
 pub(super) fn detect() -> Option<String> {
     let found: Vec<&str> = [hypervisor(), container()].into_iter().flatten().collect();
     Some(if found.is_empty() { NONE.to_owned() } else { found.join(AND) })
 }
 
-/// Whether there is a hypervisor beneath the machine that `environment` describes: a container alone is none. `None` where that is not known.
+/// Returns whether `environment` shows a hypervisor; a container alone is not one. `None` if
+/// unknown.
 pub fn has_hypervisor(environment: &Environment) -> Option<bool> {
     let is_hypervisor = |name: &str| name != NONE && !CONTAINERS.contains(&name);
     Some(environment.virtualization.as_deref()?.split(AND).any(is_hypervisor))
@@ -38,7 +40,7 @@ fn hypervisor() -> Option<&'static str> {
     answer.or_else(|| by_product(&dmi.join(" "))).or(flagged.then_some("unknown hypervisor"))
 }
 
-/// The hypervisor's own answer to the processor's identification instruction.
+/// Returns the hypervisor's signature in the processor's identification instruction.
 #[cfg(target_arch = "x86_64")]
 fn signature() -> Option<&'static str> {
     use raw_cpuid::Hypervisor;
@@ -66,7 +68,7 @@ fn has_hypervisor_flag(cpuinfo: &str) -> bool {
     flags.split_whitespace().any(|flag| flag == "hypervisor")
 }
 
-/// The hypervisor that a machine of this maker and product name is made by.
+/// Returns the hypervisor behind a machine's vendor and product name.
 fn by_product(names: &str) -> Option<&'static str> {
     const KNOWN: [(&str, &str); 10] = [
         ("VMware", "vmware"),
@@ -95,7 +97,8 @@ fn container() -> Option<&'static str> {
     if is_in_pod {
         return Some("kubepods");
     }
-    // A container with a namespace of control groups, as most have with version 2, sees no names of groups.
+    // With a control-group namespace, as most containers have in version 2, no group names are
+    // visible.
     let groups = text::read("/proc/1/cgroup").unwrap_or_default();
     let environment = text::read("/proc/1/environ").unwrap_or_default();
     let told = text::read("/run/systemd/container");
@@ -105,17 +108,17 @@ fn container() -> Option<&'static str> {
     named_in(&groups).or(by_word).or_else(|| by_root(&mounts::table()))
 }
 
-/// The container manager that is named in a text.
+/// Returns the container manager named in a text.
 fn named_in(text: &str) -> Option<&'static str> {
     CONTAINERS.into_iter().find(|word| text.contains(word))
 }
 
-/// What process 1 was told by its environment that it runs in (systemd, "Container Interface").
+/// Returns the container manager in the environment of process 1 (systemd, "Container Interface").
 fn told_to_first(environment: &str) -> Option<&str> {
     environment.split('\0').find_map(|one| one.strip_prefix("container="))
 }
 
-/// The container manager whose directories the root file system is put together from.
+/// Returns the container manager whose directories make up the root file system.
 fn by_root(table: &[Mount]) -> Option<&'static str> {
     let is_overlay = |mount: &&Mount| mount.point == Path::new("/") && mount.kind == "overlay";
     named_in(&table.iter().rfind(is_overlay)?.options)
@@ -134,7 +137,8 @@ mod tests {
         assert_eq!(named_in("0::/init.scope"), None);
     }
 
-    /// In a pod with a namespace of control groups process 1 is in the group `/`, as on some machines without containers.
+    /// In a pod with a control-group namespace process 1 is in the group `/`, as on some machines
+    /// without containers.
     #[test]
     fn a_container_that_sees_no_names_of_groups_is_known_by_its_root_or_what_it_was_told() {
         assert_eq!(named_in("0::/"), None);

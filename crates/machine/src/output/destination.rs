@@ -1,4 +1,4 @@
-//! Where an output goes: vetted before the work begins, written when it is done.
+//! The destination of an output: checked before the work begins, written when it is done.
 
 use super::identity::Identity;
 use super::links::{self, End};
@@ -10,7 +10,7 @@ use crate::mounts::{self, Mount};
 use crate::target::scratch::{self, Scratch};
 use crate::target::unlock;
 use crate::{descriptors, text};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, StatxFlags};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,24 +19,26 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a named pipe may be without a reader.
+/// Time that a named pipe may be without a reader.
 const READER: Duration = Duration::from_secs(10);
 
-/// Names tried for a result without a given name.
+/// Number of names tried for a result without a given name.
 const NAMES_MOST: u32 = 1000;
 
 /// How an output may be written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DestinationOptions {
-    /// What is written, and may replace a file that holds the same; absent for what is not recognised as ours.
+    /// The content, which may replace a file of the same content; absent if not recognisable.
     pub content: Option<Content>,
-    /// Any other file may be replaced too (`--force`).
+    /// Whether any other file may be replaced too (`--force`).
     pub force: bool,
-    /// The name is ours, not the user's: if there is such a file, another name is found.
+    /// Whether the name is ours, not the user's; if taken, another one is found.
     pub unnamed: bool,
+    /// Whether only this user may read it, since it is not in the intended folder.
+    pub private: bool,
 }
 
-/// Where one output goes: a file, a pipe, a device or an open descriptor.
+/// The destination of one output: a file, a pipe, a device or an open descriptor.
 #[derive(Debug)]
 pub struct Destination {
     path: PathBuf,
@@ -46,11 +48,11 @@ pub struct Destination {
 
 #[derive(Debug)]
 enum Kind {
-    /// A name in a folder, whose file is replaced by a whole one.
+    /// A name in a folder; its file is replaced as a whole.
     Name(Slot),
-    /// A pipe or character device, which is written through.
+    /// A pipe or character device, written through.
     Through(PathBuf, Option<Identity>),
-    /// A descriptor of this process, which is written through.
+    /// A descriptor of this process, written through.
     Descriptor(OwnedFd),
 }
 
@@ -62,18 +64,18 @@ struct Slot {
     name: OsString,
     /// The file that has this name now.
     present: Option<Stat>,
-    /// Keeps its number: FAT and FUSE give a file another one once nobody has it.
-    held: Option<OwnedFd>,
-    unnamed: bool,
+    /// Keeps its inode number: FAT and FUSE assign a new one once nobody has the file open.
+    held: Option<File>,
+    options: DestinationOptions,
 }
 
-/// An output being written; without [`Destination::keep`] nothing of it stays where files are replaced.
+/// An output being written; where files are replaced, only [`Destination::keep`] makes it stay.
 #[derive(Debug)]
 pub struct Draft {
     file: File,
-    // Its drop removes the file, unless that got its name.
+    // Its drop removes the file, unless that got its final name.
     scratch: Option<Scratch>,
-    /// Whether the file is a temporary one, to be copied to where it goes.
+    /// Whether the file is temporary and is copied to the destination later.
     aside: bool,
 }
 
@@ -82,19 +84,19 @@ impl Draft {
         Self { file, scratch: None, aside: false }
     }
 
-    /// The file to write into.
+    /// Returns the file to write into.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Whether what is written into it is passed on at once, so that it cannot be taken back.
+    /// Returns whether what is written is passed on at once and cannot be taken back.
     pub fn is_through(&self) -> bool {
         self.scratch.is_none() && !self.aside
     }
 }
 
 impl Destination {
-    /// Vets `path` as an output, `-` for standard output; nothing is written yet but the trial of an empty file.
+    /// Checks `path` as an output, `-` for standard output; writes only an empty test file.
     ///
     /// # Errors
     /// [`Error::Target`] with the reason of the refusal.
@@ -117,22 +119,17 @@ impl Destination {
             // Another result of this second: a free name is found when there is something to write.
             Some((FileType::RegularFile, _)) if options.unnamed => None,
             Some((FileType::RegularFile, found)) => {
-                not_planted(path, &folder, &folder_path, &found)?;
-                let file = opened_at(&folder, &name);
+                not_planted(path, &folder, &found)?;
+                let file = opened_at(&folder, &name, OFlags::RDONLY | OFlags::NONBLOCK);
                 vet(path, &found, file.as_ref(), &folder, options)?;
                 not_mounted(path, &folder, &name, &folder_path.join(&name))?;
-                rustix::fs::accessat(
-                    &folder,
-                    &name,
-                    rustix::fs::Access::WRITE_OK,
-                    AtFlags::EACCESS,
-                )
-                .map_err(|e| unwritable(path, &e.into()))?;
+                rustix::fs::accessat(&folder, &name, Access::WRITE_OK, AtFlags::EACCESS)
+                    .map_err(|e| unwritable(path, &e.into()))?;
                 Some(found)
             }
             Some((kind @ (FileType::CharacterDevice | FileType::Fifo), found)) => {
                 if kind == FileType::Fifo {
-                    not_planted(path, &folder, &folder_path, &found)?;
+                    not_planted(path, &folder, &found)?;
                 }
                 return Self::through(path, &folder_path.join(&name), &found);
             }
@@ -140,8 +137,8 @@ impl Destination {
         };
         let shared = mounts::system_of(&folder, &folder_path).is_network_or_fuse;
         let leftovers = scratch::sweep(&folder, shared);
-        let held = present.and_then(|_| held(&folder, &name));
-        let slot = Slot { folder, folder_path, name, present, held, unnamed: options.unnamed };
+        let held = present.and_then(|_| opened_at(&folder, &name, OFlags::PATH));
+        let slot = Slot { folder, folder_path, name, present, held, options };
         slot.draft().map(drop).map_err(|e| unwritable(path, &e))?;
         Ok(Self { path: path.to_owned(), kind: Kind::Name(slot), leftovers })
     }
@@ -155,7 +152,7 @@ impl Destination {
         let file = match number {
             1 => io::stdout().as_fd().try_clone_to_owned(),
             2 => io::stderr().as_fd().try_clone_to_owned(),
-            // Opened again: the number is the user's, and the descriptor is not ours to take.
+            // Reopened: the number is the user's, and the descriptor is not ours to take.
             _ => File::options().append(true).open(link).map(OwnedFd::from),
         };
         let file = file.map_err(|_| closed())?;
@@ -167,30 +164,29 @@ impl Destination {
     }
 
     fn through(path: &Path, real: &Path, found: &Stat) -> Result<Self, Error> {
-        rustix::fs::access(real, rustix::fs::Access::WRITE_OK)
-            .map_err(|e| unwritable(path, &e.into()))?;
+        rustix::fs::access(real, Access::WRITE_OK).map_err(|e| unwritable(path, &e.into()))?;
         let is_pipe = FileType::from_raw_mode(found.st_mode) == FileType::Fifo;
         let identity = is_pipe.then_some(Identity::Inode(found.st_dev, found.st_ino));
         let kind = Kind::Through(real.to_owned(), identity);
         Ok(Self { path: path.to_owned(), kind, leftovers: Vec::new() })
     }
 
-    /// The name that the user gave; for a result without a given name, the name it was given.
+    /// Returns the name that the user gave; for an unnamed result, the name that it got.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Names of temporary files of dead processes that were removed from the folder.
+    /// Returns the names of temporary files of dead processes that were removed from the folder.
     pub fn leftovers(&self) -> &[String] {
         &self.leftovers
     }
 
-    /// Whether each writing replaces what is there; otherwise it is added to what a reader already has.
+    /// Returns whether each writing replaces the file; otherwise it is appended for the reader.
     pub fn is_replaced(&self) -> bool {
         matches!(self.kind, Kind::Name(_))
     }
 
-    /// Which file it is; absent for devices, which may be named as often as one likes.
+    /// Returns the identity of the file; `None` for devices, which may be named repeatedly.
     pub fn identity(&self) -> Option<Identity> {
         match &self.kind {
             Kind::Name(slot) => match &slot.present {
@@ -218,11 +214,10 @@ impl Destination {
         }
     }
 
-    /// Begins to write for a writer that goes back to what it wrote, which a pipe does not let it: there the bytes wait in
-    /// a temporary file.
+    /// Begins to write for a writer that seeks back. For a pipe the bytes wait in a temporary file.
     ///
     /// # Errors
-    /// As of [`Self::begin`].
+    /// As for [`Self::begin`].
     pub fn begin_seekable(&self) -> io::Result<Draft> {
         match self.is_replaced() {
             true => self.begin(),
@@ -230,10 +225,10 @@ impl Destination {
         }
     }
 
-    /// Ends the writing: what was written is now in its place. Its size in bytes; 0 where it was written through at once.
+    /// Ends the writing and puts the file in place. Returns its bytes; 0 if written through.
     ///
     /// # Errors
-    /// The bytes or the name could not be stored, or the file in that place was replaced by another program.
+    /// Storing the bytes or the name failed, or another program replaced the file there.
     pub fn keep(&mut self, mut draft: Draft) -> io::Result<u64> {
         if draft.aside {
             draft.file.rewind()?;
@@ -241,13 +236,13 @@ impl Destination {
         }
         let Kind::Name(slot) = &mut self.kind else { return Ok(0) };
         let bytes = slot.keep(draft)?;
-        if slot.unnamed {
+        if slot.options.unnamed {
             self.path.set_file_name(&slot.name);
         }
         Ok(bytes)
     }
 
-    /// Removes what was written, where files are replaced.
+    /// Removes what was written, if files are replaced.
     pub fn remove(&self) {
         if let Kind::Name(slot) = &self.kind
             && slot.present.is_some_and(|ours| slot.holds(&ours))
@@ -267,6 +262,11 @@ impl Slot {
         rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 
+    /// Returns the state of `written` by its name: sshfs and the like number each link anew.
+    fn named(&self, written: Stat) -> Stat {
+        self.look().filter(|now| now.st_size == written.st_size).unwrap_or(written)
+    }
+
     fn holds(&self, file: &Stat) -> bool {
         self.look().is_some_and(|now| (now.st_dev, now.st_ino) == (file.st_dev, file.st_ino))
     }
@@ -280,10 +280,12 @@ impl Slot {
         {
             return Err(io::Error::other("another program has put a file in its place meanwhile"));
         }
-        copy_owner_and_mode(&file, self.present.as_ref())?;
+        if !self.options.private {
+            copy_owner_and_mode(&file, self.present.as_ref())?;
+        }
         file.sync_all()?;
         if self.present.is_some_and(|earlier| self.holds(&earlier)) {
-            // NFS keeps what is held under another name first.
+            // NFS would first rename a file that is held open.
             drop(self.held.take());
             rustix::fs::renameat(&self.folder, scratch.name(), &self.folder, &self.name)?;
         } else {
@@ -291,8 +293,9 @@ impl Slot {
         }
         unlock(&file);
         let written = rustix::fs::fstat(&file)?;
-        (self.present, self.held) = (Some(written), held(&self.folder, &self.name));
-        // The name is as lasting as the bytes; some file systems cannot say so of folders.
+        self.held = opened_at(&self.folder, &self.name, OFlags::PATH);
+        self.present = Some(self.named(written));
+        // Makes the name durable, too; some file systems do not support this for folders.
         if let Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) =
             rustix::fs::fsync(&self.folder)
         {
@@ -301,12 +304,12 @@ impl Slot {
         Ok(written.st_size.unsigned_abs())
     }
 
-    /// Gives a new file its name, and never replaces another by it.
+    /// Gives a new file its name, without ever replacing another file.
     fn take_name(&mut self, scratch: &Scratch) -> io::Result<()> {
         let first = self.name.clone();
         for number in 2..NAMES_MOST {
             match named_first(self.folder.as_fd(), scratch.name(), &self.name) {
-                Err(Errno::EXIST) if self.unnamed => {
+                Err(Errno::EXIST) if self.options.unnamed => {
                     self.name = numbered(Path::new(&first), number as usize).into_os_string();
                 }
                 Err(Errno::EXIST) => {
@@ -323,7 +326,7 @@ impl Slot {
 /// Renames a file unless the new name is taken.
 fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
-        // Older kernels and some file systems do not know how.
+        // Older kernels and some file systems do not support this.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             match rustix::fs::linkat(folder, from, folder, to, AtFlags::empty()) {
                 Ok(()) => rustix::fs::unlinkat(folder, from, AtFlags::empty()),
@@ -338,13 +341,13 @@ fn named_first(folder: BorrowedFd, from: &str, to: &std::ffi::OsStr) -> rustix::
     }
 }
 
-/// Owner and mode: those of the file it replaces, as far as this user may give them, or of any new file of this user. A file system may have its own, the
-/// same for all files, and refuse to change them.
+/// Sets owner and mode: those of the replaced file as far as allowed, or of any new file. A file
+/// system may impose its own.
 fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
     let Some(earlier) = earlier else {
         let mask = umask().unwrap_or(0o077);
         return match rustix::fs::fchmod(file, Mode::from_raw_mode(0o666 & !mask)) {
-            // It was made for this user alone, and is open to others only as far as the file system says.
+            // Created for this user only; the file system alone decides about others.
             Err(Errno::PERM | Errno::NOSYS | Errno::NOTSUP) => Ok(()),
             done => Ok(done?),
         };
@@ -354,8 +357,8 @@ fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
         let uid = rustix::fs::Uid::from_raw(earlier.st_uid);
         let gid = rustix::fs::Gid::from_raw(earlier.st_gid);
         match rustix::fs::fchown(file, Some(uid), Some(gid)) {
-            // Its group is one that we are not in, or that has no number in this namespace: the file gets our group, so it must not run with
-            // that group's rights, nor be open to it further than to all.
+            // We are not in the group, or it has no number here. The file gets our group, so it
+            // must not run with its rights, nor grant it more than all others have.
             Err(Errno::PERM | Errno::INVAL) if now.st_uid == earlier.st_uid => {
                 mode = (mode & 0o1707) | ((mode & 0o7) << 3);
             }
@@ -368,23 +371,23 @@ fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
     }
 }
 
-/// The permissions that new files of this process lack; to ask the kernel by `umask` would change it for all threads.
+/// Returns the permissions that new files lack; calling `umask` would change it for all threads.
 fn umask() -> Option<u32> {
     let status = text::read("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()
 }
 
-/// Refuses a file or pipe that another user may have put there, to root too, and by force too.
-fn not_planted(path: &Path, folder: &OwnedFd, real: &Path, found: &Stat) -> Result<(), Error> {
-    match planted::is_planted(folder, real, found, planted::caller()) {
+/// Refuses a file or pipe that another user may have planted, for root too, and even by force.
+fn not_planted(path: &Path, folder: &OwnedFd, found: &Stat) -> Result<(), Error> {
+    match planted::is_planted(folder, found, planted::caller()) {
         Ok(false) => Ok(()),
         Ok(true) => Err(Error::target(path, planted::WHY)),
         Err(error) => Err(unwritable(path, &error)),
     }
 }
 
-/// Refuses to replace a file in `folder` that is another's, or does not hold what would be written.
+/// Refuses to replace a file in `folder` that is another user's or holds something else.
 fn vet(
     path: &Path,
     found: &Stat,
@@ -415,8 +418,8 @@ fn vet(
     Err(Error::target(path, why))
 }
 
-/// Refuses a file on which another is mounted, as containers do it with single files: no other can get its name. It is at `real`, a path
-/// without links.
+/// Refuses a mount point, as containers mount single files: no other file can get its name. `real`
+/// has no links.
 fn not_mounted(path: &Path, folder: &OwnedFd, name: &OsString, real: &Path) -> Result<(), Error> {
     let mount = |name: &std::ffi::OsStr, flags| {
         let state = rustix::fs::statx(folder, name, flags, StatxFlags::MNT_ID).ok();
@@ -425,7 +428,7 @@ fn not_mounted(path: &Path, folder: &OwnedFd, name: &OsString, real: &Path) -> R
     let around = mount("".as_ref(), AtFlags::EMPTY_PATH);
     let is_mount = match mount(name, AtFlags::SYMLINK_NOFOLLOW).zip(around) {
         Some((file, folder)) => file != folder,
-        // Linux tells it since 5.8.
+        // Reported since Linux 5.8.
         None => is_point(&mounts::table(), real),
     };
     if is_mount {
@@ -435,7 +438,7 @@ fn not_mounted(path: &Path, folder: &OwnedFd, name: &OsString, real: &Path) -> R
     Ok(())
 }
 
-/// Whether something is mounted at `real`, a path without links.
+/// Returns whether something is mounted at `real`, a path without links.
 fn is_point(table: &[Mount], real: &Path) -> bool {
     mounts::by_path(table, real).is_some_and(|mount| mount.point == real)
 }
@@ -455,25 +458,20 @@ fn unwritable(path: &Path, error: &io::Error) -> Error {
     Error::target(path, format!("cannot be written: {error}: choose another place"))
 }
 
-fn opened(folder: &Path) -> io::Result<OwnedFd> {
+pub(super) fn opened(folder: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = |flags| rustix::fs::open(folder, flags, Mode::empty());
-    // A folder that may be written but not listed does too.
+    // A folder that is writable but not listable suffices.
     Ok(open(flags | OFlags::RDONLY).or_else(|_| open(flags | OFlags::PATH))?)
 }
 
-fn opened_at(folder: &OwnedFd, name: &OsString) -> Option<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+/// Opens the file of this name; with `OFlags::PATH` it is held without being opened.
+pub(super) fn opened_at(folder: &OwnedFd, name: &OsString, how: OFlags) -> Option<File> {
+    let flags = how | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::empty()).ok().map(File::from)
 }
 
-/// The file of this name, held without being opened.
-fn held(folder: &OwnedFd, name: &OsString) -> Option<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(folder, name, flags, Mode::empty()).ok()
-}
-
-/// Opens a pipe or device for writing; a pipe needs a reader, which may be late.
+/// Opens a pipe or device for writing; a pipe needs a reader, which may come late.
 fn connected(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let begun = Instant::now();

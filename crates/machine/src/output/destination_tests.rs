@@ -1,4 +1,4 @@
-//! Destinations of every kind: replaced whole, written through, or refused.
+//! Tests of destinations of every kind: replaced whole, written through, or refused.
 #![allow(unsafe_code, reason = "a thread with the rights of another user")]
 
 use super::*;
@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 fn options(force: bool) -> DestinationOptions {
-    DestinationOptions { content: Some(Content::Trace), force, unnamed: false }
+    DestinationOptions { content: Some(Content::Trace), force, ..DestinationOptions::default() }
 }
 
 fn write(destination: &mut Destination, text: &str) -> io::Result<u64> {
@@ -72,7 +72,7 @@ fn a_result_is_replaced_by_its_own_kind_alone() {
 
 #[test]
 fn a_folder_that_takes_no_files_is_told_as_such() {
-    // Not even the superuser makes a file there.
+    // Not even root can create a file there.
     let refused = Destination::open(Path::new("/sys/a.json"), options(false)).unwrap_err();
     let told = refused.to_string();
     assert!(refused.is_misuse() && told.contains("/sys/a.json: cannot be written"), "{told}");
@@ -111,6 +111,18 @@ fn results_without_a_name_find_one_each() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
 }
 
+/// Once, a result meant for a private folder was readable for all in `/tmp`.
+#[test]
+fn only_its_user_reads_what_goes_elsewhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.ioscape.json");
+    let mut one = Destination::open_unnamed(&path, true, |_| ()).unwrap();
+    for _ in 0..2 {
+        write(&mut one, TRACE_MARK).unwrap();
+        assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);
+    }
+}
+
 #[test]
 fn devices_are_written_through_and_block_devices_are_not() {
     let mut full = Destination::open(Path::new("/dev/full"), options(true)).unwrap();
@@ -122,7 +134,7 @@ fn devices_are_written_through_and_block_devices_are_not() {
     assert!(refused_kind(FileType::BlockDevice).contains("destroy"));
 }
 
-/// As `docker run -v FILE:FILE` mounts it, seen by a thread of its own only.
+/// As `docker run -v FILE:FILE` mounts it, visible to one thread only.
 #[test]
 fn a_file_that_is_a_mount_of_its_own_is_refused_before_the_work() {
     let dir = tempfile::tempdir().unwrap();
@@ -138,7 +150,7 @@ fn a_file_that_is_a_mount_of_its_own_is_refused_before_the_work() {
 
 #[test]
 fn a_result_whose_group_we_are_not_in_is_replaced_and_gets_ours() {
-    /// User and group, who are nobody, and another group.
+    /// User and group of nobody, and another group.
     const US: u32 = 65534;
     const OTHER: u32 = 65533;
     let dir = tempfile::tempdir().unwrap();
@@ -150,7 +162,7 @@ fn a_result_whose_group_we_are_not_in_is_replaced_and_gets_ours() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o2664)).unwrap();
     let is_written = std::thread::scope(|scope| {
         let other = scope.spawn(|| {
-            // SAFETY: they have no preconditions, and hold for the calling thread alone.
+            // SAFETY: they have no preconditions, and affect the calling thread only.
             let is_other = unsafe {
                 libc::setfsgid(US);
                 libc::setfsuid(US);
@@ -173,7 +185,8 @@ fn a_result_whose_group_we_are_not_in_is_replaced_and_gets_ours() {
     assert_eq!((after.gid(), after.mode() & 0o7777), (US, 0o644), "ours gets what all have");
 }
 
-/// As in a container of a user's own, whose namespace has no number for the group: the kernel calls it invalid there.
+/// As in a user's own container, whose namespace has no number for the group: the kernel calls it
+/// invalid there.
 #[test]
 fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
     let dir = tempfile::tempdir().unwrap();
@@ -194,7 +207,7 @@ fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
             let map = Path::new("/proc/self").join(map);
             std::fs::write(map, text)
         };
-        // SAFETY: it has no preconditions, and holds for the calling process alone.
+        // SAFETY: it has no preconditions, and affects the calling process only.
         let is_own = unsafe { libc::unshare(libc::CLONE_NEWUSER) } == 0;
         if !is_own || numbers.iter().try_for_each(set).is_err() {
             return 2;
@@ -211,7 +224,7 @@ fn a_result_whose_group_has_no_number_here_is_replaced_and_gets_ours() {
     assert_eq!((after.gid(), after.mode() & 0o7777), (gid, 0o600), "it was for the other group");
 }
 
-/// An empty file system of a floppy disk: FAT with clusters of 512 bytes.
+/// Returns an empty floppy file system: FAT with clusters of 512 bytes.
 fn floppy() -> Vec<u8> {
     const BOOT: [u8; 27] = [
         0xeb, 0x3c, 0x90, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 0, 2, 0xe0, 0, 0x40, 0x0b, 0xf0, 9,
@@ -225,7 +238,8 @@ fn floppy() -> Vec<u8> {
     image
 }
 
-/// As on a USB stick that root mounted for all: no result could be written, and what a killed run left stayed.
+/// As on a USB stick mounted by root for all users: once, no result could be written there, and
+/// leftovers of killed runs stayed.
 #[test]
 fn a_file_system_that_gives_files_an_owner_takes_results_of_every_user() {
     let dir = tempfile::tempdir().unwrap();
@@ -236,9 +250,11 @@ fn a_file_system_that_gives_files_an_owner_takes_results_of_every_user() {
     with_mount(&["-t", "vfat", "-o", "loop,uid=0,umask=000"], &[&image, &point], || {
         let left = point.join(".ioscape-scratch-0123456789abcdef");
         std::fs::write(&left, "x").unwrap();
+        let folder = point.join(".ioscape-folder-a1B2c3D4");
+        std::fs::create_dir(&folder).unwrap();
         let path = point.join("a");
         let written = in_child(|| {
-            // SAFETY: it has no preconditions, and holds for this process, which ends soon.
+            // SAFETY: it has no preconditions, and affects this process, which ends soon.
             let is_other = unsafe { libc::setuid(65534) } == 0;
             if !is_other || left.metadata().is_err() {
                 return 2;
@@ -247,7 +263,8 @@ fn a_file_system_that_gives_files_an_owner_takes_results_of_every_user() {
                 let mut destination = Destination::open(&path, options(false)).ok()?;
                 write(&mut destination, "# ioscape trace 1").ok()
             };
-            i32::from([write(), write()] != [Some(17); 2] || left.exists())
+            let is_left = left.exists() || folder.exists();
+            i32::from([write(), write()] != [Some(17); 2] || is_left)
         });
         match written {
             Some(2) => skipped("another user does not reach the directory of temporary files"),
@@ -256,7 +273,38 @@ fn a_file_system_that_gives_files_an_owner_takes_results_of_every_user() {
     });
 }
 
-/// On a USB stick with FAT a result had another number when memory was short, and was not saved again: "another program has put a file in its place".
+/// As on NFS with root mapped to nobody: once, leftovers of root's killed runs stayed forever.
+#[test]
+fn what_root_left_is_removed_where_its_files_get_another_owner() {
+    const OTHER: u32 = 65534;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let name = ".ioscape-scratch-0123456789abcdef";
+    let left = dir.path().join(name);
+    std::fs::write(&left, "x").unwrap();
+    if chown(&left, Some(OTHER), None).is_err() {
+        return skipped("to give a file to another user needs root");
+    }
+    assert!(scratch::sweep_at(dir.path()).is_empty(), "it is another user's");
+    let swept = std::thread::scope(|scope| {
+        let taken_for_other = scope.spawn(|| {
+            // SAFETY: they have no preconditions, and affect the calling thread only.
+            let is_other = unsafe {
+                libc::setfsuid(OTHER);
+                libc::setfsuid(u32::MAX) == OTHER as i32
+            };
+            (is_other && left.metadata().is_ok()).then(|| scratch::sweep_at(dir.path()))
+        });
+        taken_for_other.join().unwrap()
+    });
+    match swept {
+        Some(swept) => assert_eq!(swept, [name]),
+        None => skipped("no rights of another user to be had who reaches the file"),
+    }
+}
+
+/// Once, on a USB stick with FAT, a result got another inode number when memory was short. It was
+/// not saved again: "another program has put a file in its place".
 #[test]
 fn a_file_is_held_while_it_is_known_by_its_number() {
     let dir = tempfile::tempdir().unwrap();
@@ -273,6 +321,24 @@ fn a_file_is_held_while_it_is_known_by_its_number() {
         write(&mut destination, "# ioscape trace 1").unwrap();
         assert!(is_held(), "as it was written");
     }
+}
+
+/// Once, on sshfs, no result was saved twice: the link that gives a result its name has another
+/// inode number than the draft.
+#[test]
+fn a_file_is_known_by_the_number_that_its_name_shows() {
+    let dir = tempfile::tempdir().unwrap();
+    let [draft, link] = ["draft", "link"].map(|name| dir.path().join(name));
+    for path in [&draft, &link] {
+        std::fs::write(path, "as long").unwrap();
+    }
+    let Kind::Name(slot) = Destination::open(&link, options(true)).unwrap().kind else {
+        panic!("a file");
+    };
+    let [written, shown] = [&draft, &link].map(|path| rustix::fs::stat(path).unwrap());
+    assert_eq!(slot.named(written).st_ino, shown.st_ino);
+    std::fs::write(&link, "another program's").unwrap();
+    assert_eq!(slot.named(written).st_ino, written.st_ino);
 }
 
 #[test]

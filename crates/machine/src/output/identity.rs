@@ -1,4 +1,4 @@
-//! Which file a name means, so that two names of one file are recognised.
+//! The identity of a file, so that two names of one file are recognised.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -15,12 +15,12 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// Of a file that exists.
+    /// Returns the identity of an existing file.
     pub fn of_file(found: &Metadata) -> Self {
         Self::Inode(found.dev(), found.ino())
     }
 
-    /// Of what `path` leads to; absent where that cannot be determined.
+    /// Returns the identity of what `path` leads to; `None` if unknown.
     pub fn of(path: &Path) -> Option<Self> {
         if let Ok(found) = std::fs::metadata(path) {
             return Some(Self::of_file(&found));
@@ -29,7 +29,7 @@ impl Identity {
         Self::missing(folder, path.file_name()?.to_owned())
     }
 
-    /// Of the name of a file in `folder` that does not exist.
+    /// Returns the identity of a file in `folder` that does not exist.
     pub fn missing(folder: &Path, name: OsString) -> Option<Self> {
         let folder = std::fs::metadata(folder).ok()?;
         Some(Self::Name(folder.dev(), folder.ino(), name))

@@ -1,4 +1,5 @@
-//! Where the name of an output, or of data that may be destroyed, leads: symbolic links are followed by hand, and only those of trusted owners.
+//! Where the name of an output, or of data that may be destroyed, leads. Symbolic links are
+//! followed by hand, and only those of trusted owners.
 
 use crate::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -7,13 +8,13 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Links on one path before it counts as a loop, as in the kernel.
+/// Number of links on one path above which it counts as a loop, as in the kernel.
 const LINKS_MOST: usize = 40;
 
-/// What a name leads to.
+/// The end of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    /// This name in this folder, which holds no link; whether there is such a file is another question.
+    /// A name in a folder whose path has no links; whether the file exists is another question.
     Entry {
         /// The folder.
         folder: PathBuf,
@@ -26,21 +27,24 @@ pub enum End {
 
 /// Follows the `path` of an output.
 ///
-/// A link in the middle may be ours or root's. The last one must be ours, unless it leads to a device or pipe.
+/// A link in the middle may be ours or root's. The last one must be ours, unless it leads to a
+/// device or pipe.
 ///
 /// # Errors
-/// [`Error::Target`]: a part does not exist or cannot be examined, a link of another user or of the kernel's to what has no such name, or a loop
-/// of links.
+/// [`Error::Target`]: a part does not exist or cannot be examined, a link belongs to another user,
+/// a kernel link leads to something without such a name, or links form a loop.
 pub fn follow(path: &Path) -> Result<End, Error> {
     walk(path, trust)
 }
 
-/// The file or device at `path`, whose data the user gave up, by its path without links; absent if it is a descriptor of this process.
+/// Returns the path without links of the file or device at `path`, whose data the user gave up;
+/// `None` if it is a descriptor of this process.
 ///
-/// A link may be ours or root's: any other user could have what he may not touch himself destroyed by it.
+/// A link may be ours or root's. Through any other link, its owner could have data destroyed
+/// without the right to touch it.
 ///
 /// # Errors
-/// As of an output.
+/// As for an output.
 pub fn without_links(path: &Path) -> Result<Option<PathBuf>, Error> {
     let of_ours = |at: &Path, found: &Metadata, _| match is_trusted(found.uid()) {
         true => Ok(()),
@@ -52,7 +56,8 @@ pub fn without_links(path: &Path) -> Result<Option<PathBuf>, Error> {
     })
 }
 
-/// Follows `path` by links that `trust` lets pass, which is told whether one is the last part.
+/// Follows `path` along the links that `trust` accepts; its last argument says whether a link is
+/// the last part.
 fn walk(
     path: &Path,
     trust: impl Fn(&Path, &Metadata, bool) -> Result<(), String>,
@@ -115,21 +120,22 @@ fn walk(
     }
 }
 
-/// Whether the link at `at` leads elsewhere than `to`, which it reads: those in `/proc` lead to what another process has or sees.
+/// Returns whether the link at `at` leads elsewhere than its text `to`: those in `/proc` lead to
+/// what another process has or sees.
 fn leads_elsewhere(at: &Path, to: &Path) -> bool {
     let identity = |path: &Path| std::fs::metadata(path).ok().map(|end| (end.dev(), end.ino()));
     let said = || at.parent().and_then(|folder| identity(&folder.join(to)));
     at.starts_with("/proc") && identity(at) != said()
 }
 
-/// One part of a path, as it is followed.
+/// One part of a path while it is followed.
 enum PathPart {
     Root,
     Up,
     Into(OsString),
 }
 
-/// The parts of a path, the first one last.
+/// Returns the parts of a path in reverse order.
 fn parts(path: &Path) -> Vec<PathPart> {
     let part_of = |part: Component| match part {
         Component::RootDir => Some(PathPart::Root),
@@ -140,7 +146,7 @@ fn parts(path: &Path) -> Vec<PathPart> {
     path.components().rev().filter_map(part_of).collect()
 }
 
-/// The descriptor that a path stands for by its name.
+/// Returns the descriptor that a path denotes by its name.
 fn descriptor(path: &Path) -> Option<i32> {
     let name = path.file_name().and_then(OsStr::to_str)?;
     let parent = path.parent()?;
@@ -154,7 +160,7 @@ fn descriptor(path: &Path) -> Option<i32> {
     }
 }
 
-/// Whether a link of this owner is ours or root's.
+/// Returns whether the owner of a link is we or root.
 fn is_trusted(owner: u32) -> bool {
     owner == 0 || owner == rustix::process::geteuid().as_raw()
 }
@@ -166,7 +172,7 @@ fn distrusted(at: &Path, owner: u32) -> String {
     )
 }
 
-/// Whether the link `found` at `at` may be followed to an output.
+/// Returns whether the link `found` at `at` may be followed to an output.
 fn trust(at: &Path, found: &Metadata, is_last: bool) -> Result<(), String> {
     let us = rustix::process::geteuid().as_raw();
     let through = || {

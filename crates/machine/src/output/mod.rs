@@ -1,7 +1,8 @@
-//! Outputs: the one way in which a command writes a file that its user named.
+//! Outputs: the only way in which a command writes a file that its user named.
 //!
-//! A regular file is replaced whole or not at all; anything else is written through. Nothing is replaced but what holds the
-//! same kind of result of ours, unless the user says so, and no symbolic link of another user is followed.
+//! A regular file is replaced whole or not at all; anything else is written through. Only a file
+//! with the same kind of result of ours is replaced, unless the user says otherwise. No symbolic
+//! link of another user is followed.
 
 mod destination;
 mod identity;

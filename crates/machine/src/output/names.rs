@@ -1,4 +1,5 @@
-//! The outputs of a command: vetted together with what it reads before the work begins, written when it is done.
+//! The outputs of a command: checked together with its inputs before the work begins, and written
+//! when it is done.
 
 use super::destination::{Destination, DestinationOptions, Draft};
 use super::identity::Identity;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Tells the user something on standard error.
 pub type Tell = fn(&str);
 
-/// What a command reads and writes, each with the name of its argument.
+/// The inputs and outputs of a command, each with the name of its argument.
 #[derive(Debug)]
 pub struct Names {
     force: bool,
@@ -22,13 +23,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// Of a command with no outputs yet; `force` allows to replace any file, and `tell` is told of leftovers that are removed.
+    /// Starts without outputs. `force` allows replacing any file; `tell` receives messages about
+    /// removed leftovers.
     pub fn new(force: bool, tell: Tell) -> Self {
         let (reads, writes, holds) = (Vec::new(), Vec::new(), Vec::new());
         Self { force, tell, reads, writes, holds, continues: None }
     }
 
-    /// Also reads, or works on, `paths`; `-` is standard input.
+    /// Adds inputs or targets; `-` is standard input.
     pub fn reads(
         mut self,
         what: &'static str,
@@ -38,7 +40,7 @@ impl Names {
         self
     }
 
-    /// Also writes `paths`.
+    /// Adds outputs.
     pub fn writes(
         mut self,
         what: &'static str,
@@ -48,30 +50,33 @@ impl Names {
         self
     }
 
-    /// The output `what` will hold this, and so may replace a file that does; of other outputs a file of ours is only replaced by force.
+    /// Declares the content of the output `what`, which may replace a file with the same content.
+    /// Any other existing file is replaced only by force.
     #[must_use]
     pub fn holding(mut self, what: &'static str, content: Content) -> Self {
         self.holds.push((what, content));
         self
     }
 
-    /// The output `what` holds all that was read as `read`, so it may take its place.
+    /// Declares that the output `what` holds everything read as `read`, so it may replace that.
     #[must_use]
     pub fn continuing(self, what: &'static str, read: &'static str) -> Self {
         Self { continues: Some((what, read)), ..self }
     }
 
-    /// Vets all outputs.
+    /// Checks and opens all outputs.
     ///
     /// # Errors
-    /// [`Error::Target`]: a place that cannot be written, a file that holds something else, or one file named twice.
+    /// [`Error::Target`]: a place cannot be written, a file holds something else, or one file is
+    /// named twice.
     pub fn open(self) -> Result<Outputs, Error> {
         self.check_targets()?;
         let mut all: Vec<(&'static str, Destination)> = Vec::new();
         for (what, path) in &self.writes {
             let holds = self.holds.iter().find(|(name, _)| name == what);
             let content = holds.map(|(_, content)| *content);
-            let options = DestinationOptions { content, force: self.force, unnamed: false };
+            let force = self.force;
+            let options = DestinationOptions { content, force, ..DestinationOptions::default() };
             let destination = Destination::open(path, options)?;
             self.check(what, &destination, &all)?;
             destination.tell_leftovers(self.tell);
@@ -80,7 +85,7 @@ impl Names {
         Ok(Outputs { all })
     }
 
-    /// Refuses to work on a file that is also read.
+    /// Refuses a target file that is also read.
     fn check_targets(&self) -> Result<(), Error> {
         let is_target = |what: &str| what == "the target";
         for (_, target) in
@@ -99,7 +104,7 @@ impl Names {
         Ok(())
     }
 
-    /// Refuses what is another output too, or something that is read.
+    /// Refuses an output that is also another output or an input.
     fn check(
         &self,
         what: &'static str,
@@ -131,36 +136,36 @@ fn one_file(what: &str, destination: &Destination, other: &str, path: &Path) -> 
     Error::target(destination.path(), why)
 }
 
-/// Where all outputs of a command go.
+/// All outputs of a command.
 #[derive(Debug, Default)]
 pub struct Outputs {
     all: Vec<(&'static str, Destination)>,
 }
 
 impl Outputs {
-    /// The outputs of this name, in order.
+    /// Returns the outputs of this name, in order.
     pub fn all(&mut self, what: &str) -> impl Iterator<Item = &mut Destination> {
         self.all.iter_mut().filter(move |(name, _)| *name == what).map(|(_, one)| one)
     }
 
-    /// The first output of this name.
+    /// Returns the first output of this name.
     pub fn get(&mut self, what: &str) -> Option<&mut Destination> {
         self.all(what).next()
     }
 
-    /// Takes the first output of this name away.
+    /// Removes and returns the first output of this name.
     pub fn take(&mut self, what: &str) -> Option<Destination> {
         let at = self.all.iter().position(|(name, _)| *name == what)?;
         Some(self.all.remove(at).1)
     }
 
-    /// Adds an output in place of earlier ones of this name.
+    /// Adds an output, replacing earlier ones of this name.
     pub fn set(&mut self, what: &'static str, destination: Destination) {
         self.all.retain(|(name, _)| *name != what);
         self.all.push((what, destination));
     }
 
-    /// Writes a text, if an output of this name was asked for.
+    /// Writes a text, if an output of this name was requested.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -169,7 +174,7 @@ impl Outputs {
     }
 }
 
-/// Tells of what runs that were killed had left, and what was removed.
+/// Reports the leftovers of killed runs that were removed.
 pub fn tell_leftovers(names: &[String], tell: Tell) {
     for name in names {
         tell(&format!("removed {name}, left behind by an earlier run that was killed"));
@@ -177,7 +182,8 @@ pub fn tell_leftovers(names: &[String], tell: Tell) {
 }
 
 impl Destination {
-    /// Writes what `content` makes, or nothing where files are replaced; its size in bytes, as of [`Self::keep`].
+    /// Writes what `content` produces; on failure nothing, if files are replaced. Returns the size
+    /// in bytes, as [`Self::keep`] does.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -197,32 +203,37 @@ impl Destination {
         self.write(|draft| draft.file().write_all(text.as_bytes())).map(drop)
     }
 
-    /// Opens an output that nobody named: where `path` is taken, it gets another name.
+    /// Opens an output that the user did not name. If `path` is taken, it gets another name; if
+    /// `private`, no other user may read it.
     ///
     /// # Errors
-    /// As of [`Self::open`].
-    pub fn open_unnamed(path: &Path, tell: Tell) -> Result<Self, Error> {
-        let options = DestinationOptions { unnamed: true, ..DestinationOptions::default() };
+    /// As for [`Self::open`].
+    pub(super) fn open_unnamed(path: &Path, private: bool, tell: Tell) -> Result<Self, Error> {
+        let options =
+            DestinationOptions { unnamed: true, private, ..DestinationOptions::default() };
         let opened = Self::open(path, options)?;
         opened.tell_leftovers(tell);
         Ok(opened)
     }
 
-    /// Writes a text that does not go where it should under `name` into the first of several folders that takes it.
+    /// Writes a text that cannot go where it should: under `name` into the first of several folders
+    /// that accepts it, unreadable for other users.
     pub fn elsewhere(name: &Path, text: &str, tell: Tell) -> Option<Self> {
         folders().find_map(|folder| {
-            let mut one = Self::open_unnamed(&folder.join(name), tell).ok()?;
+            let mut one = Self::open_unnamed(&folder.join(name), true, tell).ok()?;
             one.text(text).ok().map(|()| one)
         })
     }
 
-    /// Opens an output called `name` in the first of several folders that can be written.
+    /// Opens an output `name`, unreadable for other users, in the first of several folders that can
+    /// be written.
     ///
     /// # Errors
-    /// None of them can: of the first.
+    /// None of them can be written; the error is that of the first.
     pub fn open_elsewhere(name: &Path, tell: Tell) -> Result<Self, Error> {
-        let mut all = folders().map(|folder| Self::open_unnamed(&folder.join(name), tell));
-        let first = all.next().unwrap_or_else(|| Self::open_unnamed(name, tell));
+        let open = |path: &Path| Self::open_unnamed(path, true, tell);
+        let mut all = folders().map(|folder| open(&folder.join(name)));
+        let first = all.next().unwrap_or_else(|| open(name));
         first.or_else(|error| all.find_map(Result::ok).ok_or(error))
     }
 
@@ -231,7 +242,7 @@ impl Destination {
     }
 }
 
-/// Folders for what does not go where it should.
+/// Returns the folders for output that cannot go where it should.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let all = [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];

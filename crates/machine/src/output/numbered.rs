@@ -1,8 +1,9 @@
-//! Names of outputs of which there are several.
+//! Names for several numbered outputs.
 
 use std::path::{Path, PathBuf};
 
-/// `a.2.parquet` for `a.parquet`, `a.2.ioscape.json` for `a.ioscape.json`, `a.2` for `a`: the number goes before the ending.
+/// Inserts a number before the ending: `a.2.parquet` for `a.parquet`, `a.2.ioscape.json` for
+/// `a.ioscape.json`, `a.2` for `a`.
 pub fn numbered(path: &Path, number: usize) -> PathBuf {
     let stem = Path::new(path.file_stem().unwrap_or_default());
     let is_result = stem.extension().is_some_and(|ending| ending == "ioscape");

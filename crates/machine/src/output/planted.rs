@@ -1,16 +1,16 @@
-//! Files and pipes that another user may have put where an output goes.
+//! Files and pipes that another user may have planted at the place of an output.
 
 use crate::target::scratch;
 use rustix::fs::Stat;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
-/// Why such an output is refused.
+/// Reason for refusing such an output.
 pub(super) const WHY: &str =
     "belongs to another user, who may have put it there: choose another name or folder";
 
-/// The user who became root by `sudo`: what is his in a folder for all, such as a pipe through which root records, he names himself.
+/// Returns the user who became root by `sudo`. That user's own files in a shared folder are
+/// trusted, such as a pipe through which root records.
 pub(super) fn caller() -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
@@ -18,32 +18,21 @@ pub(super) fn caller() -> Option<u32> {
     std::env::var("SUDO_UID").ok()?.parse().ok()
 }
 
-/// Whether another user than we or our `caller` may have put what was `found` into the `folder` at this path, since all make files there, as
-/// in `/tmp`: a result would go to whom it belongs. The kernel refuses the same to those who open a file to be made
-/// (`fs.protected_regular`), which nobody does here.
+/// Returns whether a user other than us or our `caller` may have put what was `found` into
+/// `folder`.
+///
+/// That is possible if everyone or a group may create files there, as in `/tmp`: the result would
+/// go to the owner of the file. In sticky folders the kernel refuses such files to programs that
+/// open with `O_CREAT` (`fs.protected_regular`), which we do not use here.
 ///
 /// # Errors
 /// The folder cannot be examined.
-pub(super) fn is_planted(
-    folder: &OwnedFd,
-    path: &Path,
-    found: &Stat,
-    caller: Option<u32>,
-) -> io::Result<bool> {
+pub(super) fn is_planted(folder: &OwnedFd, found: &Stat, caller: Option<u32>) -> io::Result<bool> {
     let around = rustix::fs::fstat(folder)?;
-    let is_shared = around.st_mode & 0o1000 != 0 && around.st_mode & 0o022 != 0;
+    let is_shared = around.st_mode & 0o022 != 0;
     let owner = found.st_uid;
-    let is_known = owner == around.st_uid
-        || owner == rustix::process::geteuid().as_raw()
-        || Some(owner) == caller;
-    Ok(is_shared && !is_known && !is_of_new(owner, folder, path))
-}
-
-/// Whether a file that is made in the folder now has this owner: FAT gives all files one, and an NFS server may take root for nobody.
-fn is_of_new(owner: u32, folder: &OwnedFd, path: &Path) -> bool {
-    let made = folder.try_clone().and_then(|folder| scratch::make(folder, path));
-    let Ok((file, _scratch)) = made else { return false };
-    rustix::fs::fstat(&file).is_ok_and(|new| new.st_uid == owner)
+    let is_known = owner == around.st_uid || Some(owner) == caller;
+    Ok(is_shared && !is_known && !scratch::is_ours(owner, folder))
 }
 
 #[cfg(test)]
@@ -54,6 +43,7 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode};
     use std::fs::{File, Permissions};
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::path::Path;
 
     const OTHER: u32 = 65534;
 
@@ -61,7 +51,8 @@ mod tests {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
 
-    /// Who made it before would own the result of root, or have it alone.
+    /// Another user who created the file beforehand would own root's result, or be the only one to
+    /// get it.
     #[test]
     fn what_another_user_may_have_put_into_a_folder_for_all_is_refused() {
         let dir = tempfile::tempdir().unwrap();
@@ -75,8 +66,11 @@ mod tests {
         let open = |path: &Path, force| {
             Destination::open(path, DestinationOptions { force, ..DestinationOptions::default() })
         };
-        set_mode(dir.path(), 0o1777);
-        for (path, force) in [(&file, false), (&file, true), (&pipe, false), (&pipe, true)] {
+        let asked = [(&file, false), (&file, true), (&pipe, false), (&pipe, true)];
+        for (mode, (path, force)) in
+            [0o1777, 0o777, 0o2775].into_iter().flat_map(|mode| asked.map(|asked| (mode, asked)))
+        {
+            set_mode(dir.path(), mode);
             let refused = open(path, force).unwrap_err();
             let told = refused.to_string();
             assert!(refused.is_misuse() && told.contains("put it there"), "{told}");
@@ -102,9 +96,9 @@ mod tests {
         set_mode(dir.path(), 0o1777);
         let folder = OwnedFd::from(File::open(dir.path()).unwrap());
         let found = rustix::fs::stat(&path).unwrap();
-        let is_planted = |caller| is_planted(&folder, dir.path(), &found, caller).unwrap();
+        let is_planted = |caller| is_planted(&folder, &found, caller).unwrap();
         assert!(is_planted(None) && is_planted(Some(OTHER - 1)) && !is_planted(Some(OTHER)));
-        // As where an NFS server takes root for nobody: new files are nobody's.
+        // As if an NFS server maps root to nobody: new files are nobody's.
         let of_nobody = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 // SAFETY: they have no preconditions, and hold for the calling thread alone.

@@ -1,4 +1,4 @@
-//! What a file of this program is, by what it holds.
+//! Recognises files of this program by their content.
 
 use ioscape_schema::text::{
     DRIVE_MARK, JOBS_MARK, MANUAL_MARK, METRICS_MARK, PAGE_MARK, RESULT_MARK, STATE_MARK,
@@ -7,12 +7,12 @@ use ioscape_schema::text::{
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes looked at from the beginning of a file.
+/// Bytes examined at the beginning of a file.
 const HEAD: u64 = 4096;
-/// Bytes looked at at the end of a Parquet file, where it says who wrote it.
+/// Bytes examined at the end of a Parquet file, which names its writer.
 const TAIL: u64 = 64 << 10;
 
-/// What a file of ours holds.
+/// The content of a file of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A document: a result as JSON.
@@ -33,7 +33,7 @@ pub enum Content {
     Metrics,
 }
 
-/// First words of the texts that are recognised by them.
+/// First words by which texts are recognised.
 const TEXTS: [(&str, Content); 6] = [
     (TRACE_MARK, Content::Trace),
     (STATE_MARK, Content::State),
@@ -44,14 +44,15 @@ const TEXTS: [(&str, Content); 6] = [
 ];
 
 impl Content {
-    /// What `file` holds; absent for files that are not ours.
+    /// Returns the content of `file`; `None` for files that are not ours.
     ///
-    /// Traces in the formats of other programs look the same whoever wrote them, and are not ours.
+    /// Traces in other programs' formats look the same whoever wrote them, and do not count as
+    /// ours.
     pub fn of(file: &File) -> Option<Self> {
         recognised(file).ok().flatten()
     }
 
-    /// In words, for a sentence.
+    /// Returns the content in words, for a sentence.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Document => "a result",

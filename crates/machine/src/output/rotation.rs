@@ -1,29 +1,34 @@
-//! Outputs that follow one another, of which the latest are kept.
+//! Successive outputs, of which only the latest are kept.
 
+use super::destination::{opened, opened_at};
 use super::recognise::Content;
-use std::ffi::OsStr;
-use std::fs::File;
+use crate::target::scratch;
+use rustix::fs::{AtFlags, FileType, OFlags};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Files called after the time that they begin at: `a-20260131T235959Z.parquet` for `a.parquet`.
+/// Files named after their start time: `a-20260131T235959Z.parquet` for `a.parquet`.
 #[derive(Clone, Debug)]
 pub struct Rotation {
     path: PathBuf,
-    /// How many are kept; all without a number.
+    /// Number of files kept; `None` keeps all.
     keep: Option<usize>,
 }
 
-/// The form of a time in a name: a letter stands for itself, 0 for a digit.
+/// The format of a time in a name: a letter stands for itself, 0 for a digit.
 const FORM: &str = "00000000T000000Z";
 
 impl Rotation {
-    /// Files beside `path`.
+    /// Starts a rotation of files next to `path`.
     pub fn new(path: &Path, keep: Option<usize>) -> Self {
         Self { path: path.to_owned(), keep }
     }
 
-    /// The file that begins at this time, in the form `20260131T235959Z`.
+    /// Returns the path of the file that starts at this time, in the form `20260131T235959Z`.
     pub fn name(&self, begins: &str) -> PathBuf {
         let ending = self.ending();
         self.path.with_file_name(format!("{}{begins}{ending}", self.stem()))
@@ -38,7 +43,7 @@ impl Rotation {
         ending.map_or_else(String::new, |ending| format!(".{ending}"))
     }
 
-    /// Whether a file's name is one that [`name`](Self::name) gives.
+    /// Returns whether a file name has the form of [`name`](Self::name).
     fn is_one(&self, name: &str) -> bool {
         let rest =
             name.strip_prefix(&self.stem()).and_then(|rest| rest.strip_suffix(&self.ending()));
@@ -50,17 +55,22 @@ impl Rotation {
         })
     }
 
-    /// Removes the oldest beyond those that are kept, whichever run wrote them. What bears a later time than `latest`, the one just
-    /// written, neither counts nor goes: a clock that was ahead named it. What is no trace of ours stays.
+    /// Removes the oldest files beyond those to keep, whichever run wrote them.
+    ///
+    /// Files with a time later than `latest`, the one just written, neither count nor are removed:
+    /// a clock that was ahead named them. The same holds for files that are not our traces or
+    /// belong to other users.
     pub fn prune(&self, latest: &Path) -> Pruned {
         let mut pruned = Pruned::default();
         let Some(keep) = self.keep else { return pruned };
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let mut names = match self.names_until(latest, folder) {
-            Ok(names) => names,
+        let path = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let path = path.unwrap_or(Path::new("."));
+        let found =
+            opened(path).and_then(|folder| Ok((self.names_until(latest, path, &folder)?, folder)));
+        let (mut names, folder) = match found {
+            Ok(found) => found,
             Err(error) => {
-                let folder = folder.display();
+                let folder = path.display();
                 pruned.refused.push(format!(
                     "cannot look for what is beyond --keep in {folder}: {error}; old files stay until that is possible"
                 ));
@@ -69,9 +79,10 @@ impl Rotation {
         };
         names.sort_unstable();
         names.truncate(names.len().saturating_sub(keep));
-        for path in names.into_iter().map(|name| self.path.with_file_name(name)) {
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+        for name in names {
+            let path = self.path.with_file_name(&name);
+            match rustix::fs::unlinkat(&folder, &name, AtFlags::empty()) {
+                Err(error) if error != Errno::NOENT => {
                     let path = path.display();
                     pruned.refused.push(format!(
                         "cannot remove what is beyond --keep: {path}: {error}; it stays"
@@ -83,31 +94,46 @@ impl Rotation {
         pruned
     }
 
-    /// The names of our files in `folder` up to that of `latest`.
-    fn names_until(&self, latest: &Path, folder: &Path) -> io::Result<Vec<String>> {
+    /// Returns the names of our files in `folder`, which is at `path`, up to that of `latest`.
+    fn names_until(
+        &self,
+        latest: &Path,
+        path: &Path,
+        folder: &OwnedFd,
+    ) -> io::Result<Vec<OsString>> {
         let latest = latest.file_name().unwrap_or_default();
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            // What another program removed meanwhile has no kind.
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            let name = entry.file_name().into_string().ok();
-            let is_trace = |file: File| Content::of(&file) == Some(Content::Trace);
-            let is_ours = || File::open(entry.path()).is_ok_and(is_trace);
-            names.extend(name.filter(|name| {
-                is_file && OsStr::new(name) <= latest && self.is_one(name) && is_ours()
-            }));
+        let is_one = |name: &OsStr| name.to_str().is_some_and(|name| self.is_one(name));
+        let (mut names, mut users) = (Vec::new(), BTreeMap::new());
+        for entry in std::fs::read_dir(path)? {
+            let name = entry?.file_name();
+            if *name <= *latest && is_one(&name) && is_our_trace(folder, &name, &mut users) {
+                names.push(name);
+            }
         }
         Ok(names)
     }
 }
 
+/// Returns whether the file of this name is a trace that we wrote. In a shared folder another user
+/// may have given such a name to anything: links are not followed, and pipes not waited for.
+/// `users` holds whose files are ours, as found so far: to find out creates a file.
+fn is_our_trace(folder: &OwnedFd, name: &OsString, users: &mut BTreeMap<u32, bool>) -> bool {
+    let Some(file) = opened_at(folder, name, OFlags::RDONLY | OFlags::NONBLOCK) else {
+        return false;
+    };
+    let is_ours = rustix::fs::fstat(&file).is_ok_and(|found| {
+        FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+            && *users.entry(found.st_uid).or_insert_with(|| scratch::is_ours(found.st_uid, folder))
+    });
+    is_ours && Content::of(&file) == Some(Content::Trace)
+}
+
 /// What [`Rotation::prune`] did.
 #[derive(Debug, Default)]
 pub struct Pruned {
-    /// Files that are gone.
+    /// Files that were removed.
     pub gone: Vec<PathBuf>,
-    /// A sentence of each file that cannot be removed, or of the folder that cannot be read.
+    /// A sentence for each file that cannot be removed, or for the folder that cannot be read.
     pub refused: Vec<String>,
 }
 
@@ -146,7 +172,29 @@ mod tests {
         assert!(others.iter().all(|name| folder.path().join(name).exists()));
     }
 
-    /// A service whose clock was ahead for a day removed each hour what it had just written, for a year.
+    /// Once, two such names planted by another user in `/var/tmp` left root only its latest file.
+    #[test]
+    fn what_another_user_put_there_neither_counts_nor_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rotation = Rotation::new(&folder.path().join("t.parquet"), Some(1));
+        let [planted, ours, pipe, link, latest] = ["01", "02", "03", "04", "05"]
+            .map(|day| rotation.name(&format!("202601{day}T000000Z")));
+        [&planted, &ours, &latest].into_iter().for_each(|path| trace(path));
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
+        std::os::unix::fs::symlink(&latest, &link).expect("a link");
+        assert_eq!(rotation.prune(&ours).gone, std::slice::from_ref(&planted));
+        trace(&planted);
+        if std::os::unix::fs::chown(&planted, Some(65534), None).is_err() {
+            return crate::testing::skipped("to give a file to another user needs root");
+        }
+        assert!(rotation.prune(&ours).gone.is_empty(), "one of ours is all there is");
+        assert_eq!(rotation.prune(&latest).gone, [ours]);
+        assert!(planted.exists() && pipe.exists() && link.is_symlink());
+    }
+
+    /// Once, a service whose clock had been ahead for a day removed each hour what it had just
+    /// written, for a year.
     #[test]
     fn files_named_after_later_times_neither_count_nor_go() {
         let folder = tempfile::tempdir().expect("a folder");

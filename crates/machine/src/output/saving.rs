@@ -1,29 +1,30 @@
-//! The result of long work: saved after every step, where it was asked for or else in a copy elsewhere.
+//! The result of long work, saved after every step: in the requested output, or else in a copy.
 
 use super::{Destination, Outputs, Tell};
 use crate::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Outputs of which one is saved again and again before the work is done.
+/// Outputs, one of which is saved repeatedly before the work is done.
 #[derive(Debug)]
 pub struct SavedOutputs {
     /// All outputs.
     pub outputs: Outputs,
-    /// The one that is saved, by the name of its argument.
+    /// The saved one, by the name of its argument.
     what: &'static str,
-    /// Its name where it has to go elsewhere.
+    /// Its name if it has to go elsewhere.
     name: PathBuf,
-    /// Where it is saved on the way, if not in its own place.
+    /// Where it is saved meanwhile, if not in its own place.
     copy: Option<Destination>,
     tell: Tell,
 }
 
 impl SavedOutputs {
-    /// Saves the output called `what`; where that is a pipe, which takes the result once, or was not asked for, a copy called
-    /// `name` in the directory of temporary files, or another where that cannot be written.
+    /// Prepares to save the output `what`. If it is a pipe, which takes the result only once, or
+    /// was not requested, a copy `name` is saved in the directory of temporary files, or in another
+    /// one if that cannot be written.
     ///
     /// # Errors
-    /// No copy can be made.
+    /// No copy can be created.
     pub fn new(
         mut outputs: Outputs,
         what: &'static str,
@@ -37,7 +38,8 @@ impl SavedOutputs {
         Ok(Self { outputs, what, name: name.to_owned(), copy, tell })
     }
 
-    /// Saves the text as far as it came; elsewhere from now on if that fails, which is said once.
+    /// Saves the text so far. If that fails, it is saved elsewhere from now on, which is reported
+    /// once.
     pub fn save(&mut self, text: &str) {
         let Some(output) = self.copy.as_mut().or(self.outputs.get(self.what)) else { return };
         let Err(error) = output.text(text) else { return };
@@ -50,21 +52,21 @@ impl SavedOutputs {
         }
     }
 
-    /// Saves it once more where the output itself does not hold what was saved.
+    /// Saves it once more, unless the output itself already holds what was saved.
     pub fn save_aside(&mut self, text: &str) {
         if self.outputs.get(self.what).is_none_or(|output| !output.is_replaced()) {
             self.save(text);
         }
     }
 
-    /// Removes the copy, once the output is where the user asked for it.
+    /// Removes the copy, once the output is where the user wants it.
     pub fn remove_copy(&mut self) {
         if let Some(copy) = self.copy.take() {
             copy.remove();
         }
     }
 
-    /// Where everything saved so far is.
+    /// Returns where everything saved so far is.
     pub fn saved_in(&mut self) -> Option<&Path> {
         let output = self.outputs.get(self.what).filter(|output| output.is_replaced());
         output.or(self.copy.as_mut()).map(|output| output.path())
@@ -72,12 +74,13 @@ impl SavedOutputs {
 }
 
 impl Destination {
-    /// An output that nobody named: in the current directory, that of temporary files, or another.
+    /// Opens an output that the user did not name: in the current directory, that of temporary
+    /// files, or another one.
     ///
     /// # Errors
-    /// Neither can be written.
+    /// None of these can be written.
     pub fn open_somewhere(name: &Path, tell: Tell) -> Result<Self, Error> {
-        let opened = Self::open_unnamed(name, tell);
+        let opened = Self::open_unnamed(name, false, tell);
         opened.or_else(|_| Self::open_elsewhere(name, tell))
     }
 }

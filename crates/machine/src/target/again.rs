@@ -1,4 +1,4 @@
-//! Opening a file once more that is held open.
+//! Reopens a file that is held open.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -6,13 +6,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A new open file description of the file that is `held` open and was opened at `path`, with more `flags`, for writing too if `write`.
+/// Returns a new open file description of the file `held`, which was opened at `path`, with
+/// additional `flags`, and for writing too if `write` is set.
 ///
-/// It is opened through the descriptor, so that a file put in its place meanwhile is never opened; where no `/proc` is mounted, at its
-/// path, if the same file still lies there.
+/// It is opened through the descriptor, so a file put in its place meanwhile is never opened.
+/// Without a mounted `/proc` it is opened by its path, if that still leads to the same file.
 ///
 /// # Errors
-/// The file cannot be opened, or another lies at its path.
+/// The file cannot be opened, or another file is at its path.
 pub fn open_again(held: &File, path: &Path, flags: i32, write: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(write).custom_flags(flags);
@@ -25,7 +26,7 @@ pub fn open_again(held: &File, path: &Path, flags: i32, write: bool) -> io::Resu
     }
 }
 
-/// The opened file, if it is the one that is held.
+/// Returns the opened file if it is the one held.
 fn same(held: &File, opened: File) -> io::Result<File> {
     let [a, b] = [held.metadata()?, opened.metadata()?].map(|state| (state.dev(), state.ino()));
     if a != b {

@@ -1,21 +1,23 @@
-//! What the kernel tells of direct I/O on a file: whether there is any, and the alignment that it needs (statx(2)).
+//! What the kernel reports about direct I/O on a file: whether it is supported, and its alignment
+//! (statx(2)).
 
 use crate::device::BlockDevice;
-use rustix::fs::{AtFlags, StatxFlags};
+use rustix::fs::{AtFlags, IFlags, StatxFlags};
 use std::os::fd::AsFd;
 
-/// What the kernel tells of direct I/O on a file.
+/// What the kernel reports about direct I/O on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectIo {
-    /// Nothing.
+    /// It reports nothing.
     Untold,
-    /// That there is none: a file system may take `O_DIRECT` all the same, and let the requests go through the file cache.
+    /// Direct I/O is unsupported. A file system may still accept `O_DIRECT` and use the file cache.
     Refused,
-    /// The alignment of offsets, sizes and memory that it needs, in bytes.
+    /// The required alignment of offsets, sizes and memory, in bytes.
     Aligned(u32),
 }
 
-/// The same from the answer of `statx`: the mask of what it tells, and the alignments of offsets and of memory.
+/// Interprets the answer of `statx`: the mask of reported fields, and the alignments of offsets and
+/// of memory.
 fn told(mask: u32, [offset, memory]: [u32; 2]) -> DirectIo {
     match offset.max(memory) {
         _ if mask & StatxFlags::DIOALIGN.bits() == 0 => DirectIo::Untold,
@@ -24,14 +26,21 @@ fn told(mask: u32, [offset, memory]: [u32; 2]) -> DirectIo {
     }
 }
 
-/// What the kernel tells of direct I/O on `file`.
+/// Returns what the kernel reports about direct I/O on `file`.
 pub(super) fn direct_io(file: &impl AsFd) -> DirectIo {
     let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
     let Ok(state) = state else { return DirectIo::Untold };
     told(state.stx_mask, [state.stx_dio_offset_align, state.stx_dio_mem_align])
 }
 
-/// Alignment that direct I/O on `file` needs, in bytes; `device` is its number if it is a block device.
+/// Returns whether a copy-on-write file system overwrites `file` in place (`chattr +C`). btrfs
+/// keeps no checksums of such a file.
+pub fn is_in_place(file: &impl AsFd) -> bool {
+    rustix::fs::ioctl_getflags(file).is_ok_and(|flags| flags.contains(IFlags::NOCOW))
+}
+
+/// Returns the alignment required for direct I/O on `file`, in bytes. `device` is its number if it
+/// is a block device.
 pub fn direct_align(file: &impl AsFd, device: Option<(u32, u32)>) -> Option<u32> {
     if let DirectIo::Aligned(align) = direct_io(file) {
         return Some(align);

@@ -1,16 +1,17 @@
-//! Whether an NFS server of this machine lets other machines into its directories.
+//! Whether an NFS server on this machine gives other machines access to its directories.
 
 use crate::text;
 
-/// Where an NFS server tells what it exports, to clients whose locks of folders do not come here: to those that it knows, and to all.
+/// Files in which an NFS server lists its exports: to known clients, and to all. Folder locks of
+/// its clients are not visible here.
 const EXPORTS: [&str; 2] = ["/proc/fs/nfsd/exports", "/var/lib/nfs/etab"];
 
-/// Whether an NFS server of this machine exports anything.
+/// Returns whether an NFS server on this machine exports anything.
 pub(super) fn is_exported() -> bool {
     EXPORTS.iter().any(|file| text::read(file).is_some_and(|told| has_exports(&told)))
 }
 
-/// Whether a list of exports (exports(5)) has one.
+/// Returns whether a list of exports (exports(5)) has an entry.
 fn has_exports(list: &str) -> bool {
     list.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
 }

@@ -1,4 +1,5 @@
-//! Scratch folders: locked by their maker, removed when done, and swept up by the next run if their maker was killed.
+//! Scratch folders: locked by their creator, removed when done, and swept by the next run if the
+//! creator was killed.
 
 use super::living::{self, Called, FOLDER_PREFIX, FOLDER_RANDOM};
 use super::scratch::{self, lock};
@@ -13,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// A folder alone is opened, and no link followed.
+/// Open flags that accept only a folder and follow no link.
 const FOLDER_ITSELF: i32 = libc::O_DIRECTORY | libc::O_NOFOLLOW;
 
-/// The folders of this process: where each is, and its device and inode.
+/// The folders of this process: path, device and inode.
 static OWN: Mutex<Vec<(PathBuf, [u64; 2])>> = Mutex::new(Vec::new());
 
-/// A folder of our own, removed with all that is in it when dropped by the process that made it.
+/// A folder of our own. Dropping it in the process that created it removes it with its contents.
 #[derive(Debug)]
 pub struct ScratchFolder {
     folder: TempDir,
@@ -28,10 +29,10 @@ pub struct ScratchFolder {
     lock: File,
 }
 
-/// What stands for the maker of a folder that nobody removes.
+/// Creator id of a folder that nobody removes.
 const NOBODY: u32 = 0;
 
-/// A folder's place among those that are removed where no memory can be had, and the open folder in which it lies.
+/// A folder's slot in the list of what is removed when memory runs out, and the open parent folder.
 #[derive(Debug)]
 struct Known {
     at: usize,
@@ -56,10 +57,10 @@ impl Drop for Known {
 }
 
 impl ScratchFolder {
-    /// Makes a folder in `parent`; removes what killed makers left there, which is said.
+    /// Creates a folder in `parent`, and removes and reports leftovers of killed processes there.
     ///
     /// # Errors
-    /// The folder cannot be made, or could never be removed.
+    /// The folder cannot be created, or could never be removed.
     pub fn new_in(parent: &Path) -> io::Result<Self> {
         scratch::lets_go(CWD, parent)?;
         tell_leftovers(&scratch::sweep_at(parent), terminal::tell);
@@ -69,7 +70,8 @@ impl ScratchFolder {
                 .prefix(FOLDER_PREFIX)
                 .rand_bytes(FOLDER_RANDOM)
                 .tempdir_in(parent)?;
-            // Between creation and lock another process may take it for a leftover and remove it, or put a link in its place.
+            // Between creation and locking another process may remove it as a leftover, or replace
+            // it with a link.
             match File::options().read(true).custom_flags(FOLDER_ITSELF).open(folder.path()) {
                 Ok(held) if lock(&held) != Some(false) => {
                     let _known = Known::of(&folder, &held, parent);
@@ -85,27 +87,29 @@ impl ScratchFolder {
         }
     }
 
-    /// The same, but that it stays with all that is in it when dropped: where the file system goes as a whole, or is made anew, removing
-    /// millions of files one by one would only take minutes.
+    /// Makes the folder stay with its contents when dropped. This is for a file system that is
+    /// discarded or recreated as a whole, where removing millions of files one by one would take
+    /// minutes.
     pub fn left_as_it_is(mut self) -> Self {
         (self.creator, self._known) = (NOBODY, None);
         self
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The folder itself, open.
+    /// Returns the open folder itself.
     pub fn file(&self) -> &File {
         &self.lock
     }
 
-    /// Removes all that is in it, as long as `goes_on` says; never what another folder, put in its place, holds.
+    /// Removes its contents while `goes_on` returns true, but never those of a folder put in its
+    /// place.
     ///
     /// # Errors
-    /// Something cannot be removed, or `goes_on` says no ([`io::ErrorKind::Interrupted`]).
+    /// Something cannot be removed, or `goes_on` returned false ([`io::ErrorKind::Interrupted`]).
     pub fn clear(&self, goes_on: impl Fn() -> bool) -> io::Result<()> {
         let device = self.lock.metadata()?.dev();
         let names = Dir::read_from(&self.lock)?.map(|entry| Ok(entry?.file_name().to_owned()));
@@ -120,28 +124,28 @@ impl ScratchFolder {
     }
 }
 
-/// How to open a file so that nothing but what was named is opened.
+/// How to open a file so that exactly what was named is opened.
 #[derive(Debug)]
 pub struct Reach {
     /// The path to open.
     pub path: PathBuf,
-    /// Further flags for `open`.
+    /// Additional flags for `open`.
     pub flags: i32,
     folder: Option<OwnedFd>,
 }
 
 impl Reach {
-    /// Whether it leads into a folder of ours.
+    /// Returns whether it leads into a folder of ours.
     pub fn is_ours(&self) -> bool {
         self.folder.is_some()
     }
 }
 
-/// How to open `path`: in a folder of ours through that folder, which others may have moved away and put another or a link in its place, and without
-/// following a link.
+/// Returns how to open `path` without following a link. A file in our folder is reached through the
+/// open folder, since others may have moved the folder and put another one or a link in its place.
 ///
 /// # Errors
-/// The folder is not there any more.
+/// The folder no longer exists.
 pub fn reach(path: &Path) -> io::Result<Reach> {
     let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let is_in = |one: &&(PathBuf, [u64; 2])| path.parent() == Some(&*one.0);
@@ -164,7 +168,7 @@ pub fn reach(path: &Path) -> io::Result<Reach> {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         self.folder.disable_cleanup(true);
-        // A forked worker has a copy of this value and must not remove the folder of its parent.
+        // A forked worker has a copy of this value and must not remove its parent's folder.
         if self.creator == std::process::id() {
             let gone = self.clear(|| true).and_then(|()| remove_empty(self.folder.path()));
             if let Err(error) = gone
@@ -178,13 +182,14 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Whether the folder at `path` lies in another of ours: in a file system made for the run, where it has no name once that is unmounted.
+/// Returns whether the folder at `path` lies in another one of ours: in a file system made for the
+/// run, where it has no name once that is unmounted.
 fn lies_in_ours(path: &Path) -> bool {
     let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     path.ancestors().skip(1).any(|above| own.iter().any(|(one, _)| one == above))
 }
 
-/// Removes our folder, which is empty; what bears its name by now may be another's, and stays.
+/// Removes our empty folder. Whatever has its name by now may be someone else's, and stays.
 fn remove_empty(path: &Path) -> io::Result<()> {
     use ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound};
     match std::fs::remove_dir(path) {
@@ -193,7 +198,8 @@ fn remove_empty(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What the user named for `path`: the parent of our folder where it lies in one, and else the path itself.
+/// Returns what the user named for `path`: the parent of our folder if it is in one, otherwise
+/// `path`.
 pub fn named_by_user(path: &Path) -> &Path {
     let is_ours = |one: &&Path| {
         let name = one.file_name().and_then(|name| name.to_str());
@@ -215,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_place_that_takes_no_folder_is_refused_by_its_own_name() {
-        // Not even the superuser makes a folder there.
+        // Not even root can create a folder there.
         let place = Path::new("/sys/kernel");
         let refused = ScratchFolder::new_in(place).unwrap_err();
         let told = crate::target::unwritable(place, refused).to_string();
@@ -226,7 +232,7 @@ mod tests {
         assert!(full.contains("has no space left: free some"), "{full}");
     }
 
-    /// Whoever owns the folder's parent may move it away and put a link to something else there.
+    /// The owner of the parent may move our folder away and put a link in its place.
     #[test]
     fn what_is_put_in_the_place_of_our_folder_is_neither_opened_nor_removed() {
         let parent = tempfile::tempdir().unwrap();

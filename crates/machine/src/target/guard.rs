@@ -1,4 +1,4 @@
-//! Reasons to refuse a block device or file whose data may be destroyed: it is in use.
+//! Reasons to refuse a block device or file whose data may be destroyed, because it is in use.
 
 use crate::attached::{Loop, Status, loops};
 use crate::device::BlockDevice;
@@ -11,21 +11,22 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why the device at `path` is in use; absent if nothing is known to use it.
+/// Returns why the device at `path` is in use; `None` if no use is known.
 ///
-/// Checks mounts, swap space, devices built on it and loop devices, for the device itself, its partitions and the disk
-/// it is part of; and of a loop device all of this for the file or device that it shows. Root sees which processes have it open
-/// for writing, too. What else other mount namespaces use is left to the exclusive open that follows.
+/// Checks mounts, swap space, stacked devices and loop devices, for the device itself, its
+/// partitions and its disk. For a loop device it also checks all of this for the backing file or
+/// device. As root it also sees which processes have the device open for writing. Uses in other
+/// mount namespaces are left to the exclusive open that follows.
 pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     device_used(path, number, None)
 }
 
-/// Why the regular file at `path` is in use; absent if nothing is known to use it.
+/// Returns why the regular file at `path` is in use; `None` if no use is known.
 pub fn file_in_use(path: &Path) -> Option<String> {
-    // Which mount a file lies on is told by its absolute path without links alone.
+    // Only an absolute path without links tells which mount a file is on.
     match std::fs::canonicalize(path) {
         Ok(real) => file_used(&real, identity(&real), None),
-        // The file of a descriptor may have no name any more; the kernel then tells that which it had.
+        // The file of a descriptor may have lost its name; the kernel then reports its former name.
         Err(error) => match (identity(path), std::fs::read_link(path)) {
             (Some(ours), Ok(had)) => file_used(&had, Some(ours), None),
             _ => Some(format!("cannot be looked for among what is in use ({error}): refused")),
@@ -33,7 +34,7 @@ pub fn file_in_use(path: &Path) -> Option<String> {
     }
 }
 
-/// Why the device is in use, but for `own`, a loop device that shows it.
+/// Returns why the device is in use, apart from `own`, a loop device backed by it.
 fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<String> {
     let Some(device) = BlockDevice::at(number) else {
         return Some(
@@ -69,7 +70,8 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
         .or_else(|| shown_in_use(&device.disk().name()))
 }
 
-/// Why the regular file at `path`, which is `ours` by device and inode, is in use, but for `own`, a loop device that shows it.
+/// Returns why the regular file at `path`, with device and inode `ours`, is in use, apart from
+/// `own`, a loop device backed by it.
 fn file_used(path: &Path, ours: Option<(u64, u64)>, own: Option<&str>) -> Option<String> {
     let table = mounts::table();
     let is_near = |other: &Path| on_same_file_system(&table, path, other);
@@ -81,7 +83,7 @@ fn file_used(path: &Path, ours: Option<(u64, u64)>, own: Option<&str>) -> Option
     }
     let on_file = |one: &Loop| {
         let asked = one.deleted().filter(|file| is_near(file));
-        // Two files that were deleted may have had one name.
+        // Two deleted files may have had the same name.
         match asked.and_then(|_| one.status()).zip(ours) {
             Some((status, ours)) => status.file == ours,
             None => is_ours(&one.file),
@@ -90,14 +92,16 @@ fn file_used(path: &Path, ours: Option<(u64, u64)>, own: Option<&str>) -> Option
     attached(path, own, on_file)
 }
 
-/// Why that is in use which the loop device of this name shows; absent if it is no loop device, or nothing else is known to use it.
+/// Returns why the backing file or device of this loop device is in use; `None` if it is not a loop
+/// device or no other use is known.
 ///
-/// The kernel is asked which file it is, since its name may be deleted, or mean another here. That waits for its file system, as the I/O would.
+/// The kernel is asked for the file, since its name may be deleted or mean another file here. This
+/// waits for its file system, as the I/O would.
 fn shown_in_use(name: &str) -> Option<String> {
     let own = loops().find(|one| one.name == name)?;
     let status = own.status();
     let ours = status.as_ref().map_or_else(|| identity(&own.file), |status| Some(status.file));
-    // Of a file that is no node of a device older kernels tell the device that it lies on.
+    // For a file that is not a device node, older kernels report the device it is stored on.
     let is_node = |told: &Status| ![(0, 0), mounts::split(told.file.0)].contains(&told.device);
     let device = match &status {
         Some(told) => is_node(told).then_some(told.device),
@@ -111,7 +115,8 @@ fn shown_in_use(name: &str) -> Option<String> {
     used.map(|why| format!("shows {}, which {why}", own.file.display()))
 }
 
-/// Who holds the file or device at `path`, if that still is `ours`: what its locks and an exclusive open tell.
+/// Returns who holds the file or device at `path`, if it still is `ours`, according to its locks
+/// and an exclusive open.
 fn held(path: &Path, ours: Option<(u64, u64)>) -> Option<String> {
     if ours.is_none() || identity(path) != ours {
         return None;
@@ -121,22 +126,24 @@ fn held(path: &Path, ours: Option<(u64, u64)>) -> Option<String> {
         Err(error) if error.kind() == ErrorKind::ResourceBusy => {
             Some("is in use by the kernel or another program: unmount or close it first".into())
         }
-        // What may not be read is not known to be in use.
+        // An unreadable file is not known to be in use.
         Err(_) => None,
     }
 }
 
-/// Opens it for reading, a device only where nobody else has it for himself; never waits for a pipe in its place.
+/// Opens it for reading; a device only if nobody else has it exclusively. Never waits for a pipe in
+/// its place.
 fn exclusively(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_EXCL | libc::O_NONBLOCK).open(path)
 }
 
-/// Device and inode of what lies at `path`.
+/// Returns device and inode of what is at `path`.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// What is said of the file or device at `path` where loop devices other than `own` show it; through one that is free and alone it can be used.
+/// Returns why the file or device at `path` is refused if loop devices other than `own` show it. If
+/// one of them is free and the only one, the user can name it instead.
 fn attached(path: &Path, own: Option<&str>, shows: impl Fn(&Loop) -> bool) -> Option<String> {
     let others = loops().filter(|one| own != Some(&*one.name) && shows(one));
     let names: Vec<String> = others.map(|one| format!("/dev/{}", one.name)).collect();
@@ -154,17 +161,17 @@ fn attached(path: &Path, own: Option<&str>, shows: impl Fn(&Loop) -> bool) -> Op
     }
 }
 
-/// The first mount of one of the devices `numbers`.
+/// Returns the first mount of one of the devices `numbers`.
 fn mounted<'a>(table: &'a [Mount], numbers: &[(u32, u32)]) -> Option<&'a Mount> {
     table.iter().find(|mount| {
-        // A source may be a path on a file system that does not answer.
+        // A source may be a path on a file system that does not respond.
         let asks = lies_in_memory(table, Path::new(&mount.source));
         let sources = if asks { mounts::source_devices(&mount.source) } else { Vec::new() };
         numbers.iter().any(|number| *number == mount.device || sources.contains(number))
     })
 }
 
-/// Files and devices named in `/proc/swaps`.
+/// Returns the files and devices in `/proc/swaps`.
 fn swap_files() -> Vec<PathBuf> {
     parse_swaps(&text::read("/proc/swaps").unwrap_or_default())
 }
@@ -174,13 +181,15 @@ fn parse_swaps(table: &str) -> Vec<PathBuf> {
     names.map(|name| PathBuf::from(mounts::unescape(name))).collect()
 }
 
-/// Whether both paths lie on one file system. Others are not even looked at, since one that hangs would hold us.
+/// Returns whether both paths are on one file system. Others are not even accessed, since a hanging
+/// one would block us.
 fn on_same_file_system(table: &[Mount], path: &Path, other: &Path) -> bool {
     let device = |path| mounts::by_path(table, path).map(|mount| mount.device);
     device(path).is_some_and(|ours| device(other) == Some(ours))
 }
 
-/// Whether `path` lies where device nodes do: on a file system in memory, which never hangs, or on the root's.
+/// Returns whether `path` is where device nodes are: on a file system in memory, which never hangs,
+/// or on the root file system.
 fn lies_in_memory(table: &[Mount], path: &Path) -> bool {
     let memory = |mount: &Mount| ["devtmpfs", "tmpfs", "ramfs"].contains(&mount.kind.as_str());
     mounts::by_path(table, path)

@@ -1,4 +1,5 @@
-//! The scratch files and folders of this process, for an end at which no memory can be had and nothing is dropped.
+//! The scratch files and folders of this process, for an exit without memory in which nothing is
+//! dropped.
 #![expect(unsafe_code, reason = "a descriptor that is known by its number alone")]
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
@@ -8,37 +9,38 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
-/// What the name of every scratch file begins with; hexadecimal digits follow.
+/// Prefix of every scratch file's name; hexadecimal digits follow.
 pub(super) const PREFIX: &str = ".ioscape-scratch-";
-/// How many digits.
+/// Number of these digits.
 pub(super) const DIGITS: usize = 16;
 
-/// What the name of every scratch folder begins with; letters and digits follow.
+/// Prefix of every scratch folder's name; letters and digits follow.
 pub(super) const FOLDER_PREFIX: &str = ".ioscape-folder-";
-/// How many letters and digits.
+/// Number of these letters and digits.
 pub(super) const FOLDER_RANDOM: usize = 8;
 
-/// Room for the name of either, and the zero that ends it.
+/// Room for either name and its terminating zero.
 const NAME: usize = 40;
-/// How deep folders may lie in one that is removed; ours are less deep.
+/// Maximum depth of folders inside one that is removed; ours are shallower.
 const DEPTH: u32 = 8;
-/// Bytes of the stack for the names of a folder's entries.
+/// Stack bytes for the names of a folder's entries.
 const ENTRIES: usize = 4096;
-/// How often a folder is emptied before it is left to the next run: a worker that still lives may put a file in it.
+/// How often a folder is emptied before it is left to the next run: a live worker may put a file in
+/// it.
 const TRIES: u32 = 3;
 
-/// How many are known at a time; of more, the next run removes what is left.
+/// Number of slots; beyond them, leftovers are removed by the next run.
 const MOST: usize = 32;
-/// What stands for no descriptor.
+/// Marks a missing descriptor.
 const NONE: i32 = -1;
 
-/// One of them.
+/// One scratch file or folder.
 struct Living {
-    /// What its name ends with; 0 where the place is free.
+    /// Random part of its name; 0 if the slot is free.
     digits: AtomicU64,
-    /// Whether it is a folder, whose name ends with the letters that these digits are.
+    /// Whether it is a folder; the digits then encode the letters of its name.
     is_folder: AtomicBool,
-    /// Its directory.
+    /// Descriptor of its directory.
     directory: AtomicI32,
     inode: AtomicU64,
     creator: AtomicU32,
@@ -54,16 +56,16 @@ static ALL: [Living; MOST] = [const {
     }
 }; MOST];
 
-/// How a scratch file or folder is called.
+/// Name of a scratch file or folder.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Called {
-    /// A file, by the digits of its name.
+    /// A file, identified by the digits of its name.
     File(u64),
-    /// A folder, by the letters of its name.
+    /// A folder, identified by the letters of its name.
     Folder([u8; FOLDER_RANDOM]),
 }
 
-/// Takes one in for as long as `directory`, in which it lies, is open; its place, if there is one.
+/// Registers one for as long as its `directory` is open. Returns its slot, if one is free.
 pub(super) fn enter(called: Called, directory: &OwnedFd, inode: u64) -> Option<usize> {
     let (digits, is_folder) = match called {
         Called::File(digits) => (digits, false),
@@ -80,18 +82,18 @@ pub(super) fn enter(called: Called, directory: &OwnedFd, inode: u64) -> Option<u
     Some(at)
 }
 
-/// Forgets what is at this place.
+/// Frees this slot.
 pub(super) fn forget(at: usize) {
     ALL[at].directory.store(NONE, Ordering::Release);
     ALL[at].digits.store(0, Ordering::Release);
 }
 
-/// Removes all of them that this process made. No memory is asked for.
+/// Removes all that this process created, without allocating.
 pub(crate) fn remove_all() {
     ALL.iter().for_each(remove);
 }
 
-/// Removes one, if this process made it and its name still stands for it.
+/// Removes one, if this process created it and its name still refers to it.
 fn remove(one: &Living) {
     if one.creator.load(Ordering::Relaxed) != std::process::id() {
         return;
@@ -100,7 +102,8 @@ fn remove(one: &Living) {
     if directory == NONE {
         return;
     }
-    // SAFETY: it is open until its file is forgotten; at worst another thread does so now, and the name is sought elsewhere.
+    // SAFETY: it is open until its file is forgotten; at worst another thread forgets it now, and
+    // the name is looked up elsewhere.
     let directory = unsafe { BorrowedFd::borrow_raw(directory) };
     let name = one.name();
     let Ok(name) = CStr::from_bytes_until_nul(&name) else { return };
@@ -116,7 +119,7 @@ fn remove(one: &Living) {
 }
 
 impl Living {
-    /// Its name, which the first zero ends.
+    /// Returns its name, terminated by the first zero.
     fn name(&self) -> [u8; NAME] {
         let (mut name, digits) = ([0; NAME], self.digits.load(Ordering::Relaxed));
         // The last place stays zero.
@@ -131,7 +134,7 @@ impl Living {
     }
 }
 
-/// Removes a folder with all that is in it on its own file system.
+/// Removes a folder with its contents on its own file system.
 fn remove_folder(directory: BorrowedFd, name: &CStr) {
     let Ok(parent) = rustix::fs::fstat(directory) else { return };
     for _ in 0..TRIES {
@@ -145,11 +148,11 @@ fn remove_folder(directory: BorrowedFd, name: &CStr) {
     }
 }
 
-/// Removes a file, or a folder with all that is in it.
+/// Removes a file, or a folder with its contents.
 pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64) -> io::Result<()> {
     match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) => return Ok(()),
-        // What POSIX says of a directory, and what Linux does.
+        // The errors for a directory, in POSIX and in Linux.
         Err(rustix::io::Errno::PERM | rustix::io::Errno::ISDIR) => {}
         Err(error) => return Err(error.into()),
     }
@@ -159,7 +162,7 @@ pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64)
     Ok(rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Opens a folder on this file system; what is mounted on it is not ours to empty.
+/// Opens a folder on this file system; a mount on top of it is not ours to empty.
 fn open_folder(directory: BorrowedFd, name: &CStr, file_system: u64) -> Option<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
@@ -167,12 +170,12 @@ fn open_folder(directory: BorrowedFd, name: &CStr, file_system: u64) -> Option<O
     is_here.then_some(folder)
 }
 
-/// Removes what is in a folder on its own file system.
+/// Removes the contents of a folder on its own file system.
 pub(super) fn empty(folder: BorrowedFd, file_system: u64) {
     empty_to(folder, file_system, DEPTH);
 }
 
-/// The same, to this depth.
+/// Does the same, down to this depth.
 fn empty_to(folder: BorrowedFd, file_system: u64, depth: u32) {
     let mut buffer = [const { MaybeUninit::uninit() }; ENTRIES];
     let mut entries = RawDir::new(folder, &mut buffer);
@@ -198,8 +201,8 @@ mod tests {
     use std::fs::File;
     use std::path::Path;
 
-    /// The place of the file or folder of this name. Not sought by its number: one that another test is just taking keeps for a moment the
-    /// number of what it had before, which the file system may have given to ours.
+    /// Finds the slot by name, not by inode: for a moment, a slot being reused by another test
+    /// keeps its old inode number, which the file system may have given to our file.
     fn known(path: &Path) -> Option<&'static Living> {
         let name = path.file_name().unwrap().as_encoded_bytes();
         let is_taken = |one: &&Living| one.digits.load(Ordering::Relaxed) != 0;
@@ -208,7 +211,7 @@ mod tests {
             .find(|one| one.name().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"\0")))
     }
 
-    /// Whether no place is of this name: another test may have taken the one that it had.
+    /// Returns whether no slot has this name; another test may have reused the slot.
     fn is_forgotten(digits: u64) -> bool {
         ALL.iter().all(|one| one.digits.load(Ordering::Relaxed) != digits)
     }
@@ -251,7 +254,7 @@ mod tests {
         let path = folder.path().to_owned();
         let one = known(&path).expect("it is known");
         std::fs::create_dir_all(path.join("a/b/c")).unwrap();
-        // More names than are read at once.
+        // More names than one read returns.
         for n in 0..500 {
             std::fs::write(path.join(format!("a/b/a-file-of-a-longer-name-{n}")), "x").unwrap();
         }

@@ -1,9 +1,11 @@
-//! What the I/O goes to, and what is refused for the safety of data.
+//! The targets of I/O, and what is refused for the safety of data.
 //!
-//! A directory gets a scratch file of our own. A file or block device that exists is taken only with permission to destroy
-//! its data, and only if it is not seen to be in use. Everything is checked before anything is touched.
+//! In a directory we use a scratch file of our own. An existing file or block device is accepted
+//! only with permission to destroy its data, and only if it does not appear to be in use. All
+//! checks come before any change.
 
 mod again;
+mod counted;
 mod direct;
 mod exports;
 mod folder;
@@ -14,13 +16,14 @@ pub(crate) mod scratch;
 mod tests;
 
 pub use again::open_again;
-pub use direct::{DirectIo, direct_align};
+pub use direct::{DirectIo, direct_align, is_in_place};
 pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
 use crate::cgroup::available_memory;
-use crate::device::{are_files_memory, memory_below};
+use crate::device::{self, are_files_memory, memory_below};
 use crate::error::Error;
 use crate::extents;
+pub use crate::extents::on_storage;
 pub use crate::locks::locked_by;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use crate::output::without_links;
@@ -35,19 +38,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Free space below which a directory is refused, in bytes.
+/// Free space in bytes below which a directory is refused.
 const FREE_LEAST: u64 = 64 << 20;
 
-/// Size below which a file or device is refused, in bytes.
+/// Size in bytes below which a file or device is refused.
 const SIZE_LEAST: u64 = 4096;
 
-/// Size of the units in which the kernel counts a file's space, in bytes.
-const SECTOR: u64 = 512;
-
-/// The part of the free space that a scratch file on this kind of file system may take: one in so many. A file system that copies on write keeps
-/// an old extent until its last block has been rewritten, so that a set takes up to twice its size while it is rewritten at random.
-fn space_share(kind: &str) -> u64 {
-    if ["btrfs", "bcachefs", "zfs"].contains(&kind) { 3 } else { 2 }
+/// Returns the N of 1/N, the part of the free space that a scratch file may take. A copy-on-write
+/// file system keeps an old extent until its last block is rewritten, so random rewrites take up to
+/// twice the size of the set.
+fn space_share(system: &FileSystemInfo) -> u64 {
+    if system.copies_on_write() { 3 } else { 2 }
 }
 
 /// What the user allows.
@@ -55,11 +56,12 @@ fn space_share(kind: &str) -> u64 {
 pub struct TargetOptions {
     /// The data of an existing file or block device may be destroyed (`--destroy-data`).
     pub destroy_data: bool,
-    /// Some workload writes; if none does, a file or device is opened for reading only.
+    /// Whether some workload writes; otherwise a file or device is opened for reading only.
     pub write_needed: bool,
 }
 
-/// A file or device that is ours to read and write until dropped; dropping removes a scratch file.
+/// A file or device that is ours to read and write until dropped. Dropping it removes a scratch
+/// file.
 #[derive(Debug)]
 pub struct Target {
     path: PathBuf,
@@ -80,14 +82,15 @@ impl Drop for Target {
     }
 }
 
-/// Gives a lock up: a process forked meanwhile has a copy of the descriptor and would keep it as long as it lives.
+/// Releases a lock explicitly: a forked process has a copy of the descriptor and would keep the
+/// lock for as long as it lives.
 pub fn unlock(file: &File) {
-    // Where there are no locks, there is none to give up.
+    // Without lock support there is nothing to release.
     let _ = rustix::fs::flock(file, FlockOperation::Unlock);
 }
 
 impl Target {
-    /// Checks `path` and makes it ready; nothing is touched unless all checks pass.
+    /// Checks `path` and prepares it; changes nothing unless all checks pass.
     ///
     /// # Errors
     /// [`Error::Target`] or [`Error::Space`] for a refusal, [`Error::Io`] for a failed system call.
@@ -121,16 +124,16 @@ impl Target {
         }
     }
 
-    /// A scratch file in the directory at `path`.
+    /// Creates a scratch file in the directory at `path`.
     fn in_directory(path: &Path) -> Result<Self, Error> {
         use rustix::fs::Access as May;
         rustix::fs::access(path, May::WRITE_OK | May::EXEC_OK)
             .map_err(|e| unwritable(path, e.into()))?;
         let directory: OwnedFd = File::open(path).map_err(|error| unwritable(path, error))?.into();
-        let file_system = mounts::system_of(&directory, path);
-        // Leftovers go first, since they may be what fills the file system.
+        let mut file_system = mounts::system_of(&directory, path);
+        // Remove leftovers first, since they may be what fills the file system.
         let mut leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
-        // Mount points of file systems that were made for a campaign.
+        // Mount points of file systems created for a campaign.
         leftovers.extend(scratch::sweep_at(&std::env::temp_dir()));
         let are_files_memory = are_files_memory(&file_system);
         let free =
@@ -140,11 +143,13 @@ impl Target {
             return Err(Error::Space { path, needed, spared: 0, free });
         }
         let (file, scratch) = scratch::create(directory, path)?;
+        let is_tried = file_system.is_network_or_fuse && !file_system.caches_elsewhere();
+        file_system.reads_counted = is_tried && counted::are_reads_counted(&file);
         Ok(Self {
             path: path.join(scratch.name()),
             file,
             scratch: Some(scratch),
-            capacity_bytes: free / space_share(&file_system.name),
+            capacity_bytes: free / space_share(&file_system),
             is_device: false,
             in_memory: memory_below(&file_system),
             file_system,
@@ -153,10 +158,11 @@ impl Target {
         })
     }
 
-    /// The file or device at `path`, which has no links and was `found` to be free.
+    /// Opens the file or device at `path`, which has no links and was `found` to be free.
     fn existing(path: PathBuf, found: &Metadata, write: bool) -> Result<Self, Error> {
         let device = found.file_type().is_block_device().then(|| mounts::split(found.rdev()));
-        // For a block device O_EXCL asks the kernel for sole use; it then refuses mounts, swap and the like.
+        // For a block device O_EXCL requests exclusive use, which the kernel refuses for mounts,
+        // swap and the like.
         let flags = if device.is_some() { libc::O_EXCL } else { 0 };
         let mut file = OpenOptions::new()
             .read(true)
@@ -168,7 +174,7 @@ impl Target {
         if (opened.dev(), opened.ino()) != (found.dev(), found.ino()) {
             return Err(Error::target(&path, "was replaced while it was being checked: try again"));
         }
-        // Before our own lock: NFS makes locks of whole files into locks of ranges, and would name ours.
+        // Before we lock it: NFS turns whole-file locks into range locks, and would report ours.
         if let Some(reason) = locked_by(&file) {
             return Err(Error::target(&path, reason));
         }
@@ -187,7 +193,7 @@ impl Target {
             Some(number) => raw_device(&path, number),
             None => mounts::system_of(&file, &path),
         };
-        // A file that is only read stays where it is below an overlay, which keeps elsewhere what is written.
+        // A file that is only read stays on its layer of an overlay, which stores writes elsewhere.
         let are_files_memory =
             are_files_memory(&file_system) && (write || file_system.is_in_memory());
         let in_memory =
@@ -195,6 +201,9 @@ impl Target {
         let capacity_bytes = match device {
             None if write => writable_bytes(&file, size, &file_system, are_files_memory)
                 .map_err(|e| Error::io("examine", &path, e))?,
+            Some(_) if write => {
+                size.min(device::room_below(&file_system).unwrap_or(size)).max(SIZE_LEAST)
+            }
             _ => size,
         };
         Ok(Self {
@@ -210,58 +219,66 @@ impl Target {
         })
     }
 
-    /// The file that the I/O goes to.
+    /// Returns the path of the file that the I/O goes to.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The descriptor that holds the target; its locks last as long as it.
+    /// Returns the descriptor that holds the target; its locks last as long as it does.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Largest set that fits, in bytes: half of the space that was free at [`Target::open`] (of the available memory too, if
-    /// files are pages of memory) for a scratch file, a third where the file system copies on write, else the size; of a
-    /// file with holes no more than such a part of the free space can fill, and on ZFS, which may have compressed it, no more
-    /// than what it takes up and such a part.
+    /// Returns the size of the largest set that fits, in bytes.
+    ///
+    /// For a scratch file it is half of the space that was free at [`Target::open`], or a third if
+    /// the file system copies on write. If files are pages of memory, available memory limits it in
+    /// the same way. For an existing target it is the size. A file is limited to what that part of
+    /// the free space suffices for where writes take new space: in holes, in blocks shared with a
+    /// snapshot or copy, and everywhere if the file system copies on write. A device is limited to
+    /// what sparse files below it have room for.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// What must be free for a scratch file to grow from `from` to `to` bytes, how much of it stays free for others, and what is free, in bytes,
-    /// where that is less: others may have taken some of the space since [`Target::open`]. Absent where there is room, or none is needed.
+    /// Returns whether space is lacking for a scratch file to grow from `from` to `to` bytes.
+    ///
+    /// The result is the space required, the part of it that stays free for others, and the free
+    /// space, in bytes. Others may have taken space since [`Target::open`]. `None` if there is room
+    /// or none is needed.
     pub fn lacks(&self, from: u64, to: u64) -> Option<[u64; 3]> {
         self.scratch.as_ref()?;
         let free = self.space().ok()?.1;
-        // A file system may have reserved what comes next when it was asked for the last part.
+        // A file system may have preallocated the next part already.
         let reserved = on_storage(&self.file.metadata().ok()?).saturating_sub(from);
-        // A set as large as was promised leaves more than that.
+        // A set of the promised size leaves more than that.
         let others = FREE_LEAST.min(self.capacity_bytes / 2);
         let grows = to.saturating_sub(from).saturating_sub(reserved);
         let needed = grows.saturating_add(others);
         (grows > 0 && needed > free).then_some([needed, others, free])
     }
 
-    /// Space of the file system that this user may still take, in bytes; 0 for a device or where it cannot be asked.
+    /// Returns the space that this user may still take from the file system, in bytes; 0 for a
+    /// device or if unknown.
     pub fn free_bytes(&self) -> u64 {
         if self.is_device { 0 } else { self.space().map_or(0, |s| s.1) }
     }
 
-    /// Size of the file system or device, in bytes; 0 where it cannot be asked.
+    /// Returns the size of the file system or device, in bytes; 0 if unknown.
     pub fn total_bytes(&self) -> u64 {
-        if self.is_device { self.capacity_bytes } else { self.space().map_or(0, |s| s.0) }
+        if self.is_device { self.len().unwrap_or(0) } else { self.space().map_or(0, |s| s.0) }
     }
 
     fn space(&self) -> io::Result<(u64, u64)> {
         space(&self.file, self.are_files_memory)
     }
 
-    /// Whether the file is a scratch file of our own.
+    /// Returns whether the file is a scratch file of our own.
     pub fn is_scratch(&self) -> bool {
         self.scratch.is_some()
     }
 
-    /// Present length of the file or device, in bytes.
+    /// Returns the current length of the file or device, in bytes.
     ///
     /// # Errors
     /// The system call failed.
@@ -270,7 +287,8 @@ impl Target {
         (&self.file).seek(SeekFrom::End(0)).map_err(|e| Error::io("examine", &self.path, e))
     }
 
-    /// Opens the file once more: a new open file description, for `access`, for writing too if `write`.
+    /// Opens the file once more for `access`, and for writing too if `write` is set: a new open
+    /// file description.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the file system refuses direct access, [`Error::Io`] for any other failure.
@@ -285,7 +303,7 @@ impl Target {
                 Some(libc::EINVAL | libc::EOPNOTSUPP) if access == Access::Direct => {
                     Error::Unsupported {
                         what: format!("direct I/O on {}", self.path.display()),
-                        // What to do instead is for the command to say: not every one can do without.
+                        // The command suggests an alternative: not every command can do without.
                         why: format!(
                             "its file system ({}) refuses O_DIRECT",
                             self.file_system.name
@@ -297,73 +315,69 @@ impl Target {
         })
     }
 
-    /// Alignment of offsets, sizes and memory that direct I/O needs here, in bytes; absent where the kernel does not say.
+    /// Returns the alignment of offsets, sizes and memory required for direct I/O here, in bytes;
+    /// `None` if the kernel does not report it.
     pub fn direct_align(&self) -> Option<u32> {
         direct_align(&self.file, self.is_device.then_some(self.file_system.device))
     }
 
-    /// What the kernel tells of direct I/O here.
+    /// Returns what the kernel reports about direct I/O here.
     pub fn direct_io(&self) -> DirectIo {
         direct::direct_io(&self.file)
     }
 
-    /// The file system or device below.
+    /// Returns the file system or device below.
     pub fn file_system(&self) -> &FileSystemInfo {
         &self.file_system
     }
 
-    /// What keeps the data in memory and on no storage, as `tmpfs` or `zram0`; absent where nothing shows that.
+    /// Returns what keeps the data in memory instead of on storage, such as `tmpfs` or `zram0`;
+    /// `None` if nothing indicates that.
     pub fn in_memory(&self) -> Option<&str> {
         self.in_memory.as_deref()
     }
 
-    /// Whether files here are pages of memory themselves, with no file cache beside them.
+    /// Returns whether files here are themselves pages of memory, without a file cache beside them.
     pub(crate) fn are_files_memory(&self) -> bool {
         self.are_files_memory
     }
 
-    /// Names of the scratch files of dead processes that were removed from the directory.
+    /// Returns the names of scratch files of dead processes that were removed from the directory.
     pub fn leftovers(&self) -> &[String] {
         &self.leftovers
     }
 }
 
-/// Bytes of its file system that a file takes up.
-pub fn on_storage(state: &Metadata) -> u64 {
-    state.blocks().saturating_mul(SECTOR)
-}
-
-/// How much of an existing `file` of `size` bytes may be written: as far as our part of the free space fills its holes; and where what it holds
-/// may be compressed, so that our data takes more room, no more than it takes up and that part. This is seen on ZFS alone, since btrfs tells of
-/// a file what it would take up uncompressed.
+/// Returns how many bytes of an existing `file` of `size` bytes may be written. Our part of the
+/// free space must suffice for blocks that it does not own yet, or for all if nothing is
+/// overwritten in place.
 fn writable_bytes(
     file: &File,
     size: u64,
     system: &FileSystemInfo,
     are_files_memory: bool,
 ) -> io::Result<u64> {
-    let taken = on_storage(&file.metadata()?);
-    if taken >= size {
-        return Ok(size);
-    }
-    let room = space(file, are_files_memory)?.1 / space_share(&system.name);
-    let filled = filled_by(file, size, room).max(SIZE_LEAST);
-    Ok(if system.compresses() { filled.min(taken.saturating_add(room)) } else { filled })
+    let room = space(file, are_files_memory)?.1 / space_share(system);
+    let is_copied = system.copies_on_write() && !direct::is_in_place(file);
+    let most = if is_copied { size.min(room) } else { filled_by(file, size, room) };
+    Ok(most.max(SIZE_LEAST))
 }
 
-/// Where the holes of `file`, from its beginning on, come to more than `room` bytes; its `size` where they do not.
+/// Returns the offset at which the parts of `file` that take new space exceed `room` bytes; `size`
+/// if they do not.
 fn filled_by(file: &File, size: u64, mut room: u64) -> u64 {
-    for hole in extents::holes(file, size) {
-        let bytes = hole.end - hole.start;
+    for part in extents::unowned(file, size) {
+        let bytes = part.end - part.start;
         if bytes > room {
-            return hole.start + room;
+            return part.start + room;
         }
         room -= bytes;
     }
     size
 }
 
-/// Least and greatest size, in bytes, of writes to `file` that are whole or not at all (`RWF_ATOMIC`, Linux 6.11); `None` where it takes none.
+/// Returns the smallest and largest size, in bytes, of atomic writes to `file` (`RWF_ATOMIC`, Linux
+/// 6.11); `None` if unsupported.
 pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
     // `STATX_WRITE_ATOMIC` of linux/stat.h.
     let asked = StatxFlags::from_bits_retain(0x0001_0000);
@@ -372,21 +386,28 @@ pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
     (state.stx_mask & asked.bits() != 0 && ends[1] > 0).then_some(ends)
 }
 
-/// Size of the file system that `file` lies on and the free part of it that we may take: where files are pages of memory, of what is available there too. A
-/// device in memory may have all of its own already, and no control group counts it.
+/// Returns the size of the file system of `file` and the free space that we may take.
+///
+/// On a sparse file the free space below also counts. If files are pages of memory, so does
+/// available memory. A device in memory may already own all its memory, which no control group
+/// counts.
 pub fn space(file: &impl AsFd, are_files_memory: bool) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;
     let total = state.f_blocks.saturating_mul(state.f_frsize);
     let free = state.f_bavail.saturating_mul(state.f_frsize);
+    // Most callers have a file and no path.
+    let below = device::room_below(&mounts::system_of(file, Path::new("")));
+    let free = free.min(below.unwrap_or(u64::MAX));
     if total > 0 && !are_files_memory {
         return Ok((total, free));
     }
-    // In memory, or silent about its size: what the memory gives is the bound, or programs would be killed.
+    // The file system is in memory or does not report its size: available memory is the bound, or
+    // programs would be killed.
     let available = available_memory();
     Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 
-/// The word for a kind of file.
+/// Returns the word for a kind of file.
 pub fn kind_word(kind: FileType) -> &'static str {
     if kind.is_file() {
         "regular file"
@@ -401,7 +422,7 @@ pub fn kind_word(kind: FileType) -> &'static str {
     }
 }
 
-/// `path` could not even be looked at.
+/// Returns the error for a `path` that could not even be examined.
 pub fn missing(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::target(
@@ -412,9 +433,9 @@ pub fn missing(path: &Path, error: io::Error) -> Error {
     }
 }
 
-/// `path` exists but may not be opened as needed.
+/// Returns the error for a `path` that exists but may not be opened as needed.
 pub fn unwritable(path: &Path, error: io::Error) -> Error {
-    // By kind, which what wraps the system's error keeps.
+    // Matched by kind, which wrappers of the system's error preserve.
     let reason = match error.kind() {
         ErrorKind::ReadOnlyFilesystem => "is read-only: name a place that can be written",
         ErrorKind::PermissionDenied => {

@@ -1,4 +1,4 @@
-//! Scratch files: made and locked by us, removed when done, and swept up later if their creator was killed.
+//! Scratch files: created and locked by us, removed when done, or swept later after a kill.
 #![allow(unsafe_code, reason = "fork, to remove a file on a file system that may hang")]
 
 use super::exports::is_exported;
@@ -22,24 +22,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// On a file system shared with other machines a lock may be seen here only, so age decides.
+/// On a shared file system a lock may be visible on this machine only, so age decides.
 const REMOTE_AGE: Duration = Duration::from_secs(86_400);
-
-/// How long the removal may take; then the file is left behind, since the file system does not answer.
+/// Time limit of a removal; then the file system counts as unresponsive, and the file stays.
 const REMOVAL: Duration = Duration::from_millis(1500);
 
-/// Scratch files whose removal did not end in time.
+/// Scratch files whose removal timed out.
 static ABANDONED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Folders that root leaves alone, as was said.
+/// Folders that root leaves alone and that were already reported.
 static LEFT_ALONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Scratch files whose removal did not end in time; the next run in their directory removes them.
+/// Returns the scratch files whose removal timed out; the next run in their directory removes them.
 pub fn abandoned() -> Vec<PathBuf> {
     ABANDONED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// A name in a directory that is removed on drop, if dropped by the process that made it.
+/// A file in a directory, removed on drop in the process that created it.
 #[derive(Debug)]
 pub struct Scratch {
     directory: OwnedFd,
@@ -47,17 +45,16 @@ pub struct Scratch {
     path: PathBuf,
     inode: u64,
     creator: u32,
-    /// Where [`living`] knows it.
     known: Option<usize>,
 }
 
-/// Whether `name` is one that [`create`] gives.
+/// Returns whether `name` has the form that [`create`] uses.
 fn is_scratch_name(name: &[u8]) -> bool {
     let Some(digits) = name.strip_prefix(PREFIX.as_bytes()) else { return false };
     digits.len() == DIGITS && digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Locks `file` for us; `None` where the file system has no locks, `Some(false)` if another holds it.
+/// Locks `file`; `None` if the file system has no locks, `Some(false)` if another process holds it.
 pub fn lock(file: &impl AsFd) -> Option<bool> {
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Some(true),
@@ -66,23 +63,23 @@ pub fn lock(file: &impl AsFd) -> Option<bool> {
     }
 }
 
-/// Makes and locks an empty file in the open `directory`, whose path is `path`.
+/// Creates and locks an empty file in the open `directory` with path `path`.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be created.
 pub fn create(directory: OwnedFd, path: &Path) -> Result<(File, Scratch), Error> {
     make(directory, path).map_err(|error| uncreatable(path, error))
 }
 
-/// As [`create`], with the system's answer alone: what the file is for is the caller's to say.
+/// Does the same as [`create`], but returns the plain system error.
 ///
 /// # Errors
-/// The file cannot be made.
+/// The file cannot be created.
 pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
     lets_go(&directory, Path::new(""))?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for attempt in 0..16 {
-        // Keyed from the system's entropy anew at every call.
+        // Keyed anew from the system's entropy at every call.
         let digits = RandomState::new().hash_one((std::process::id(), attempt));
         let name = format!("{PREFIX}{digits:016x}");
         let file = match rustix::fs::openat(&directory, &name, flags, Mode::from_raw_mode(0o600)) {
@@ -94,7 +91,7 @@ pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
         let (inode, creator) = (state.st_ino, std::process::id());
         let known = living::enter(Called::File(digits), &directory, inode);
         let scratch = Scratch { path: path.join(&name), directory, name, inode, creator, known };
-        // Between creation and lock another process may take it for a leftover and remove it.
+        // Between creation and locking another process may remove it as a leftover.
         let kept = lock(&file) != Some(false) && scratch.is_linked() == Ok(true);
         if kept {
             return Ok((file, scratch));
@@ -104,7 +101,7 @@ pub fn make(directory: OwnedFd, path: &Path) -> io::Result<(File, Scratch)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "every random name that was tried is taken"))
 }
 
-/// Refuses the directory of this name in another one if what is made in it can never be removed (`chattr +a`).
+/// Refuses the directory `name` if files in it could never be removed (`chattr +a`).
 pub(super) fn lets_go(directory: impl AsFd, name: &Path) -> io::Result<()> {
     let state = rustix::fs::statx(directory, name, AtFlags::EMPTY_PATH, StatxFlags::TYPE);
     match state.is_ok_and(|state| state.stx_attributes.contains(StatxAttributes::APPEND)) {
@@ -113,7 +110,7 @@ pub(super) fn lets_go(directory: impl AsFd, name: &Path) -> io::Result<()> {
     }
 }
 
-/// The difference between a directory that takes no files (a refusal) and one that fails.
+/// Distinguishes a directory that accepts no files (a refusal) from one that fails.
 fn uncreatable(path: &Path, error: io::Error) -> Error {
     match Errno::from_io_error(&error) {
         Some(
@@ -127,12 +124,12 @@ fn uncreatable(path: &Path, error: io::Error) -> Error {
 }
 
 impl Scratch {
-    /// The file's name in its directory.
+    /// Returns the file's name in its directory.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the name still stands for the file that we made.
+    /// Returns whether the name still refers to the file that we created.
     fn is_linked(&self) -> rustix::io::Result<bool> {
         match rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => Ok(found.st_ino == self.inode),
@@ -141,7 +138,7 @@ impl Scratch {
         }
     }
 
-    /// Removes the file, if the name still stands for it.
+    /// Removes the file if the name still refers to it.
     fn remove(&self) -> rustix::io::Result<()> {
         if !self.is_linked()? {
             return Ok(());
@@ -155,7 +152,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A forked worker has a copy of this value and must not remove the file of its parent.
+        // A forked worker has a copy of this value and must not remove its parent's file.
         if self.creator != std::process::id() {
             return;
         }
@@ -170,12 +167,12 @@ impl Drop for Scratch {
     }
 }
 
-/// Tells of a scratch file or folder that stays, and why.
+/// Reports a scratch file or folder that stays, and why.
 pub(super) fn tell_kept(path: &Path, why: &io::Error) {
     terminal::tell(&format!("{} could not be removed ({why}): remove it", path.display()));
 }
 
-/// Does `work` in a child process; what came of it, if it ended within `patience`. `work` must not allocate.
+/// Does `work` in a child process and returns its result if in time. `work` must not allocate.
 fn in_child(
     work: impl Fn() -> rustix::io::Result<()>,
     patience: Duration,
@@ -183,7 +180,7 @@ fn in_child(
     // SAFETY: the child makes system calls and leaves without running destructors: no allocation, no lock.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // The numbers of errors are small enough for an exit code.
+        // Error numbers are small enough for an exit code.
         let code = work().map_or_else(Errno::raw_os_error, |()| 0);
         // SAFETY: always sound; it ends the child.
         unsafe { libc::_exit(code) };
@@ -209,11 +206,11 @@ fn in_child(
     }
 }
 
-/// Removes scratch files whose creator has ended from `directory` and gives their names.
+/// Removes scratch files of ended creators from `directory` and returns their names.
 ///
-/// Only what is ours, bears a scratch name and is not locked; where `shared` with other machines, also only
-/// what was not written for a day, as folders are where this machine is an NFS server. Root leaves folders alone, and says so,
-/// where another user may have put them.
+/// Removes only our own unlocked files with a scratch name. If `shared` with other machines, they
+/// must be unwritten for a day, as must folders if this machine is an NFS server. Root reports and
+/// leaves folders that others may have put there.
 pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     let Ok(entries) = rustix::fs::Dir::read_from(directory) else { return Vec::new() };
     let names = entries.flatten().map(|e| OsStr::from_bytes(e.file_name().to_bytes()).to_owned());
@@ -226,19 +223,20 @@ pub fn sweep(directory: &OwnedFd, shared: bool) -> Vec<String> {
     removed.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
-/// The same in the folder at `path`, if it can be opened.
+/// Does the same in the folder at `path`, if it can be opened.
 pub fn sweep_at(path: &Path) -> Vec<String> {
     let Ok(folder) = File::open(path).map(OwnedFd::from) else { return Vec::new() };
     sweep(&folder, mounts::system_of(&folder, path).is_network_or_fuse)
 }
 
-/// Whether `name` is one that scratch folders have.
+/// Returns whether `name` has the form of a scratch folder's name.
 fn is_folder_name(name: &[u8]) -> bool {
     let Some(random) = name.strip_prefix(FOLDER_PREFIX.as_bytes()) else { return false };
     random.len() == FOLDER_RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// Whether anything below the folder at `path`, or it itself, was written within the last day; unknown counts as written.
+/// Returns whether the folder at `path`, or anything below, was or may have been written in the
+/// last day.
 fn is_young(path: &Path, now: SystemTime) -> bool {
     let Ok(state) = path.symlink_metadata() else { return true };
     let age = state.modified().ok().and_then(|then| now.duration_since(then).ok());
@@ -254,25 +252,25 @@ fn is_young(path: &Path, now: SystemTime) -> bool {
     std::fs::read_dir(path).map_or(true, below)
 }
 
-/// A path to what bears `name` in the open directory, wherever that is now.
+/// Returns a path to `name` in the open directory, wherever that is now.
 pub(super) fn path_in(directory: &OwnedFd, name: &OsStr) -> PathBuf {
     Path::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name)
 }
 
-/// Whether another user may rename what root has in this directory, and so make a leftover of it.
+/// Returns whether another user may rename root's files here, and so fake a leftover.
 fn others_rename(directory: &Stat) -> bool {
     let mode = directory.st_mode;
     directory.st_uid != 0 || (mode & 0o022 != 0 && mode & libc::S_ISVTX == 0)
 }
 
-/// Whether something is mounted on the folder at `path`, which has no links, or below.
+/// Returns whether something is mounted on or below the folder at `path`, which has no links.
 fn is_mounted_below(table: &[Mount], path: &Path) -> bool {
-    // As the table has it, where a name is no text.
+    // In the table's encoding, for a name that is not text.
     let path = path.to_string_lossy();
     table.iter().any(|mount| mount.point.starts_with(&*path))
 }
 
-/// Tells that root leaves this folder alone; once, however often a command sweeps.
+/// Reports, once per folder, that root leaves it alone.
 fn leave_alone(folder: &Path, tell: impl Fn(&str)) {
     if LEFT_ALONE.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
         tell(&format!(
@@ -289,11 +287,11 @@ fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> 
     let parent = rustix::fs::fstat(directory).ok()?;
     let us = rustix::process::geteuid();
     let real = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()?;
-    // What is mounted on it or in it is not ours to empty.
-    if state.st_uid != us.as_raw()
-        || state.st_dev != parent.st_dev
+    // Mounts on it or in it are not ours to empty.
+    if state.st_dev != parent.st_dev
         || is_mounted_below(&mounts::table(), &real)
-        || lock(&folder) != Some(true)
+        || may_be_held(lock(&folder), shared)
+        || !is_ours(state.st_uid, directory)
     {
         return None;
     }
@@ -305,18 +303,23 @@ fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> 
         return None;
     }
     living::empty(folder.as_fd(), parent.st_dev);
-    // What bears its name may be another by now, and goes only if it is empty.
+    // Its name may refer to another folder by now, which is removed only if empty.
     rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR).ok()
 }
 
-/// Whether a file of user `owner` in this directory is ours: of our user, or where the file system itself says whose files are, as FAT does, of the user that
-/// it gives ours to. Root takes nothing of others for its own.
-pub(crate) fn is_ours(owner: u32, directory: &OwnedFd) -> bool {
-    let us = rustix::process::geteuid();
-    owner == us.as_raw() || (!us.is_root() && owner_of_new(directory) == Some(owner))
+/// Returns whether another may hold the lock, given `locked`, the result of our attempt. Without
+/// lock support, files on a `shared` file system count as not held: age decides.
+fn may_be_held(locked: Option<bool>, shared: bool) -> bool {
+    !locked.unwrap_or(shared)
 }
 
-/// The owner of a file that is made in this directory now.
+/// Returns whether a file of user `owner` is ours: of our user, or of the owner that our files get
+/// here, where the file system or server decides (FAT; NFS for root).
+pub(crate) fn is_ours(owner: u32, directory: &OwnedFd) -> bool {
+    owner == rustix::process::geteuid().as_raw() || owner_of_new(directory) == Some(owner)
+}
+
+/// Returns the owner that a new file in this directory gets.
 fn owner_of_new(directory: &OwnedFd) -> Option<u32> {
     let path = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()?;
     let (file, _scratch) = make(directory.try_clone().ok()?, &path).ok()?;
@@ -326,19 +329,18 @@ fn owner_of_new(directory: &OwnedFd) -> Option<u32> {
 fn remove_leftover(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
     let state = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let regular = FileType::from_raw_mode(state.st_mode) == FileType::RegularFile;
-    let us = rustix::process::geteuid();
-    let is_anothers = us.is_root() && state.st_uid != us.as_raw();
     let is_young = || is_young(&path_in(directory, name), SystemTime::now());
-    if !regular || is_anothers || (shared && is_young()) {
+    if !regular || (shared && is_young()) {
         return None;
     }
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // Does not wait for a lease that another user holds on his file.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
     let opened = rustix::fs::fstat(&file).ok()?;
     let file = File::from(file);
-    // An NFS server has the locks of its clients, who hold whole files, as locks of ranges.
-    let is_held = || locked_by(&file).is_some() || lock(&file) != Some(true);
-    // Last, for it makes a file where the owner is not our user: others' leftovers can seldom be opened.
+    // An NFS server sees its clients' whole-file locks as range locks.
+    let is_held = || locked_by(&file).is_some() || may_be_held(lock(&file), shared);
+    // Checked last, since it creates a file if the owner is not our user.
     if opened.st_ino != state.st_ino || is_held() || !is_ours(opened.st_uid, directory) {
         return None;
     }
@@ -378,7 +380,7 @@ mod tests {
         let refused = Err(Errno::ROFS);
         assert_eq!(in_child(|| refused, Duration::from_secs(600)), Some(refused));
         let sleeps = || {
-            // SAFETY: it has no preconditions.
+            // SAFETY: `sleep` has no preconditions.
             unsafe { libc::sleep(5) };
             Ok(())
         };
@@ -411,7 +413,7 @@ mod tests {
     #[test]
     fn folders_that_other_machines_see_are_swept_when_nothing_in_them_is_young() {
         let dir = tempfile::tempdir().unwrap();
-        // Two folders and one sweep: a second could find the lock of the first, which a process that another test forks keeps for a while.
+        // One sweep: a process forked in another test may hold the first folder's lock for a while.
         let make = |name: &str, aged: &[&str]| {
             let folder = dir.path().join(name);
             fs::create_dir_all(folder.join("below")).unwrap();
@@ -438,6 +440,13 @@ mod tests {
         assert!(sweep(&open(dir.path()), false).is_empty() && path.exists());
         assert!(lock_part(&client, libc::F_UNLCK));
         assert_eq!(sweep(&open(dir.path()), false).len(), 1);
+    }
+
+    /// Guards against never sweeping on Lustre mounted without `flock`.
+    #[test]
+    fn where_there_are_no_locks_age_decides_on_shared_file_systems() {
+        let held = |shared| [Some(true), Some(false), None].map(|one| may_be_held(one, shared));
+        assert_eq!([held(false), held(true)], [[false, true, true], [false, true, false]]);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::testing::{build_directory, in_child, lock_part, skipped, with_mount};
+use rustix::fs::IFlags;
 use rustix::process::{Signal, getpid, kill_process};
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt, chown, symlink};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const DESTROY: TargetOptions = TargetOptions { destroy_data: true, write_needed: true };
 
@@ -13,7 +14,7 @@ fn open(path: &Path) -> Result<Target, Error> {
     Target::open(path, &TargetOptions::default())
 }
 
-/// The sentence of the refusal of `path`, which must be one.
+/// Returns the message of the refusal of `path`, which must be refused.
 fn refusal(path: &Path, options: &TargetOptions) -> String {
     let error = Target::open(path, options).unwrap_err();
     assert!(error.is_misuse(), "{error}");
@@ -68,7 +69,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
     assert_eq!(open(dir.path()).unwrap().leftovers(), [left[0].to_str().unwrap()]);
 }
 
-/// A folder as a killed run leaves one in `parent`.
+/// Creates a folder as a killed run leaves one in `parent`.
 fn left_in(parent: &Path) -> PathBuf {
     let folder = parent.join(".ioscape-folder-a1B2c3D4");
     fs::create_dir_all(folder.join("below")).unwrap();
@@ -101,7 +102,7 @@ fn what_is_mounted_in_a_leftover_stays() {
         let (left, shown) = (left_in(path), path.join("shown"));
         let below = left.join("below");
         fs::create_dir(&shown).unwrap();
-        // Of the same file system, so that no number of a device tells it from what is ours.
+        // On the same file system, so that device numbers do not distinguish it from ours.
         let mounted = Command::new("mount").arg("--bind").args([&shown, &below]).status();
         if !mounted.is_ok_and(|status| status.success()) {
             return skipped("there is no program `mount`");
@@ -182,7 +183,7 @@ fn files_are_opened_as_asked() {
     }
 }
 
-/// It was to leave out options that the command does not have.
+/// Guards against advising to leave out options that the command does not have.
 #[test]
 fn a_refusal_of_direct_io_leaves_the_advice_to_the_command() {
     // The kernel opens no file there for direct I/O, and nothing writes to it.
@@ -216,7 +217,7 @@ fn a_mounted_device_is_refused() {
     assert!(refusal(Path::new(&path), &TargetOptions::default()).contains("--destroy-data"));
 }
 
-/// Attaches `file` to a loop device, whose path it gives.
+/// Attaches `file` to a loop device and returns its path.
 fn attach(file: &Path) -> Option<PathBuf> {
     let made = Command::new("losetup").args(["--find", "--show"]).arg(file).output().ok()?;
     let path = String::from_utf8_lossy(&made.stdout).trim().to_owned();
@@ -225,8 +226,57 @@ fn attach(file: &Path) -> Option<PathBuf> {
 
 #[test]
 fn less_is_taken_of_a_file_system_that_copies_on_write() {
-    assert_eq!(["ext4", "xfs", "tmpfs"].map(super::space_share), [2; 3]);
-    assert_eq!(super::space_share("btrfs"), 3);
+    let share = |name: &str| {
+        super::space_share(&FileSystemInfo { name: name.into(), ..FileSystemInfo::default() })
+    };
+    assert_eq!(["ext4", "xfs", "tmpfs", "btrfs"].map(share), [2, 2, 2, 3]);
+}
+
+/// Runs `check` on a file system made by `maker` in a file, visible to the calling thread only.
+fn on_new_file_system(maker: &str, check: impl FnOnce(&Path) + Send) {
+    let dir = tempfile::tempdir_in(build_directory()).unwrap();
+    let [image, point] = ["image", "point"].map(|name| dir.path().join(name));
+    fs::File::create(&image).unwrap().set_len(320 << 20).unwrap();
+    fs::create_dir(&point).unwrap();
+    let made = Command::new(maker).arg("-q").arg(&image).stderr(Stdio::null()).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skipped(&format!("no {maker}"));
+    }
+    with_mount(&["-o", "loop"], &[&image, &point], || check(&point));
+}
+
+/// Guards against a set as large as the file filling the file system because a copy shared its
+/// blocks.
+#[test]
+fn what_a_copy_has_too_is_overwritten_only_as_far_as_there_is_room() {
+    on_new_file_system("mkfs.xfs", |path| {
+        let [file, copy] = ["file", "copy"].map(|name| path.join(name));
+        fs::write(&file, vec![1; 120 << 20]).unwrap();
+        let capacity = || Target::open(&file, &DESTROY).unwrap().capacity_bytes();
+        assert_eq!(capacity(), 120 << 20, "it is its own");
+        let [from, to] = [fs::File::open(&file), fs::File::create(&copy)].map(Result::unwrap);
+        if rustix::fs::ioctl_ficlone(&to, &from).is_err() {
+            return skipped("this XFS shares no blocks");
+        }
+        assert!(capacity() < 100 << 20, "{}", capacity());
+    });
+}
+
+/// Once, a file of 560 MB took up 713 MB while it was rewritten at random.
+#[test]
+fn what_is_written_elsewhere_takes_room_although_the_file_is_whole() {
+    on_new_file_system("mkfs.btrfs", |path| {
+        let [copied, in_place] = ["copied", "in_place"].map(|name| path.join(name));
+        let capacity = |file: &Path, flags| {
+            let made = fs::File::create(file).unwrap();
+            rustix::fs::ioctl_setflags(&made, flags).unwrap();
+            made.write_all_at(&vec![1; 60 << 20], 0).unwrap();
+            made.sync_all().unwrap();
+            Target::open(file, &DESTROY).unwrap().capacity_bytes()
+        };
+        assert_eq!(capacity(&in_place, IFlags::NOCOW), 60 << 20);
+        assert!(capacity(&copied, IFlags::empty()) < 60 << 20);
+    });
 }
 
 #[test]
@@ -258,6 +308,22 @@ fn a_free_device_is_taken_and_its_backing_file_is_not() {
     assert_eq!(fs::read(&file).unwrap(), vec![5; 1 << 20]);
 }
 
+/// Its size was given as no more than what was free below it.
+#[test]
+fn a_device_over_a_sparse_file_keeps_its_size_and_takes_smaller_sets() {
+    let dir = tempfile::tempdir_in(build_directory()).unwrap();
+    let (file, size) = (dir.path().join("disk"), 8 << 40);
+    let is_made = fs::File::create(&file).unwrap().set_len(size).is_ok();
+    let Some(device) = (is_made && is_root()).then(|| attach(&file)).flatten() else {
+        return skipped("loop devices need root and losetup, and this one a large file");
+    };
+    let taken = Target::open(&device, &DESTROY).map(|t| (t.capacity_bytes(), t.total_bytes()));
+    let detached = Command::new("losetup").arg("-d").arg(&device).status();
+    assert!(detached.is_ok_and(|status| status.success()));
+    let (capacity, total) = taken.unwrap();
+    assert!(capacity < size && total == size, "{capacity} of {total}");
+}
+
 #[test]
 fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -272,7 +338,7 @@ fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
     let locked = lock_part(&held, libc::F_WRLCK).then(|| told(&first));
     lock_part(&held, libc::F_UNLCK);
     let second = attach(&file);
-    // As a mounted file system has it.
+    // As a mounted file system holds it.
     let mounted = fs::File::options().read(true).custom_flags(libc::O_EXCL).open(&first);
     let by_second = second.as_deref().map(&told);
     let by_name = told(&file);
@@ -292,7 +358,8 @@ fn a_loop_device_whose_file_is_used_elsewhere_is_refused() {
     assert_eq!(fs::read(&file).unwrap(), vec![5; 1 << 20]);
 }
 
-/// Runs `check` on a file system in memory with these mount options, seen by the calling thread only.
+/// Runs `check` on a file system in memory with these mount options, visible to the calling thread
+/// only.
 fn on_small_file_system(options: &str, check: impl FnOnce(&Path) + Send) {
     let dir = tempfile::tempdir().unwrap();
     let words = ["-t", "tmpfs", "-o", options, "tmpfs"];
@@ -309,7 +376,8 @@ fn a_full_file_system_is_refused_and_left_alone() {
     });
 }
 
-/// As on a board whose card is mounted read-only: memory was laid out, and measured, as if it were the card.
+/// As on a board whose card is mounted read-only: once, memory was laid out and measured as if it
+/// were the card.
 #[test]
 fn what_an_overlay_keeps_in_memory_is_memory() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return skipped("no /dev/shm") };

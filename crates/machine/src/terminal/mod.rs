@@ -1,4 +1,4 @@
-//! The terminal: what the user is told on standard error, the progress bar, and what a summary may use.
+//! The terminal: messages on standard error, the progress bar, and the format of summaries.
 
 mod progress;
 mod screen;
@@ -10,17 +10,17 @@ use ioscape_schema::text::inert;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-/// Columns of a summary that goes to no terminal.
+/// Columns of a summary that does not go to a terminal.
 const COLUMNS: usize = 100;
 
-/// How the user wants output to look.
+/// The user's display options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Display {
-    /// Nothing on standard error but why it failed.
+    /// Print nothing on standard error except failures.
     pub quiet: bool,
-    /// Every step in a line of its own, also without a terminal.
+    /// Print every step on its own line, even without a terminal.
     pub verbose: bool,
-    /// Coloured or not; absent: on a terminal, unless NO_COLOR is set.
+    /// Whether to use colour; absent: on a terminal, unless NO_COLOR is set.
     pub colour: Option<bool>,
     /// Columns of a summary; absent: those of the terminal.
     pub width: Option<usize>,
@@ -28,17 +28,17 @@ pub struct Display {
 
 static DISPLAY: OnceLock<Display> = OnceLock::new();
 
-/// Sets how output looks; once, before anything is written.
+/// Sets the display options; call it once, before any output.
 pub fn set_display(asked: Display) {
     let _ = DISPLAY.set(asked);
 }
 
-/// How output looks.
+/// Returns the display options.
 pub fn display() -> Display {
     DISPLAY.get().copied().unwrap_or_default()
 }
 
-/// Tells the user something on standard error, unless nothing but results and failures is wanted.
+/// Tells the user something on standard error, unless quiet.
 pub fn tell(text: &str) {
     if !display().quiet {
         let lines: Vec<_> = text.lines().map(inert).collect();
@@ -46,12 +46,12 @@ pub fn tell(text: &str) {
     }
 }
 
-/// Tells the user a text that was made for a terminal.
+/// Tells the user a text that contains terminal formatting.
 pub fn tell_styled(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Columns of a summary; `terminal` says whether it goes to one.
+/// Returns the columns of a summary; `terminal` says whether it goes to a terminal.
 pub fn width(terminal: bool) -> usize {
     display().width.unwrap_or_else(|| if terminal { terminal_width() } else { COLUMNS })
 }
@@ -62,9 +62,9 @@ fn terminal_width() -> usize {
     asked.or(columns).unwrap_or(80).clamp(80, 160)
 }
 
-/// Whether a summary is coloured; `terminal` says whether it goes to one.
+/// Returns whether a summary is coloured; `terminal` says whether it goes to a terminal.
 pub fn is_coloured(terminal: bool) -> bool {
-    // An empty value counts as none, as no-color.org says.
+    // An empty value counts as unset, as no-color.org says.
     let allowed = || {
         let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
         !is_dumb && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty())
@@ -72,7 +72,7 @@ pub fn is_coloured(terminal: bool) -> bool {
     display().colour.unwrap_or_else(|| terminal && allowed())
 }
 
-/// Whether characters beyond ASCII may be written.
+/// Returns whether characters beyond ASCII may be written.
 pub fn takes_unicode() -> bool {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

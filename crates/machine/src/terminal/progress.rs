@@ -1,4 +1,4 @@
-//! What the user sees while waiting: one bar on a terminal, nothing in a pipe.
+//! Progress display: one bar on a terminal, nothing in a pipe.
 
 use super::{display, tell};
 use crate::thread::builder;
@@ -26,7 +26,7 @@ impl Progress {
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
         bar.set_style(style);
-        // It panics where there is no thread to be had.
+        // The ticker panics if no thread can be started.
         if is_shown
             && builder().and_then(|one| one.spawn(|| ())).is_ok_and(|one| one.join().is_ok())
         {
@@ -35,7 +35,7 @@ impl Progress {
         Self { bar }
     }
 
-    /// For one of several jobs.
+    /// Returns the progress of one of several jobs.
     pub fn of_jobs(index: usize, count: usize, name: &str) -> Self {
         let name = inert(name).into_owned();
         let progress = Self::new(1, "{spinner} {prefix} {msg} [{elapsed}]");
@@ -43,24 +43,24 @@ impl Progress {
         progress
     }
 
-    /// For `count` steps.
+    /// Returns the progress of `count` steps.
     pub fn of_steps(count: usize) -> Self {
         Self::new(count as u64, "[{bar:30}] {percent:>3} % {wide_msg}")
     }
 
-    /// `done` of `of` steps are done; `doing` says what comes.
+    /// Shows that `done` of `of` steps are done; `doing` says what comes next.
     pub fn step(&self, done: usize, of: usize, doing: &str) {
         self.bar.set_length(of.max(1) as u64);
         self.bar.set_position(done as u64);
         self.doing(doing);
     }
 
-    /// For an evaluation of about `seconds`.
+    /// Returns the progress of an evaluation of about `seconds`.
     pub fn of_evaluation(seconds: f64) -> Self {
         Self::new(seconds.ceil() as u64, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}")
     }
 
-    /// For a file of `bytes` bytes that is worked through.
+    /// Returns the progress through a file of `bytes` bytes.
     pub fn of_bytes(bytes: u64, name: &str) -> Self {
         let name = inert(name).into_owned();
         let progress = Self::new(bytes, "[{bar:30}] {percent:>3} % {prefix} {wide_msg}");
@@ -68,13 +68,14 @@ impl Progress {
         progress
     }
 
-    /// `bytes` are worked through; `doing` says what came of it.
+    /// Shows that `bytes` are processed; `doing` describes the result so far.
     pub fn reached(&self, bytes: u64, doing: &str) {
         self.bar.set_position(bytes);
         self.doing(doing);
     }
 
-    /// `spent_s` of the evaluation's time are over, about `left_s` are left; `doing` says what comes.
+    /// Shows that `spent_s` of the evaluation have passed and about `left_s` remain; `doing` says
+    /// what comes next.
     pub fn advance(&self, spent_s: f64, left_s: f64, doing: &str) {
         self.bar.set_length((spent_s + left_s).ceil().max(1.0) as u64);
         self.bar.set_position(spent_s as u64);
@@ -82,17 +83,18 @@ impl Progress {
         self.doing(doing);
     }
 
-    /// For a trace whose length is not known beforehand.
+    /// Returns the progress through a trace of unknown length.
     pub fn of_rows() -> Self {
         Self::new(1, "{spinner} {msg} [{elapsed}]")
     }
 
-    /// So many rows of a trace were read.
+    /// Shows the number of rows read so far.
     pub fn rows(&self, count: u64) {
         self.bar.set_message(format!("{} requests", Count(count as f64)));
     }
 
-    /// Shows what is being done; as a line of its own where there is no bar and the user wants to see it.
+    /// Shows the current activity. If there is no bar and output is verbose, it is printed as a
+    /// line.
     pub fn doing(&self, what: &str) {
         if display().verbose && self.bar.is_hidden() && self.bar.message() != what {
             tell(what);
@@ -100,7 +102,7 @@ impl Progress {
         self.bar.set_message(what.to_owned());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn done(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,26 +1,26 @@
-//! The whole terminal as a screen that is drawn again and again, until the user leaves it.
+//! The whole terminal as a screen that is redrawn until the user leaves it.
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::{DefaultTerminal, Frame};
 use std::io;
 use std::time::Duration;
 
-/// The terminal in a mode of its own; dropping this, and a panic, give it back as it was.
+/// The terminal in full-screen mode; dropping this, or a panic, restores it.
 #[derive(Debug)]
 pub struct Screen {
     terminal: DefaultTerminal,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// Standard output is no terminal.
+    /// Standard output is not a terminal.
     pub fn open() -> io::Result<Self> {
         ratatui::try_init().map(|terminal| Self { terminal })
     }
 
-    /// Draws the screen anew.
+    /// Redraws the screen.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -28,7 +28,8 @@ impl Screen {
         self.terminal.draw(draw).map(drop)
     }
 
-    /// Waits so long for the user to leave, by q, Escape or Ctrl-C; whether it happened.
+    /// Waits up to `wait` for the user to leave by q, Escape or Ctrl-C. Returns whether that
+    /// happened.
     ///
     /// # Errors
     /// The terminal is gone.

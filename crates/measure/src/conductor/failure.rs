@@ -1,4 +1,4 @@
-//! From what a worker left behind to the error the user reads.
+//! Turns what a worker left behind into the error message that the user reads.
 
 use crate::engine::{Action, Fault, uring};
 use crate::worker::report::Report;
@@ -7,7 +7,8 @@ use ioscape_machine::shared::Shared;
 use std::io;
 use std::path::Path;
 
-/// What the death of worker `process` means: its own words where it left any; `path_of` names the file of a stream.
+/// The error that the death of worker `process` amounts to: the fault that it reported, if any.
+/// `path_of` gives the file of a stream.
 pub(crate) fn from_death<'a>(
     process: u32,
     death: Death,
@@ -21,7 +22,7 @@ pub(crate) fn from_death<'a>(
     }
 }
 
-/// What the user reads about a fault in the I/O on `path`.
+/// The error message for a fault in the I/O on `path`.
 pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
     let source = match fault.action {
         Action::EndOfFile => io::Error::new(
@@ -56,10 +57,11 @@ pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
     Error::Io { operation: fault.action.verb(), path: path.to_owned(), offset, source }
 }
 
-/// Refuses `what`, which needs many requests in flight, where no ring can be made for them; nothing is touched.
+/// Refuses `what`, which needs many requests in flight, where the kernel allows no `io_uring`. It
+/// touches nothing.
 ///
 /// # Errors
-/// What the kernel answers, and what to do about it.
+/// The kernel's answer, and what to do about it.
 pub fn vet_ring(what: &str) -> Result<(), Error> {
     let Err(fault) = uring::trial() else { return Ok(()) };
     let source = io::Error::from_raw_os_error(fault.errno);
@@ -70,7 +72,7 @@ pub fn vet_ring(what: &str) -> Result<(), Error> {
     })
 }
 
-/// What to do where the kernel has io_uring but not for this user.
+/// What to do where the kernel has `io_uring` but does not allow it to this user.
 fn ring_advice(fault: Fault) -> Option<&'static str> {
     match (fault.action, fault.errno) {
         (Action::Ring, libc::ENOSYS | libc::EPERM) => Some(

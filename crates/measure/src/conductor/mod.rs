@@ -1,4 +1,4 @@
-//! The side of a run that stays outside the workers: it waits for them, looks after them and explains their failures.
+//! The parent's side of a run: it waits for the workers, watches them and explains their failures.
 
 pub(crate) mod failure;
 pub(crate) mod stops;

@@ -1,52 +1,56 @@
-//! Time in which workers, or all of this program, were stopped: by SIGSTOP, a debugger, a frozen control group or a suspended machine.
+//! Time during which the workers, or this whole program, were stopped: by SIGSTOP, a debugger, a
+//! frozen control group or a suspended machine.
 
 use ioscape_machine::clock::suspended;
 use ioscape_machine::crew::Crew;
 use ioscape_schema::{Warning, WarningKind};
 use std::time::{Duration, Instant};
 
-/// Who sleeps and wakes so much later than it wanted was stopped itself. Who starves is late by less, and other witnesses tell of it.
+/// A sleeper that wakes later than this was itself stopped. A starved process wakes less late, and
+/// other witnesses report that.
 const STOOD_STILL: Duration = Duration::from_secs(1);
 
-/// How often workers are looked at.
+/// How often the workers are checked.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Shortest stop that is told, in seconds, and as a share of the run.
+/// The shortest stop worth reporting, in seconds and as a share of the run.
 const LEAST_S: f64 = 0.15;
 const LEAST_SHARE: f64 = 0.02;
 
-/// Time that did not belong to the workers.
+/// Time during which the workers were stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stopped {
-    /// Seconds of all stops.
+    /// Total length of all stops in seconds.
     pub(crate) seconds: f64,
-    /// Whether workers were seen stopped; else this program only woke late, which the kernel may have caused as well.
+    /// Whether workers were seen stopped. Otherwise this program merely woke late, which the kernel
+    /// may also have caused.
     pub(crate) is_seen: bool,
-    /// Seconds in which the machine was suspended, which are in no other time: the kernel's clocks stand still.
+    /// Seconds during which the machine was suspended. No other time includes them, since the
+    /// kernel's clocks stand still.
     pub(crate) suspended_s: f64,
 }
 
-/// Counts the time that did not belong to the workers.
+/// Adds up the time during which the workers were stopped.
 #[derive(Debug)]
 pub(crate) struct Stops {
     looked: Instant,
     total: Duration,
     is_seen: bool,
-    /// How much of it has not ended yet.
+    /// Length so far of the stop in progress.
     lasting: Duration,
-    /// For how long the machine had been suspended when counting began.
+    /// How long the machine had been suspended in total when counting began.
     suspended: Duration,
 }
 
 impl Stops {
-    /// Counts from now on.
+    /// Starts counting now.
     pub(crate) fn new() -> Self {
         let (total, lasting) = (Duration::ZERO, Duration::ZERO);
         let suspended = suspended();
         Self { looked: Instant::now(), total, is_seen: false, lasting, suspended }
     }
 
-    /// A sleep of `wanted` that began at `began` is over.
+    /// Notes that a sleep of `wanted`, begun at `began`, is over.
     pub(crate) fn slept(&mut self, began: Instant, wanted: Duration) {
         let late = began.elapsed().saturating_sub(wanted);
         if late >= STOOD_STILL {
@@ -55,7 +59,7 @@ impl Stops {
         }
     }
 
-    /// Sees, a few times a second, whether workers are stopped.
+    /// Checks, a few times a second, whether workers are stopped.
     pub(crate) fn look(&mut self, crew: &Crew) {
         let since = self.looked.elapsed();
         if since < LOOK {
@@ -71,17 +75,17 @@ impl Stops {
         }
     }
 
-    /// For how long workers have been stopped that still are.
+    /// How long the workers have been stopped that are still stopped.
     pub(crate) fn lasting(&self) -> Duration {
         self.lasting
     }
 
-    /// All stops.
+    /// All stops so far.
     pub(crate) fn all(&self) -> Stopped {
         self.until(suspended())
     }
 
-    /// The same where the machine has been suspended for so long by now.
+    /// All stops, given the total time for which the machine has been suspended by now.
     fn until(&self, suspended: Duration) -> Stopped {
         let asleep = suspended.saturating_sub(self.suspended);
         let suspended_s = if asleep >= STOOD_STILL { asleep.as_secs_f64() } else { 0.0 };
@@ -89,12 +93,12 @@ impl Stops {
     }
 }
 
-/// Whether stops of `stopped_s` in a run of `elapsed_s` seconds are worth telling.
+/// Whether stops of `stopped_s` in a run of `elapsed_s` seconds are worth reporting.
 fn matters(stopped_s: f64, elapsed_s: f64) -> bool {
     stopped_s >= LEAST_S.max(LEAST_SHARE * elapsed_s)
 }
 
-/// The doubt about a run of `elapsed_s` seconds that stood still for some of them.
+/// The warning about a run of `elapsed_s` seconds that was stopped for part of them.
 pub(crate) fn doubt(stopped: Stopped, elapsed_s: f64) -> Option<Warning> {
     let of = format!("{:.1} of {elapsed_s:.1} s", stopped.seconds);
     let message = match stopped.is_seen {
@@ -110,7 +114,7 @@ pub(crate) fn doubt(stopped: Stopped, elapsed_s: f64) -> Option<Warning> {
     };
     let suspended = || {
         format!(
-            "the machine was suspended for {:.0} s meanwhile, which counts for no throughput but may be in the time of a request: measure again",
+            "the machine was suspended for {:.0} s during the run; the throughput leaves that time out, but a response time may include it: measure again",
             stopped.suspended_s
         )
     };
@@ -119,7 +123,8 @@ pub(crate) fn doubt(stopped: Stopped, elapsed_s: f64) -> Option<Warning> {
     Some(Warning::new(WarningKind::Stopped, told))
 }
 
-/// Bytes per second over the time without the stops, if those matter: what the throughput may have been.
+/// Throughput in bytes per second over the time without the stops, if those matter: what it may
+/// really have been.
 pub(crate) fn rate_without(bytes: u64, stopped: Stopped, elapsed_s: f64) -> Option<f64> {
     let rest_s = (elapsed_s - stopped.seconds).max(LEAST_S);
     matters(stopped.seconds, elapsed_s).then(|| bytes as f64 / rest_s)

@@ -1,4 +1,4 @@
-//! Workers under watch: who waits for them sees at once when one is gone or the user wants to stop.
+//! Workers under watch: every wait notices at once when a worker dies or the user wants to stop.
 
 use super::failure;
 use ioscape_machine::crew::{Crew, DONE};
@@ -8,25 +8,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longest time for workers to make themselves ready.
+/// Longest time that workers may take to get ready.
 pub(crate) const READY: Duration = Duration::from_secs(120);
 
-/// The workers of a run, the memory shared with them, and who may stop them.
+/// The workers of a run, the memory shared with them, and the flag that stops them.
 pub(crate) struct Watched<'a> {
     /// The workers.
     pub(crate) crew: Crew,
-    /// What they share with the conductor.
+    /// The memory that they share with the conductor.
     pub(crate) shared: &'a Shared,
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a AtomicBool,
-    /// Time that interrupted workers get to finish what is in flight.
+    /// Time that interrupted workers get to finish the requests in flight.
     pub(crate) grace: Duration,
-    /// The file of a stream.
+    /// Returns the file of a stream.
     pub(crate) path_of: &'a dyn Fn(usize) -> &'a Path,
 }
 
 impl Watched<'_> {
-    /// Fails if the user interrupts or a worker failed; one that is done is no failure.
+    /// Fails if the user interrupts or a worker failed. A worker that has finished is no failure.
     pub(crate) fn look_after(&mut self) -> Result<(), Error> {
         match self.first_gone()? {
             Some((process, death)) if death != Death::Exit(DONE) => Err(self.error(process, death)),
@@ -34,7 +34,7 @@ impl Watched<'_> {
         }
     }
 
-    /// The same while no worker may be done yet.
+    /// Like [`Self::look_after`], but for phases in which no worker may have finished yet.
     pub(crate) fn look_after_all(&mut self) -> Result<(), Error> {
         match self.first_gone()? {
             Some((process, death)) => Err(self.error(process, death)),
@@ -59,12 +59,13 @@ impl Watched<'_> {
         Ok(self.crew.first_dead())
     }
 
-    /// What the death of a worker means.
+    /// The error that the death of a worker amounts to.
     fn error(&self, process: u32, death: Death) -> Error {
         failure::from_death(process, death, self.shared, self.path_of)
     }
 
-    /// Waits until `condition` holds for all streams; the first worker counts as hung if it takes too long.
+    /// Waits until `condition` holds for all streams. If that takes too long, the first worker
+    /// counts as hung.
     pub(crate) fn await_all(
         &mut self,
         condition: fn(&Shared) -> bool,

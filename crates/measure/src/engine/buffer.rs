@@ -1,5 +1,5 @@
-//! The memory that requests move: aligned for direct I/O, full of bytes that no storage can merge, nor compress where the file system says that
-//! it does.
+//! The buffers that requests read into and write from. They are aligned for direct I/O. Their bytes
+//! cannot be deduplicated, nor compressed where the file system says that it compresses.
 #![expect(unsafe_code, reason = "aligned allocation, and locking it in memory")]
 
 use ioscape_machine::cgroup::available_memory;
@@ -13,17 +13,20 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Storage that merges equal blocks looks at blocks of this size or larger.
+/// Storage that deduplicates works on blocks of this size or larger.
 const BLOCK: usize = 4096;
 
-/// Size of a huge page on most machines: buffers aligned to it ask for such pages.
+/// Size of a huge page on most machines. Buffers aligned to it ask for huge pages.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// What most often takes memory, as [`check_room`] names it.
+/// The most common use of memory, in the words of [`check_room`].
 pub(crate) const BUFFERS: &str = "its buffers need";
 
-/// Refuses what takes `needed` bytes in all where that is more than half of the available memory, or of what a `limit` leaves of it; `what`
-/// names it, as in "its buffers need", and `advice` says what to do. A mebibyte is always there.
+/// Refuses a demand for memory of `needed` bytes in total that exceeds half of the available
+/// memory, or of what a `limit` leaves of it.
+///
+/// `what` names the demand, as in "its buffers need", and `advice` says what to do. A mebibyte is
+/// always granted.
 pub(crate) fn check_room(
     needed: u64,
     what: &str,
@@ -44,7 +47,8 @@ pub(crate) fn check_room(
     })
 }
 
-/// Requests up to so many bytes are changed whole to learn how long that takes, and how often.
+/// The largest request for which the time of changing all its bytes is measured, in bytes, and how
+/// often it is measured.
 const MARKED_MOST: usize = 4 << 20;
 const MARKED_TIMES: usize = 9;
 
@@ -66,19 +70,20 @@ impl Buffer {
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc(layout) })?;
         if align >= HUGE {
-            // SAFETY: the range is memory of ours; huge pages change nothing in it. A kernel without them goes on without.
+            // SAFETY: the range is our own memory; huge pages change nothing in it. Without them
+            // the buffer works too.
             let _ = unsafe {
                 rustix::mm::madvise(start.as_ptr().cast(), layout.size(), Advice::LinuxHugepage)
             };
         }
-        // SAFETY: the memory is ours and that long; zeroing makes every byte initialized.
+        // SAFETY: the memory is ours and has that size; zeroing initializes every byte.
         unsafe { start.as_ptr().write_bytes(0, layout.size()) };
         let mut buffer = Self { start, layout };
         fill(&mut buffer, seed);
         Some(buffer)
     }
 
-    /// Keeps the buffer in memory until it is dropped.
+    /// Locks the buffer in memory until it is dropped.
     pub(crate) fn lock(&self) -> rustix::io::Result<()> {
         // SAFETY: the range is memory of ours; locking changes nothing in it.
         unsafe { rustix::mm::mlock(self.start.as_ptr().cast(), self.layout.size()) }
@@ -89,7 +94,7 @@ impl Deref for Buffer {
     type Target = [u8];
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the memory is ours, that long and initialized.
+        // SAFETY: the memory is ours, has that length and is initialized.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
     }
 }
@@ -104,12 +109,12 @@ impl DerefMut for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: allocated with this very layout.
+        // SAFETY: allocated with this same layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) };
     }
 }
 
-/// Fills `bytes` with random ones (xorshift64*, Vigna 2016), distinct for every seed.
+/// Fills `bytes` with random bytes (xorshift64*, Vigna 2016), distinct for every seed.
 pub(crate) fn fill(bytes: &mut [u8], seed: u64) {
     let mut state = mix(seed) | 1;
     let mut next = || {
@@ -125,7 +130,7 @@ pub(crate) fn fill(bytes: &mut [u8], seed: u64) {
     rest.copy_from_slice(&next()[..rest.len()]);
 }
 
-/// Changes all whole words of `block`, which stay as random as they were.
+/// Changes all whole words of `block`, which stays as random as it was.
 fn change(block: &mut [u8], by: u64) {
     let (words, _) = block.as_chunks_mut::<8>();
     for word in words {
@@ -133,7 +138,7 @@ fn change(block: &mut [u8], by: u64) {
     }
 }
 
-/// Scatters `seed` over all 64 bits (the finalizer of splitmix64).
+/// Spreads `seed` over all 64 bits (the finalizer of splitmix64).
 pub(crate) fn mix(seed: u64) -> u64 {
     let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -141,7 +146,7 @@ pub(crate) fn mix(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number that no other run has, nor anything else in this one.
+/// Returns a number that is unique across runs and within this one.
 pub(crate) fn new_number() -> u64 {
     static DRAWN: AtomicU64 = AtomicU64::new(0);
     let time = clock_gettime(ClockId::Realtime);
@@ -150,28 +155,30 @@ pub(crate) fn new_number() -> u64 {
     mix(time.tv_sec as u64 ^ ((time.tv_nsec as u64) << 20) ^ process ^ drawn)
 }
 
-/// Numbers that make every written block unlike all others, those of other runs too: storage that merges equal blocks would keep the second
-/// of two alike runs from the medium.
+/// Numbers that make every written block unique, across runs too. Otherwise, storage that
+/// deduplicates would keep the second of two identical runs off the medium.
 #[derive(Debug)]
 pub(crate) struct Stamp {
     last: u64,
-    /// Whether all words of a block are changed, and not one only.
+    /// Whether all words of a block are changed rather than just one.
     is_whole: bool,
 }
 
 impl Stamp {
-    /// Numbers that nobody else has.
+    /// Starts from a number that is used nowhere else.
     pub(crate) fn new() -> Self {
         Self { last: new_number(), is_whole: false }
     }
 
-    /// The same; where `compresses`, two blocks have nothing in common, so that neither is stored as what differs from the other. That
-    /// takes as long as a copy of the block, a part of the time of writing it to memory.
+    /// Like [`Self::new`]. If `compresses`, two blocks have nothing in common, so that neither can
+    /// be stored as a difference from the other. That takes as long as copying the block, a
+    /// fraction of the time that it takes to write the block to memory.
     pub(crate) fn against(compresses: bool) -> Self {
         Self { is_whole: compresses, ..Self::new() }
     }
 
-    /// Makes what a write takes from `buffer` unlike all that was written before; a read needs nothing.
+    /// Makes the bytes that a write takes from `buffer` unlike all that was written before. Does
+    /// nothing for a read.
     #[inline]
     pub(crate) fn prepare(&mut self, request: &Request, buffer: &mut [u8]) {
         if request.op == Op::Write
@@ -196,7 +203,8 @@ impl Stamp {
     }
 }
 
-/// Nanoseconds that it takes to change all of a request of so many bytes, the least of several times.
+/// Nanoseconds that it takes to change all bytes of a request of this size: the minimum of several
+/// trials.
 pub(crate) fn time_of_marking(bytes: usize) -> f64 {
     let Some(mut buffer) = Buffer::new(bytes.min(MARKED_MOST), BLOCK, 1) else { return 0.0 };
     let mut stamp = Stamp::against(true);
@@ -226,7 +234,8 @@ mod tests {
         assert!(Buffer::new(usize::MAX, 4096, 1).is_none());
     }
 
-    /// A file of writes that differ in a word of each block was stored in a thirtieth of its size.
+    /// Guards against writes that differ in only one word of each block: a file of those was stored
+    /// in a thirtieth of its size.
     #[test]
     fn nothing_repeats_where_it_would_be_compressed() {
         let mut buffer = Buffer::new(2 * BLOCK, BLOCK, 3).unwrap();
@@ -249,7 +258,7 @@ mod tests {
     fn no_two_written_blocks_are_equal() {
         let mut buffer = Buffer::new(3 * BLOCK, BLOCK, 3).unwrap();
         let mut seen = HashSet::new();
-        // As in two runs that are alike.
+        // As in two identical runs.
         for mut stamp in [Stamp::new(), Stamp::new()] {
             for _ in 0..100 {
                 stamp.mark(&mut buffer);

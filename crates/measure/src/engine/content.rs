@@ -1,27 +1,27 @@
-//! What the bytes of requests are: noise that no storage can merge, or blocks that can be checked.
+//! The contents of requests: noise that cannot be deduplicated, or blocks that can be verified.
 
 use super::buffer::Stamp;
 use ioscape_schema::Request;
 use std::ops::Range;
 
-/// Fills what is written and looks at what was read, outside of the response time.
+/// Fills the buffer before a write and checks it after a read, both outside of the response time.
 pub(crate) trait Content {
-    /// What is kept of a request while it is in flight.
+    /// What to remember about a request while it is in flight.
     type Flight: Default + Send;
 
-    /// Whether anything is checked; where not, nothing of it is left in the hot loop.
+    /// Whether anything is checked. If not, the hot loop contains no trace of it.
     const CHECKS: bool;
 
-    /// Makes `buffer`, the bytes of `request`, ready for it.
+    /// Prepares `buffer`, the bytes of `request`, before the request is issued.
     fn prepare(&mut self, request: &Request, buffer: &mut [u8], flight: &mut Self::Flight);
 
-    /// Looks at `buffer` when the request is done.
+    /// Checks `buffer` when the request is done.
     fn conclude(&mut self, request: &Request, buffer: &[u8], flight: &Self::Flight);
 
-    /// Something else than a write is about to change `range`.
+    /// Announces that something other than a write is about to change `range`.
     fn disturb(&mut self, range: &Range<u64>);
 
-    /// It is done.
+    /// Says that the change of `range` is done.
     fn disturbed(&mut self, range: &Range<u64>);
 }
 

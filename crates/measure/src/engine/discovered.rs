@@ -6,16 +6,17 @@ use crate::engine::psync::Psync;
 use crate::engine::{Fault, Perform};
 use ioscape_schema::Request;
 
-/// Two ways to the same file.
+/// A buffered and a direct way to the same file.
 pub(crate) struct Discovered<C: Content = Stamp> {
     buffered: Psync<C>,
     direct: Psync<C>,
-    /// Requests larger than this, in bytes, are direct.
+    /// Requests larger than this, in bytes, use direct I/O.
     above: u64,
 }
 
 impl<C: Content> Discovered<C> {
-    /// An engine that sends requests of more than `above` bytes through `direct` and all others through `buffered`.
+    /// Creates an engine that sends requests of more than `above` bytes through `direct` and all
+    /// others through `buffered`.
     pub(crate) fn new(buffered: Psync<C>, direct: Psync<C>, above: u64) -> Self {
         Self { buffered, direct, above }
     }

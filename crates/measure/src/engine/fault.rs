@@ -1,8 +1,8 @@
-//! The first failure of a worker: what it was doing, where, and the system's error number.
+//! The first failure of a worker: its action, the place in the file, and the system's error number.
 
 use ioscape_schema::Op;
 
-/// What a worker was doing when it failed; crosses the shared memory as its number.
+/// The action of a worker when it failed. Its number crosses the shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Action {
@@ -10,28 +10,28 @@ pub(crate) enum Action {
     Open = 1,
     /// Reading.
     Read,
-    /// A read that met the end of the file.
+    /// A read at the end of the file.
     EndOfFile,
     /// Writing.
     Write,
-    /// Writing dirty pages to storage.
+    /// Writing back dirty pages.
     Sync,
     /// Mapping the file.
     Map,
-    /// Making an `io_uring`.
+    /// Creating an `io_uring`.
     Ring,
-    /// Joining the memory group.
+    /// Joining the control group that limits memory.
     Join,
-    /// Taking memory or a thread.
+    /// Allocating memory or starting a thread.
     Resource,
     /// Locking buffers in memory.
     Lock,
-    /// Asking for requests that leave nothing in the file cache.
+    /// Requesting I/O that leaves nothing in the file cache.
     Uncached,
 }
 
 impl Action {
-    /// All of them, in the order of their numbers.
+    /// All actions, in the order of their numbers.
     const ALL: [Self; 11] = [
         Self::Open,
         Self::Read,
@@ -51,7 +51,7 @@ impl Action {
         Self::ALL.into_iter().find(|action| *action as u64 == number)
     }
 
-    /// The verb of its error sentence: `cannot VERB FILE`.
+    /// The verb in its error message: `cannot VERB FILE`.
     pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -71,27 +71,28 @@ impl Action {
 /// The first failure of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What it was doing.
+    /// What the worker was doing.
     pub(crate) action: Action,
-    /// Where in the file; `u64::MAX` where there is no place.
+    /// Offset in the file; `u64::MAX` if none applies.
     pub(crate) offset: u64,
     /// The system's error number; 0 at the end of the file.
     pub(crate) errno: i32,
 }
 
 impl Fault {
-    /// A failure without a place in the file.
+    /// Creates a failure without a place in the file.
     pub(crate) fn new(action: Action, errno: i32) -> Self {
         Self { action, offset: u64::MAX, errno }
     }
 
-    /// A failure of the part of a request that begins at `offset`.
+    /// Creates a failure of the part of a request that begins at `offset`.
     #[cold]
     pub(crate) fn at(action: Action, offset: u64, errno: i32) -> Self {
         Self { action, offset, errno }
     }
 
-    /// What it means that `op` moved nothing at `offset`: the end of the file, or a device that takes no more.
+    /// The failure behind an `op` that moved nothing at `offset`: the end of the file, or a device
+    /// that is full.
     #[cold]
     pub(crate) fn nothing_moved(op: Op, offset: u64) -> Self {
         match op {
@@ -101,7 +102,7 @@ impl Fault {
     }
 }
 
-/// The action of an operation.
+/// The action that stands for an operation.
 pub(crate) fn action(op: Op) -> Action {
     match op {
         Op::Read => Action::Read,

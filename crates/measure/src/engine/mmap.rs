@@ -1,4 +1,4 @@
-//! The engine of memory-mapped files: loads and stores on a shared mapping.
+//! The engine for memory-mapped files: loads and stores on a shared mapping.
 #![expect(unsafe_code, reason = "a mapping of a file that only workers of this session change")]
 
 use crate::engine::buffer::{Buffer, Stamp};
@@ -9,7 +9,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
 use std::ptr::NonNull;
 
-/// A mapping of the set and the buffer of one stream.
+/// A mapping of the set, and the buffer of one stream.
 pub(crate) struct Mmap<C: Content = Stamp> {
     base: NonNull<u8>,
     len: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Mmap<C: Content = Stamp> {
 }
 
 impl<C: Content> Mmap<C> {
-    /// Maps the first `len` bytes of `file`, for stores too if `write`.
+    /// Maps the first `len` bytes of `file`, writable if `write`.
     pub(crate) fn new(
         file: &File,
         len: u64,
@@ -38,9 +38,11 @@ impl<C: Content> Mmap<C> {
         Ok(Self { base, len, buffer, content, flight: C::Flight::default() })
     }
 
-    /// Tells the kernel how the mapping will be used; a kernel that takes no advice goes without.
+    /// Advises the kernel how the mapping will be used. A kernel that rejects the advice does
+    /// without.
     pub(crate) fn advise(&self, advice: rustix::mm::Advice) {
-        // SAFETY: the range is this mapping, and none of the advices given here changes what it holds.
+        // SAFETY: the range is this mapping, and none of the advice given here changes its
+        // contents.
         let _ =
             unsafe { rustix::mm::madvise(self.base.as_ptr().cast(), self.len as usize, advice) };
     }
@@ -66,8 +68,9 @@ impl<C: Content> Perform for Mmap<C> {
             return Err(Fault::at(action(request.op), request.offset, libc::EINVAL));
         }
         let buffer = self.buffer.as_mut_ptr();
-        // SAFETY: `offset + len` was just found to be inside the mapping and `len` inside the buffer, which do not
-        // overlap. Other workers may change the same bytes meanwhile; the bytes are never interpreted.
+        // SAFETY: the checks above ensure that `offset + len` lies inside the mapping and `len`
+        // inside the buffer; these do not overlap. Other workers may change the same bytes
+        // meanwhile, but the bytes are never interpreted.
         unsafe {
             let mapped = self.base.as_ptr().add(request.offset as usize);
             match request.op {
@@ -82,8 +85,8 @@ impl<C: Content> Perform for Mmap<C> {
 
 impl<C: Content> Drop for Mmap<C> {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nothing refers into it any more.
-        // Failure would only leave the mapping in place.
+        // SAFETY: the mapping is ours and nothing refers to it any more. A failure would only leave
+        // the mapping in place.
         let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.len as usize) };
     }
 }

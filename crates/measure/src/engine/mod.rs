@@ -1,4 +1,5 @@
-//! How requests reach the kernel: one module per engine, and the loop that drives those with one request at a time.
+//! How requests reach the kernel: one module per engine, and the loop that drives the engines with
+//! one request at a time.
 
 pub(crate) mod buffer;
 pub(crate) mod content;
@@ -16,16 +17,16 @@ use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
 use ioscape_schema::Request;
 
-/// An engine that carries out one request after the other.
+/// An engine that carries out one request after another.
 pub(crate) trait Perform {
-    /// Gets ready what does not belong to the response time.
+    /// Does the preparation that does not count towards the response time.
     #[inline]
     fn prepare(&mut self, _request: &Request) {}
 
-    /// Carries out the whole request, in several calls if the kernel moves less at a time.
+    /// Carries out the whole request, in several calls if the kernel transfers less at a time.
     fn perform(&mut self, request: &Request) -> Result<(), Fault>;
 
-    /// Looks at what the request moved, which does not belong to the response time either.
+    /// Checks what the request transferred, which does not count towards the response time either.
     #[inline]
     fn conclude(&mut self, _request: &Request) {}
 }

@@ -1,4 +1,5 @@
-//! The engine without I/O: what generating, timing and recording a request costs by itself.
+//! The engine without I/O: it shows what generating, timing and recording a request costs by
+//! itself.
 
 use crate::engine::{Fault, Perform};
 use ioscape_schema::Request;

@@ -9,19 +9,21 @@ use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 use std::ops::Range;
 
-/// `RWF_ATOMIC` of linux/fs.h (kernel 6.11): a direct write that is on storage whole or not at all, or is refused.
+/// `RWF_ATOMIC` of linux/fs.h (kernel 6.11): a direct write reaches storage whole or not at all, or
+/// is refused.
 const ATOMIC: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x40);
 
-/// Files that sequential runs are read through, each run by one of them: the kernel reads ahead by open file.
+/// File descriptions for reading sequential runs, one per run: the kernel's read-ahead works per
+/// open file.
 struct Readers {
-    /// Where the run of each goes on, and when it was used last.
+    /// For each file, where its run continues and when it was last used.
     files: Vec<(File, u64, u64)>,
     used: u64,
     chosen: usize,
 }
 
 impl Readers {
-    /// Chooses the file whose run `request` continues, or the one that was not used for the longest time.
+    /// Chooses the file whose run `request` continues, or else the least recently used one.
     fn choose(&mut self, request: &Request) {
         let follows = self.files.iter().position(|(_, next, _)| *next == request.offset);
         let oldest = || (0..self.files.len()).min_by_key(|at| self.files[*at].2);
@@ -49,20 +51,20 @@ pub(crate) struct Psync<C: Content = Stamp> {
 }
 
 impl<C: Content> Psync<C> {
-    /// An engine on `file` for requests of up to the size of `buffer`.
+    /// Creates an engine on `file` for requests of up to the size of `buffer`.
     pub(crate) fn new(file: File, buffer: Buffer, content: C) -> Self {
         let (flight, none) = (C::Flight::default(), ReadWriteFlags::empty());
         Self { file, buffer, content, flight, read_flags: none, write_flags: none, readers: None }
     }
 
-    /// The same with sequential runs read through `files`, if there are any.
+    /// Reads sequential runs through `files`, if there are any.
     pub(crate) fn with_readers(mut self, files: Vec<File>) -> Self {
         let files: Vec<_> = files.into_iter().map(|file| (file, 0, 0)).collect();
         self.readers = (!files.is_empty()).then_some(Readers { files, used: 0, chosen: 0 });
         self
     }
 
-    /// Does `change`, something else than a write that changes `range`.
+    /// Carries out `change`, something other than a write that changes `range`.
     pub(crate) fn disturb<T>(&mut self, range: &Range<u64>, change: impl FnOnce() -> T) -> T {
         self.content.disturb(range);
         let done = change();
@@ -70,19 +72,19 @@ impl<C: Content> Psync<C> {
         done
     }
 
-    /// The same with `flags` on every request (`preadv2` and `pwritev2`).
+    /// Passes `flags` with every request (`preadv2` and `pwritev2`).
     pub(crate) fn with_flags(mut self, flags: ReadWriteFlags) -> Self {
         (self.read_flags, self.write_flags) = (flags, flags);
         self
     }
 
-    /// The same with writes that are whole or not at all.
+    /// Makes writes atomic: each is carried out whole or not at all.
     pub(crate) fn with_atomic_writes(mut self) -> Self {
         self.write_flags |= ATOMIC;
         self
     }
 
-    /// One system call for the part of the request behind its first `done` bytes.
+    /// Issues one system call for the part of the request after its first `done` bytes.
     #[inline]
     fn call(&mut self, request: &Request, done: usize) -> Result<usize, Errno> {
         let len = request.len as usize;
@@ -100,7 +102,7 @@ impl<C: Content> Psync<C> {
         }
     }
 
-    /// Goes on where the first call of a request ended short or was interrupted.
+    /// Continues a request whose first call was short or was interrupted.
     #[cold]
     fn finish(
         &mut self,

@@ -1,4 +1,5 @@
-//! The engine of deep queues: `io_uring` with a registered file and registered buffers, submitted in batches.
+//! The engine for deep queues: `io_uring` with a registered file and registered buffers, submitted
+//! in batches.
 #![expect(
     unsafe_code,
     reason = "the kernel is given pointers to buffers that live as long as the ring"
@@ -16,40 +17,43 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// One place in the queue: its buffer and what is in flight in it.
+/// One slot of the queue: its buffer and the request in flight in it.
 struct Slot<F> {
     buffer: Buffer,
     request: Request,
-    /// Bytes of the request that short transfers have moved already.
+    /// Bytes of the request that short transfers have already moved.
     done: u32,
     issued: u64,
-    /// What its content is checked against.
+    /// What the contents of the request are checked against.
     flight: F,
 }
 
-/// The queue is filled by its eighths: handed in all at once, requests that complete together would stay together, and the
-/// device would find its queue empty while the next ones are made.
+/// The queue is filled in eighths. If all requests were submitted at once, those that complete
+/// together would stay together, and the device would find its queue empty while the next ones are
+/// generated.
 const PARTS: usize = 8;
 
-/// A ring, its slots, and which of them wait for what.
+/// A ring, its slots, and the state of each slot.
 pub(crate) struct Uring<C: Content = Stamp> {
-    // Declared before the slots, so that it is dropped first: the kernel lets go of the buffers before they are freed.
+    // Declared before the slots, so that it is dropped first: the kernel releases the buffers
+    // before they are freed.
     ring: IoUring,
     slots: Vec<Slot<C::Flight>>,
     /// Slots without a request.
     free: Vec<u16>,
-    /// Slots whose request has to be submitted, for the first time or again.
+    /// Slots whose request must be submitted, for the first time or again.
     unsubmitted: Vec<u16>,
-    /// New requests handed in by one call.
+    /// The number of new requests submitted by one call.
     batch: usize,
     registered: bool,
     content: C,
-    // The ring holds the registered file; this keeps its description alive for plain opcodes alike.
+    // The ring holds the registered file; this keeps its description open for plain opcodes too.
     _file: File,
 }
 
 impl<C: Content> Uring<C> {
-    /// A ring on `file` with one slot per buffer; to be made by the thread that drives it.
+    /// Creates a ring on `file` with one slot per buffer. Must be called by the thread that drives
+    /// it.
     pub(crate) fn new(file: File, buffers: Vec<Buffer>, content: C) -> Result<Self, Fault> {
         let depth = buffers.len().clamp(1, 32768) as u32;
         let ring = make_ring(depth).map_err(fault)?;
@@ -58,7 +62,7 @@ impl<C: Content> Uring<C> {
             .iter()
             .map(|b| libc::iovec { iov_base: b.as_ptr().cast_mut().cast(), iov_len: b.len() })
             .collect();
-        // SAFETY: the buffers stay where they are until the ring, dropped before them, is gone.
+        // SAFETY: the buffers stay in place until the ring, which is dropped before them, is gone.
         let registered = unsafe { ring.submitter().register_buffers(&vectors) }.is_ok();
         let free = (0..buffers.len() as u16).rev().collect();
         let request = Request { op: Op::Read, offset: 0, len: 0 };
@@ -77,13 +81,17 @@ impl<C: Content> Uring<C> {
         Ok(Self { ring, slots, free, unsubmitted, batch, registered, content, _file: file })
     }
 
-    /// Whether the kernel took the buffers for registered I/O; it refuses where too little memory may be locked.
+    /// Whether the kernel registered the buffers. It refuses where the limit on locked memory is
+    /// too low.
     pub(crate) fn is_registered(&self) -> bool {
         self.registered
     }
 
-    /// Keeps as many requests in flight as there are slots until the conductor stops the run, then waits for the rest. Where the process
-    /// thinks, it does so when all of them have ended, as long as for one after the other.
+    /// Keeps all slots in flight until the conductor stops the run, then waits for the requests in
+    /// flight.
+    ///
+    /// If the process thinks, it does so once all of them have ended, for as long as if it had
+    /// issued them one after another.
     pub(crate) fn drive<S: FnMut() -> Request, K: Keep>(
         &mut self,
         source: &mut S,
@@ -99,10 +107,12 @@ impl<C: Content> Uring<C> {
             self.submit(usize::from(is_full))?;
             let now = stream.clock.raw();
             done += self.reap(&mut |request, issued| stream.record(request, issued, now))?;
-            // What the cache serves has ended before the next is issued, so that slots are always free.
+            // Cached requests end before the next ones are issued, so that there are always free
+            // slots.
             let is_round = is_full || done as usize >= self.slots.len();
             if is_round && stream.thinks() {
-                // What is in flight would be seen to end only after the pause.
+                // Otherwise, the completions of requests in flight would be seen only after the
+                // pause.
                 done += self.drain(stream)?;
                 stream.think(std::mem::take(&mut done));
             }
@@ -110,7 +120,7 @@ impl<C: Content> Uring<C> {
         self.drain(stream).map(drop)
     }
 
-    /// Waits for all that is in flight; returns how many requests ended.
+    /// Waits for all requests in flight; returns how many ended.
     fn drain<K: Keep>(&mut self, stream: &mut Stream<'_, K>) -> Result<u32, Fault> {
         let mut ended = 0;
         while self.free.len() < self.slots.len() {
@@ -121,8 +131,8 @@ impl<C: Content> Uring<C> {
         Ok(ended)
     }
 
-    /// Carries out requests until there are none left, as many in flight as there are slots; `record` is told of each with the clock at its
-    /// issue and completion.
+    /// Carries out requests until there are none left, with all slots in flight. Calls `record` for
+    /// each request, with the clock at its issue and at its completion.
     pub(crate) fn all(
         &mut self,
         source: &mut impl FnMut() -> Option<Request>,
@@ -142,7 +152,7 @@ impl<C: Content> Uring<C> {
         }
     }
 
-    /// Gives free slots a request each, up to a batch, as long as there are any.
+    /// Gives each free slot a request, up to one batch, as long as there are any.
     fn fill<S: FnMut() -> Option<Request>>(
         &mut self,
         source: &mut S,
@@ -168,7 +178,7 @@ impl<C: Content> Uring<C> {
         Ok(())
     }
 
-    /// Hands all that is unsubmitted to the kernel and waits for `want` completions.
+    /// Submits everything that is unsubmitted and waits for `want` completions.
     fn submit(&mut self, want: usize) -> Result<(), Fault> {
         let mut waiting = std::mem::take(&mut self.unsubmitted);
         for index in waiting.drain(..) {
@@ -181,7 +191,8 @@ impl<C: Content> Uring<C> {
         self.unsubmitted = waiting;
         match self.ring.submit_and_wait(want) {
             Ok(_) => Ok(()),
-            // Nothing is lost: what was not taken stays in the queue, and completions are reaped next.
+            // Nothing is lost: entries that were not accepted stay in the queue, and completions
+            // are reaped next.
             Err(e)
                 if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) =>
             {
@@ -191,7 +202,7 @@ impl<C: Content> Uring<C> {
         }
     }
 
-    /// The submission entry of what is left of a slot's request.
+    /// The submission entry for the rest of a slot's request.
     fn entry(&mut self, index: u16) -> squeue::Entry {
         let slot = &mut self.slots[usize::from(index)];
         let Request { op, offset, len } = slot.request;
@@ -211,7 +222,8 @@ impl<C: Content> Uring<C> {
         entry.user_data(u64::from(index))
     }
 
-    /// Takes all completions and tells `record` of each finished request and its issue; returns how many there were.
+    /// Takes all completions and calls `record` with each finished request and its time of issue;
+    /// returns how many finished.
     fn reap(&mut self, record: &mut impl FnMut(&Request, u64)) -> Result<u32, Fault> {
         let mut finished = 0;
         for completion in self.ring.completion() {
@@ -230,7 +242,8 @@ impl<C: Content> Uring<C> {
     }
 }
 
-/// Accounts a completion to its slot; true when the whole request is done, false when the rest must be submitted.
+/// Applies a completion to its slot. Returns true when the whole request is done, false when the
+/// rest must be submitted.
 #[inline]
 fn progress<F>(slot: &mut Slot<F>, completion: &cqueue::Entry) -> Result<bool, Fault> {
     let Request { op, offset, len } = slot.request;
@@ -246,17 +259,18 @@ fn progress<F>(slot: &mut Slot<F>, completion: &cqueue::Entry) -> Result<bool, F
     }
 }
 
-/// A failure of a ring, not of a request.
+/// A failure of the ring itself, not of a request.
 fn fault(e: io::Error) -> Fault {
     Fault::new(Action::Ring, e.raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Makes a ring and closes it, to see whether that is possible here.
+/// Creates a ring and closes it, to find out whether that is possible here.
 pub(crate) fn trial() -> Result<(), Fault> {
     make_ring(1).map(drop).map_err(fault)
 }
 
-/// A ring with the least overhead this kernel offers: older kernels answer `EINVAL` to flags they do not know.
+/// Creates a ring with the least overhead that this kernel offers. Older kernels answer `EINVAL` to
+/// flags that they do not know.
 fn make_ring(depth: u32) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_single_issuer().setup_defer_taskrun();

@@ -1,4 +1,5 @@
-//! A replay whose requests come in batches: one thread reads them, those of the replay issue them.
+//! A replay whose requests come in batches: one thread reads them, and the threads of the replay
+//! issue them.
 
 use super::{ReplayOptions, ReplayWatch, Replayed, run, run_verified};
 use crate::verify::Ledger;
@@ -10,27 +11,28 @@ use ioscape_schema::{Io, Placed, VerifyReport};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Batches of requests that wait for their time.
+/// The number of batches that may wait to be issued.
 const AHEAD: usize = 8;
 
-/// What is replayed on, and how.
+/// The target of a replay, and how to carry it out.
 #[derive(Clone, Copy)]
 pub struct ReplayJob<'a> {
-    /// What the requests go to.
+    /// The target of the requests.
     pub target: &'a Target,
     /// What its blocks hold, if they are verified.
     pub ledger: Option<&'a Ledger>,
-    /// How.
+    /// How to replay.
     pub options: &'a ReplayOptions,
     /// The clock.
     pub clock: &'a Clock,
-    /// Who may stop it, and who is told how far it is.
+    /// What may stop the replay, and what receives its progress.
     pub watch: &'a ReplayWatch,
 }
 
 impl ReplayJob<'_> {
-    /// Replays what `next` puts into an empty batch, on this thread, until it gives `false` or fails, which is told beside what was done;
-    /// `place` tells where each request goes.
+    /// Replays the requests that `next` puts into an empty batch, until it returns `false` or
+    /// fails. `next` runs on this thread; its failure is reported beside what was done. `place`
+    /// says where each request goes.
     ///
     /// # Errors
     /// The replay could not begin, or `next` failed before anything was done.

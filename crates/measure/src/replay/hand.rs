@@ -1,4 +1,4 @@
-//! What one thread of a replay does with a request: reading, writing, flushing, giving back.
+//! What one thread of a replay does with a request: read, write, flush or discard.
 
 use super::options::ReplayOptions;
 use crate::engine::buffer::Buffer;
@@ -13,10 +13,10 @@ use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io;
 
-/// Longest buffer of a thread in bytes; longer requests are carried out in parts.
+/// The largest buffer of a thread in bytes. Longer requests are carried out in parts.
 const MOST_BUFFER: u32 = 4 << 20;
 
-/// Number of kinds of requests.
+/// The number of kinds of requests.
 pub(super) const KINDS: usize = 4;
 
 /// Kinds of requests.
@@ -24,11 +24,11 @@ pub(super) const KINDS: usize = 4;
 pub(super) enum Kind {
     /// A read.
     Read,
-    /// A write, with the flush before it and the one behind it if it has them.
+    /// A write, including the flushes before and after it, if any.
     Write,
     /// A flush alone.
     Flush,
-    /// Bytes given back or zeroed.
+    /// A range that is discarded or zeroed.
     Discard,
 }
 
@@ -45,12 +45,12 @@ pub(super) fn kind(io: &Io) -> Kind {
     }
 }
 
-/// Bytes of the buffer of one thread.
+/// Size of the buffer of one thread in bytes.
 pub(super) fn buffer_bytes(options: &ReplayOptions) -> u32 {
     options.largest.clamp(1, MOST_BUFFER).next_multiple_of(4096)
 }
 
-/// A file of its own and a buffer.
+/// One thread's own file and buffer.
 pub(super) struct Hand<C: Content> {
     file: File,
     engine: Psync<C>,
@@ -74,7 +74,7 @@ impl<C: Content> Hand<C> {
         Ok(Self { file: open()?, engine: Psync::new(open()?, buffer, content), longest })
     }
 
-    /// Gets ready what does not belong to the response time.
+    /// Does the preparation that does not count towards the response time.
     pub(super) fn prepare(&mut self, io: &Io) {
         if !matches!(kind(io), Kind::Read | Kind::Write) {
             return;
@@ -83,7 +83,8 @@ impl<C: Content> Hand<C> {
         self.engine.prepare(&Request { len, ..io.request });
     }
 
-    /// Carries a request out and says what it was; `None` is a discard that the target does not take.
+    /// Carries out a request and returns its kind; `None` means a discard that the target does not
+    /// support.
     pub(super) fn carry_out(&mut self, io: &Io) -> Result<Option<Kind>, Fault> {
         let kind = kind(io);
         match kind {
@@ -127,7 +128,8 @@ impl<C: Content> Hand<C> {
         Ok(())
     }
 
-    /// Looks at what the last part of a request moved, which does not belong to the response time.
+    /// Checks what the last part of a request transferred, which does not count towards the
+    /// response time.
     pub(super) fn conclude(&mut self, io: &Io) {
         if !matches!(kind(io), Kind::Read | Kind::Write) {
             return;
@@ -147,7 +149,7 @@ impl<C: Content> Hand<C> {
         let range = offset..offset.saturating_add(u64::from(len));
         let flags = how | FallocateFlags::KEEP_SIZE;
         let file = &self.file;
-        // On a file system in memory any signal ends it.
+        // On a file system in memory, any signal interrupts this call.
         let give = || retry_on_intr(|| rustix::fs::fallocate(file, flags, offset, u64::from(len)));
         match self.engine.disturb(&range, give) {
             Ok(()) => Ok(Some(Kind::Discard)),

@@ -1,7 +1,9 @@
-//! Replays requests on a target at given times: open loop, as many in flight as asked, and how late each one was.
+//! Replays requests on a target at given times: open loop, with at most a given number in flight,
+//! reporting how late each one was.
 //!
-//! Each of the threads takes the next request, sleeps until it is due, and carries it out; so requests are issued on time as long
-//! as one thread is free. What the processors and the kernel's timer make late is counted, not hidden.
+//! Each thread takes the next request, sleeps until it is due, and carries it out. So requests are
+//! issued on time as long as one thread is free. Delays by the processors and by the kernel's timer
+//! are counted, not hidden.
 
 mod batches;
 mod hand;
@@ -18,10 +20,10 @@ use crate::engine::{Action, Fault};
 use crate::verify::notes::Notes;
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, Sealed};
-use crate::worker::rows;
+use crate::worker::rows::{self, KeptRows};
 use hand::{Hand, KINDS};
 use ioscape_machine::cache;
-use ioscape_machine::clock::{Clock, monotonic_ns};
+use ioscape_machine::clock::{Clock, monotonic_ns, unix_ns};
 use ioscape_machine::error::Error;
 use ioscape_machine::parallel::on_threads;
 use ioscape_machine::target::Target;
@@ -34,24 +36,25 @@ use std::time::{Duration, Instant};
 
 /// Names of the kinds of requests.
 const NAMES: [&str; KINDS] = ["read", "write", "flush", "discard"];
-/// How often progress is told and an interruption is seen.
+/// How often progress is reported and interruptions are noticed.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Who may stop a replay, and who is told how far it is.
+/// What may stop a replay, and what receives its progress.
 #[derive(Clone, Default)]
 pub struct ReplayWatch {
-    /// Set to stop soon; what was done by then is the result.
+    /// Set to stop soon. The result is what was done by then.
     pub interrupt: Arc<AtomicBool>,
-    /// Called a few times a second with the requests issued so far and the time since the beginning in nanoseconds.
+    /// Called a few times a second with the number of requests issued so far and the nanoseconds
+    /// since the beginning.
     pub on_progress: Option<Arc<dyn Fn(u64, u64) + Send + Sync>>,
 }
 
-/// What was done.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub struct Replayed {
-    /// By kind, those that there were.
+    /// The figures of each kind of request that occurred.
     pub kinds: Vec<ReplayedKind>,
-    /// Discards that the target does not take.
+    /// Discards that the target does not support.
     pub refused: u64,
     /// Requests that went to another place than in the trace.
     pub moved: u64,
@@ -59,30 +62,33 @@ pub struct Replayed {
     pub rounded: u64,
     /// Requests that were made shorter.
     pub cut: u64,
-    /// From the beginning to the last completion.
+    /// Time from the beginning to the last completion.
     pub elapsed_ns: u64,
-    /// How late requests were issued; absent as fast as possible.
+    /// How late requests were issued; absent for a replay as fast as possible.
     pub lateness_ns: Option<Distribution>,
-    /// Whether it was stopped.
+    /// Whether the replay was stopped.
     pub interrupted: bool,
-    /// The request or the flush at the end that failed and ended it; what was done before is told all the same.
+    /// The failure that ended the replay: of a request, or of the flush at the end. The figures
+    /// cover what was done before it.
     pub failed: Option<Error>,
-    /// What speaks against the figures.
+    /// Doubts about the figures.
     pub warnings: Vec<Warning>,
-    /// The first requests in the order of their arrival, as they went: `queued_ns` is when they were due.
-    pub rows: Vec<Io>,
+    /// The first requests in the order of arrival, as they were issued; `queued_ns` is when they
+    /// were due.
+    pub rows: KeptRows,
 }
 
-/// What the threads of a replay share.
+/// The state shared by the threads of a replay.
 struct Shared<'a, S> {
     options: &'a ReplayOptions,
     clock: &'a Clock,
     source: Mutex<S>,
     ready: Barrier,
-    /// Requests that are kept one by one.
+    /// The most requests that are kept one by one.
     rows_most: u64,
-    /// When it began, on the kernel's monotonic clock, which stands still while the machine is suspended: the clock of the response times may
-    /// go on then, and all that would have been due meanwhile would be issued at once.
+    /// When the replay began, on the kernel's monotonic clock, which stands still while the machine
+    /// is suspended. The clock for the response times may go on then; by that clock, every request
+    /// due during the suspension would be issued at once.
     start_ns: OnceLock<u64>,
     stop: AtomicBool,
     fault: Mutex<Option<Fault>>,
@@ -93,17 +99,19 @@ struct Shared<'a, S> {
 /// Refuses a replay whose buffers would take more than half of the available memory.
 ///
 /// # Errors
-/// The refusal.
+/// The buffers need too much memory.
 pub fn check_memory(options: &ReplayOptions) -> Result<(), Error> {
     let each = u64::from(hand::buffer_bytes(options));
     let all = each.saturating_mul(u64::from(options.in_flight.max(1)));
     check_room(all, BUFFERS, None, "allow fewer --in-flight")
 }
 
-/// Carries out the requests of `source` on `target`: times are counted from 0, places lie within the target.
+/// Carries out the requests of `source` on `target`. Their times count from 0, and their places lie
+/// within the target.
 ///
 /// # Errors
-/// The target cannot be opened so. A request that fails is told beside what was done before.
+/// The target cannot be opened for this. A request that fails is reported beside what was done
+/// before it.
 pub fn run<S, P>(
     target: &Target,
     options: &ReplayOptions,
@@ -120,11 +128,13 @@ where
     run_with(target, options, clock, watch, source, stamp)
 }
 
-/// The same; every block that is written carries what it takes to check it, reads check those that `ledger` knows of, and all of
-/// them are read back at the end unless the replay was stopped or failed.
+/// Like [`run`], with verification: every written block carries what is needed to check it, and
+/// reads check the blocks that `ledger` knows. All of these are read back at the end, unless the
+/// replay was stopped or failed.
 ///
 /// # Errors
-/// As of [`run`]; what is found in the blocks is no failure, and a failure of the reading back is told beside what was done before.
+/// As for [`run`]. Wrong blocks are no error. A failure while reading back is reported beside what
+/// was done before.
 pub fn run_verified<S, P>(
     target: &Target,
     ledger: &Ledger,
@@ -151,7 +161,8 @@ where
     Ok((done, notes.report(ledger.block_bytes, name)))
 }
 
-/// Drops what was written from the file cache, reads it back and checks it; whether it came to the end before `watch` stopped it.
+/// Drops the written data from the file cache, reads it back and checks it. Returns whether it
+/// finished before `watch` stopped it.
 fn check_all(
     target: &Target,
     ledger: &Ledger,
@@ -205,15 +216,18 @@ where
     let done: Vec<_> = done.into_iter().flatten().collect();
     let fault = shared.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
     let failed = fault.or_else(|| {
-        // Pages lost on the way to storage are reported to those who had the file open.
+        // The kernel reports pages lost on the way to storage only to those who had the file open.
         let synced = options.writes.then(|| rustix::fs::fdatasync(&file))?;
         synced.err().map(|error| Fault::new(Action::Sync, error.raw_os_error()))
     });
     let failed = failed.map(|fault| failure::from_fault(fault, target.path()));
-    Ok(Replayed { failed, ..summary(&done, options, watch, stopped) })
+    let start_ns = shared.start_ns.get();
+    let began_unix_ns = start_ns.and_then(|at| unix_ns(monotonic_ns().saturating_sub(*at)));
+    Ok(Replayed { failed, ..summary(&done, options, watch, stopped, began_unix_ns) })
 }
 
-/// Tells progress and passes interruptions on, until all threads are done; the stops of this program.
+/// Reports progress and passes on interruptions until all threads are done; returns the stops of
+/// this program.
 fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> Stopped {
     let mut stops = Stops::new();
     while shared.working.load(Ordering::Acquire) > 0 {
@@ -231,7 +245,7 @@ fn look<S>(shared: &Shared<'_, S>, watch: &ReplayWatch) -> Stopped {
     stops.all()
 }
 
-/// What one thread found.
+/// The findings of one thread.
 #[derive(Default)]
 struct Found {
     counters: [Counters; KINDS],
@@ -244,7 +258,7 @@ struct Found {
     rows: Vec<Io>,
 }
 
-/// Counts a thread as done whatever ends it.
+/// Counts a thread as done, however it ends.
 struct Working<'a>(&'a AtomicUsize);
 
 impl Drop for Working<'_> {
@@ -260,7 +274,8 @@ where
     C: Content,
 {
     let _working = Working(&shared.working);
-    // The kernel may else wake a sleeper 50 us late, to wake others with it; where it refuses, that is part of the lateness.
+    // Otherwise, the kernel may wake a sleeper 50 us late in order to wake others with it. Where it
+    // refuses, that adds to the lateness.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let mut found = Found::default();
     shared.ready.wait();
@@ -270,7 +285,7 @@ where
         let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
         let Some(placed) = next.map(Into::into) else { break };
         let io = placed.io;
-        // What is checked must not count as under way while it waits for its time.
+        // A verified write must not count as under way while it waits until it is due.
         if !C::CHECKS {
             hand.prepare(&io);
         }
@@ -292,7 +307,8 @@ where
         let done = hand.carry_out(&io);
         let took_ns = shared.clock.nanos_between(issued, shared.clock.raw());
         found.last_ns = since();
-        // What a request left that failed is not known: what it began to write stays under way, which no one judges.
+        // The outcome of a failed request is unknown: what it began to write stays under way, and
+        // is never judged.
         if done.is_ok() {
             hand.conclude(&io);
         }
@@ -323,7 +339,7 @@ fn due_ns(io: &Io, speed: f64) -> u64 {
     (io.queued_ns as f64 / speed) as u64
 }
 
-/// Whether the time came before the replay was stopped.
+/// Sleeps until `due_ns`; returns false if the replay was stopped first.
 fn sleep_until(due_ns: u64, since: &impl Fn() -> u64, stop: &AtomicBool) -> bool {
     loop {
         let left = due_ns.saturating_sub(since());
@@ -342,6 +358,7 @@ fn summary(
     options: &ReplayOptions,
     watch: &ReplayWatch,
     stopped: Stopped,
+    began_unix_ns: Option<i64>,
 ) -> Replayed {
     let mut counters: [Counters; KINDS] = Default::default();
     let mut late = Counters::new();
@@ -370,7 +387,7 @@ fn summary(
         interrupted: watch.interrupt.load(Ordering::Relaxed),
         failed: None,
         warnings: stops::doubt(stopped, elapsed_ns as f64 / 1e9).into_iter().collect(),
-        rows,
+        rows: KeptRows { rows, began_unix_ns },
     }
 }
 

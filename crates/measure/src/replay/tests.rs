@@ -1,4 +1,4 @@
-//! Replays of a few requests on files of our own.
+//! Replays of a few requests on our own files.
 
 use super::hand::{Kind, kind};
 use super::*;
@@ -28,7 +28,7 @@ fn replay(rows: Vec<Io>, options: &ReplayOptions, watch: &ReplayWatch) -> (Vec<u
     (std::fs::read(&path).unwrap(), done)
 }
 
-/// The file at `path`, whose data may be destroyed, and a ledger of its first 64 KiB.
+/// Returns the file at `path`, whose data may be destroyed, and a ledger of its first 64 KiB.
 fn verified(path: &Path) -> (Target, Ledger) {
     std::fs::write(path, vec![0; 1 << 20]).unwrap();
     let allowed = TargetOptions { destroy_data: true, write_needed: true };
@@ -59,12 +59,13 @@ fn every_request_goes_to_its_place_and_not_before_its_time() {
     assert_eq!(late.bins.iter().map(|bin| bin.1).sum::<u64>(), 5);
     assert!(done.elapsed_ns >= 15_000_000, "{} ns: the last was due after 15 ms", done.elapsed_ns);
     assert!(!done.interrupted);
-    // As many rows as were asked for, each due at half its time: of those that were issued first, which on a busy machine may be others.
+    // As many rows as requested, each due at half its time: those that were issued first. On a busy
+    // machine, these may be any of them.
     let due = [(0, 4096), (2_500_000, 0), (5_000_000, 65536), (10_000_000, 0), (15_000_000, 65536)];
-    let told: Vec<_> = done.rows.iter().map(|io| (io.queued_ns, io.request.offset)).collect();
+    let told: Vec<_> = done.rows.rows.iter().map(|io| (io.queued_ns, io.request.offset)).collect();
     assert!(told.len() == 3 && told.is_sorted(), "{told:?}");
     assert!(told.iter().all(|row| due.contains(row)), "{told:?}");
-    assert!(done.rows.iter().all(|io| io.issued_ns >= io.queued_ns && io.physical_ns() > 0));
+    assert!(done.rows.rows.iter().all(|io| io.issued_ns >= io.queued_ns && io.physical_ns() > 0));
 }
 
 #[test]
@@ -109,7 +110,8 @@ fn a_request_past_the_end_is_a_failure_with_its_place() {
     assert!(failed.contains("at byte 1073741824"), "{failed}");
 }
 
-/// The buffer still held the write before, which was told as one that went to the wrong place.
+/// Guards against judging the stale bytes of an earlier write in the buffer, reported as a write to
+/// the wrong place.
 #[test]
 fn of_a_read_that_fails_nothing_is_said_to_be_wrong() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
-//! The conductor: starts the workers, takes them through the phases, watches them, and collects their reports.
+//! The conductor: it starts the workers, takes them through the phases, watches them, and collects
+//! their reports.
 
 use super::fill::Filled;
 use super::options::{Course, Mark, Phase, RunOptions};
+use super::sampler::Sampler;
 use super::state::Session;
 use super::warm_up::WarmUp;
 use super::witness::Unsettled;
@@ -11,7 +13,7 @@ use crate::conductor::watched::{READY, Watched};
 use crate::together;
 use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
-use crate::worker::rows::{self, ROW_WORDS};
+use crate::worker::rows::{self, KeptRows, ROW_WORDS};
 use crate::worker::run::{Plan, carry_out};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
@@ -19,62 +21,69 @@ use ioscape_machine::load::{Contending, Load};
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_schema::statistics;
 use ioscape_schema::tally::Looks;
-use ioscape_schema::{Io, Request, Stop, Tally, Witness, Workers, Workload};
+use ioscape_schema::{Request, Stop, Tally, Witness, Workers, Workload};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Least time a worker gets to finish what is in flight.
+/// The least time that a worker gets to finish its requests in flight, in seconds.
 const GRACE_S: f64 = 10.0;
 
-/// Time beyond that for a request that a slow device or server has not answered yet.
+/// Additional time for a request that a slow device or server has not answered yet.
 const LATEST: Duration = Duration::from_secs(300);
 
-/// So long before an agreed time the counters of the machine are read, which takes a moment.
+/// How long before an agreed time the machine's counters are read, which takes a moment.
 const NEAR: Duration = Duration::from_millis(10);
 
-/// So long workers that are interrupted in a course may take to finish what is in flight, so that it can be measured as far as it went.
+/// How long interrupted workers may take to finish their requests in flight, so that the run can be
+/// measured up to the interruption.
 const CUT_OFF: Duration = Duration::from_secs(2);
 
-/// Slices of a run whose course is kept, at least.
+/// The least number of slices in which the course of a run is recorded.
 const COURSE_SLICES: f64 = 500.0;
 
-/// Workers are taken to touch the memory that they hold, which they do before they are ready, at this rate at least, in bytes per second.
+/// Workers touch the memory that they hold before they are ready. They are assumed to do so at this
+/// rate or faster, in bytes per second.
 const TOUCHED_PER_S: f64 = 0.5e9;
 
-/// Progress is told this often.
+/// How often progress is reported.
 const TELL: Duration = Duration::from_millis(200);
 
-/// All that a run yields before it is summed up.
+/// Everything that a run yields before it is summed up.
 pub(super) struct Trial {
-    /// One per stream.
+    /// The reports, one per stream.
     pub(super) reports: Vec<Report>,
     /// Bytes per second of every slice of the measured part.
     pub(super) rates: Vec<f64>,
-    /// Why it ended.
+    /// Why the run ended.
     pub(super) stop: Stop,
-    /// Length of the warm-up.
+    /// Length of the warm-up in seconds.
     pub(super) warm_up_s: f64,
-    /// What kept the warm-up from ending steady.
+    /// What was still changing when the warm-up ended; absent if it ended steady.
     pub(super) unsettled: Option<Unsettled>,
-    /// Whether the warm-up began much slower than it ended.
+    /// Whether the warm-up was much slower at its beginning than at its end.
     pub(super) began_slowly: bool,
-    /// What others did during the measured part.
+    /// What other programs did during the measured part.
     pub(super) load: Load,
-    /// Processor seconds of the kernel's own threads during it that workers may have waited for; absent where they are not seen.
+    /// Processor seconds that the kernel's own threads used during the measured part and that
+    /// workers may have waited for; absent where these threads cannot be observed.
     pub(super) kernel_s: Option<f64>,
     /// What the kernel counted during the measured part.
     pub(super) counted: Witness,
-    /// Bytes that the control group of the run held while the workers were there, whose buffers leave no room for the file cache; absent without one.
+    /// Bytes that the run's control group held while the workers were alive: their buffers leave
+    /// less room for the file cache. Absent without a control group.
     pub(super) group_usage: Option<u64>,
-    /// What was brought into the file cache before the warm-up.
+    /// What was read into the file cache before the warm-up.
     pub(super) filled: Filled,
     /// Share of the set in the file cache before the measured part.
     pub(super) resident_before: Option<f64>,
-    /// The measured requests, when they were asked for.
-    pub(super) rows: Vec<Io>,
-    /// What was moved by the end of every slice, when that was asked for.
+    /// The measured requests, if requested.
+    pub(super) rows: KeptRows,
+    /// Bytes moved by the end of each slice, if requested.
     pub(super) course: Option<Course>,
     /// Stops during the measured part.
     pub(super) stopped: Stopped,
+    /// How long a worker that had already reported was waited for in vain, in seconds; absent if
+    /// all of them ended.
+    pub(super) unclosed_s: Option<f64>,
 }
 
 impl Trial {
@@ -91,7 +100,7 @@ impl Trial {
         sum
     }
 
-    /// What all streams counted.
+    /// The counts of all streams together.
     pub(super) fn tally(&self) -> Tally {
         let mut tally = Tally::new(self.rates.clone(), self.stop);
         for report in &self.reports {
@@ -101,7 +110,8 @@ impl Trial {
         tally
     }
 
-    /// Nanoseconds that a stream thought per request, on average: in phases not what the workload says of the whole.
+    /// Nanoseconds that a stream thought per request, on average. In phases, that differs from the
+    /// workload's own think time.
     pub(super) fn thinking_ns(&self, workload: &Workload) -> f64 {
         if workload.phases.is_empty() {
             return workload.think_time_ns as f64;
@@ -125,46 +135,9 @@ struct Run<'a> {
     slice: Duration,
     told: Instant,
     stops: Stops,
-    /// What the kernel's own threads do in the measured part.
+    /// Processor time of the kernel's own threads in the measured part.
     kernel: Contending,
     course: Vec<Mark>,
-}
-
-/// Reads the live counters slice by slice.
-struct Sampler<'a> {
-    shared: &'a Shared,
-    begin: Instant,
-    last: Instant,
-    first: u64,
-    moved: u64,
-}
-
-impl<'a> Sampler<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        let now = Instant::now();
-        let [read, written] = shared.moved();
-        Self { shared, begin: now, last: now, first: read + written, moved: read + written }
-    }
-
-    /// Bytes per second since the last call.
-    fn rate(&mut self) -> f64 {
-        let now = Instant::now();
-        let [read, written] = self.shared.moved();
-        let seconds = now.duration_since(self.last).as_secs_f64();
-        let bytes = (read + written).saturating_sub(self.moved);
-        (self.last, self.moved) = (now, read + written);
-        bytes as f64 / seconds.max(1e-9)
-    }
-
-    fn elapsed_s(&self) -> f64 {
-        self.begin.elapsed().as_secs_f64()
-    }
-
-    /// What was moved by the last call.
-    fn mark(&self) -> Mark {
-        let at_s = self.last.duration_since(self.begin).as_secs_f64();
-        Mark { at_s, bytes: self.moved.saturating_sub(self.first) }
-    }
 }
 
 impl Session {
@@ -209,7 +182,7 @@ impl Session {
             crew,
             shared: &shared,
             interrupt: &options.interrupt,
-            grace: if options.course { CUT_OFF } else { Duration::ZERO },
+            grace: if options.partial { CUT_OFF } else { Duration::ZERO },
             path_of: &|_| path,
         };
         let run = Run {
@@ -226,13 +199,14 @@ impl Session {
         run.take_through(workload, buffer_bytes)
     }
 
-    /// Rows that each of `streams` may keep.
+    /// The number of rows that each of `streams` may keep.
     fn rows_of_a_stream(&self, options: &RunOptions, streams: usize) -> usize {
         rows::that_fit(options.rows_most, self.options.memory_limit) / streams.max(1)
     }
 }
 
-/// Length of a slice: a run of the least length has enough of them for a confidence interval.
+/// Length of a slice in seconds. A run of minimum length has enough slices for a confidence
+/// interval.
 fn slice_s(options: &RunOptions) -> f64 {
     if options.course {
         return (options.cap_s / COURSE_SLICES).clamp(0.004, 0.05);
@@ -240,13 +214,15 @@ fn slice_s(options: &RunOptions) -> f64 {
     (options.min_s / 15.0).min(options.warm_min_s / 10.0).clamp(0.004, 0.05)
 }
 
-/// Longest time for the workers of `workload` to make themselves ready: longer where they touch much memory first.
+/// The longest time that the workers of `workload` may take to get ready; longer if they touch much
+/// memory first.
 fn until_ready(workload: &Workload) -> Duration {
     let held_bytes = workload.memory_bytes.unwrap_or(0);
     READY + Duration::from_secs_f64(held_bytes as f64 / TOUCHED_PER_S)
 }
 
-/// The reports, at least one of which is of a measured part: none is where every stream was stuck in one request all the time.
+/// The reports, at least one of which must have a measured part. None has where every stream was
+/// stuck in one request all the time.
 fn of_any(reports: Vec<Report>) -> Result<Vec<Report>, Error> {
     match reports.iter().any(|report| report.started) {
         true => Ok(reports),
@@ -260,7 +236,7 @@ impl Run<'_> {
         let filled = self.session.fill(workload, self.options)?;
         let mut warm_up = WarmUp::new(workload, self.session);
         let (mut warm_up_s, mut unsettled) = (0.0, None);
-        // Phases are carried out once, and are measured from their first request on.
+        // Phases run only once, and are measured from their first request on.
         if workload.phases.is_empty() {
             self.shared.set_phase(phase::WARM_UP);
             (warm_up_s, unsettled) = self.warm_up(&mut warm_up)?;
@@ -273,13 +249,12 @@ impl Run<'_> {
         self.stops = Stops::new();
         let began = Instant::now();
         let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
-        let stop = match self.watched.await_all(Shared::all_started, patience) {
+        let (stop, rates) = match self.watched.await_all(Shared::all_started, patience) {
             Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }) | Ok(()) => {
                 self.measure(workload)
             }
             Err(error) => Err(error),
-        };
-        let (stop, rates) = stop?;
+        }?;
         if let Some(others) = &self.options.together {
             others.slices(&rates);
         }
@@ -289,11 +264,11 @@ impl Run<'_> {
         let group_usage = self.session.group_usage();
         let in_flight =
             u64::from(workload.process_num) * u64::from(workload.queue_depth) * buffer_bytes as u64;
-        let reports = of_any(self.finish(in_flight as f64, statistics::mean(&rates))?)?;
+        let (reports, unclosed_s) = self.finish(in_flight as f64, statistics::mean(&rates))?;
         let words = |i: usize| self.shared.report(i).get(REPORT_WORDS..).unwrap_or_default();
         let streams = reports.iter().enumerate().map(|(i, report)| (report, words(i)));
         let rows = match self.options.rows_most {
-            0 => Vec::new(),
+            0 => KeptRows::default(),
             _ => rows::collect(streams, rows::flags(workload), &self.session.clock),
         };
         let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
@@ -323,10 +298,11 @@ impl Run<'_> {
             rows,
             course: self.options.course.then_some(Course { began, marks: self.course }),
             stopped,
+            unclosed_s,
         })
     }
 
-    /// Lets one slice pass.
+    /// Waits for one slice.
     fn pass(&mut self, name: Phase) -> Result<(), Error> {
         let began = Instant::now();
         std::thread::sleep(self.slice);
@@ -341,7 +317,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs until the rate and the caches stand still or time is up; how long, and what did not stand still.
+    /// Runs until the rate and the caches are steady or time is up. Returns how long that took, and
+    /// what was still changing.
     fn warm_up(&mut self, warm_up: &mut WarmUp<'_>) -> Result<(f64, Option<Unsettled>), Error> {
         let mut sampler = Sampler::new(self.shared);
         if self.options.course {
@@ -365,7 +342,8 @@ impl Run<'_> {
         }
     }
 
-    /// Warms up until the time that all agree on is near, and gives it; `None` where nobody else takes part.
+    /// Warms up until the agreed starting time is near, and returns that time; `None` if no other
+    /// machine takes part.
     fn agreed(&mut self) -> Result<Option<Instant>, Error> {
         let Some(others) = self.options.together.clone() else {
             self.kernel = Contending::begin();
@@ -385,7 +363,7 @@ impl Run<'_> {
         Ok(Some(at))
     }
 
-    /// Begins to measure: at once, or at the time agreed.
+    /// Begins the measured part: at once, or at the agreed time.
     fn begin(&self, agreed: Option<Instant>) {
         if let Some(at) = agreed {
             together::wait_until(at);
@@ -396,8 +374,8 @@ impl Run<'_> {
         }
     }
 
-    /// Runs until all phases are over, the confidence interval is narrow enough where there are none, or time is up; the mean size of the
-    /// requests of `workload` tells how many moved the bytes.
+    /// Runs until all phases are over, the confidence interval is narrow enough (without phases),
+    /// or time is up. The mean request size of `workload` tells how many requests moved the bytes.
     fn measure(&mut self, workload: &Workload) -> Result<(Stop, Vec<f64>), Error> {
         let pass_bytes = workload.pass_bytes();
         let mut sampler = Sampler::new(self.shared);
@@ -405,14 +383,15 @@ impl Run<'_> {
         let mut looks = Looks::new(self.options.stop_rule());
         loop {
             match self.pass(Phase::Measure) {
-                Err(Error::Interrupted) if !self.course.is_empty() => {
+                Err(Error::Interrupted) if self.options.partial && !rates.is_empty() => {
                     return Ok((Stop::Interrupted, rates));
                 }
                 passed => passed?,
             }
             let is_over =
                 pass_bytes.is_some_and(|pass| self.shared.moved().iter().sum::<u64>() >= pass);
-            // At the end of the phases processes rest until all are there: what was idle is no rate, unless it is all there is.
+            // At the end of the phases, processes rest until all have finished. The rate of an idle
+            // slice counts only if there is no other.
             if !is_over || rates.is_empty() {
                 rates.push(sampler.rate());
             }
@@ -424,7 +403,8 @@ impl Run<'_> {
             }
             let ios = sampler.mark().bytes as f64 / workload.size_mean as f64;
             let elapsed_s = sampler.elapsed_s();
-            // However narrow the interval is, later phases have other rates: time alone cuts them short.
+            // However narrow the interval is, later phases have other rates, so that only time cuts
+            // them short.
             let stop = match pass_bytes {
                 Some(_) => looks.is_capped(elapsed_s).then_some(Stop::TimeCap),
                 None => looks.look(&rates, ios, elapsed_s),
@@ -435,8 +415,8 @@ impl Run<'_> {
         }
     }
 
-    /// Waits for workers that were told to stop; whether all did. After `grace` only those have more time that a device or server
-    /// keeps waiting and that are neither stopped nor held.
+    /// Waits for workers that were told to stop; returns whether all did. After `grace`, only those
+    /// get more time that wait for a device or server and are neither stopped nor held.
     fn drained(&mut self, grace: Duration) -> bool {
         let (options, begun) = (self.options, Instant::now());
         let crew = &mut self.watched.crew;
@@ -452,35 +432,46 @@ impl Run<'_> {
         true
     }
 
-    /// Tells the workers to stop and collects what they report; those that do not stop are killed.
-    fn finish(&mut self, in_flight_bytes: f64, rate: f64) -> Result<Vec<Report>, Error> {
+    /// Tells the workers to stop, collects their reports, and kills those that do not stop. If all
+    /// have reported, only the close of their file can still block; the time spent waiting for that
+    /// is returned too.
+    fn finish(
+        &mut self,
+        in_flight_bytes: f64,
+        rate: f64,
+    ) -> Result<(Vec<Report>, Option<f64>), Error> {
         self.shared.set_phase(phase::STOP);
-        // Only now, for on one processor to ask keeps the workers waiting.
+        // Not earlier: on a single processor, reading these counters would keep the workers
+        // waiting.
         self.kernel.end();
         let draining_s = if rate > 0.0 { 5.0 * in_flight_bytes / rate } else { 0.0 };
         let grace = Duration::from_secs_f64((GRACE_S + draining_s).min(300.0));
-        let options = self.options;
-        if !self.drained(grace) {
-            let (process, death) = self.watched.crew.first_silent();
-            self.watched.crew.kill();
-            if options.is_interrupted() {
-                return Err(Error::Interrupted);
-            }
-            return Err(Error::Worker { process, death });
+        let (options, begun) = (self.options, Instant::now());
+        let is_drained = self.drained(grace);
+        let load = |i| {
+            let missing = Error::Worker { process: i as u32, death: Death::Exit(DONE) };
+            Report::load(self.shared.report(i)).ok_or(missing)
+        };
+        let all = (0..self.shared.streams()).map(load);
+        let reports = all.collect::<Result<Vec<Report>, Error>>().and_then(of_any);
+        let crew = &mut self.watched.crew;
+        let silent = (!is_drained).then(|| crew.first_silent());
+        let waited_s = silent.map(|_| begun.elapsed().as_secs_f64());
+        if silent.is_some() {
+            crew.kill();
         }
         let target = &self.session.target;
-        if let Some((process, death)) = self.watched.crew.first_dead()
-            && death != Death::Exit(DONE)
-        {
-            if options.is_interrupted() && matches!(death, Death::Signal(_)) {
-                return Err(Error::Interrupted);
+        match (reports, silent, crew.first_dead()) {
+            (Ok(all), ..) if all.iter().all(|report| report.fault.is_none()) => Ok((all, waited_s)),
+            (_, Some(_), _) | (_, _, Some((_, Death::Signal(_)))) if options.is_interrupted() => {
+                Err(Error::Interrupted)
             }
-            return Err(failure::from_death(process, death, self.shared, |_| target.path()));
+            (_, Some((process, death)), _) => Err(Error::Worker { process, death }),
+            (_, _, Some((process, death))) if death != Death::Exit(DONE) => {
+                Err(failure::from_death(process, death, self.shared, |_| target.path()))
+            }
+            (reports, ..) => Ok((reports?, None)),
         }
-        let load = |i| Report::load(self.shared.report(i));
-        (0..self.shared.streams())
-            .map(|i| load(i).ok_or(Error::Worker { process: i as u32, death: Death::Exit(DONE) }))
-            .collect()
     }
 }
 
@@ -488,7 +479,8 @@ impl Run<'_> {
 mod tests {
     use super::*;
 
-    /// 400 GiB take minutes to touch, and a device that does not answer was blamed.
+    /// Guards against blaming the device for not answering while workers touch 400 GiB, which takes
+    /// minutes.
     #[test]
     fn workers_that_touch_much_memory_first_have_longer_to_be_ready() {
         let of = |memory_bytes| until_ready(&Workload { memory_bytes, ..Workload::default() });

@@ -1,5 +1,6 @@
-//! Once the workers have opened the set, what fits of it is brought into the file cache: some file systems drop a file's pages at every
-//! open, so that it is read through a file that is open already.
+//! Reads as much of the set as fits into the file cache, after the workers have opened it. Some
+//! file systems drop a file's pages at every open, so the set is read through a file that is
+//! already open.
 
 use super::options::RunOptions;
 use super::prepare::{BEHIND_CAP_S, PASS};
@@ -10,47 +11,54 @@ use ioscape_schema::{Access, Engine, Warning, WarningKind, Workload};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Share of the set that must be in the file cache for it to count as cached.
+/// Share of the set that must be in the file cache for the set to count as cached.
 const CACHED: f64 = 0.98;
 
-/// Where less than this share is in the file cache of a set that was just read, the file system keeps nothing there: it would be read before
-/// every run.
+/// If less than this share of a set that was just read is in the file cache, the file system does
+/// not cache it. It would otherwise be read before every run.
 const NOTHING: f64 = 0.01;
 
-/// A set may be this much larger than the room there is, which is only estimated, and still fit.
+/// A set still fits if it exceeds the available room by up to this factor, since that room is only
+/// an estimate.
 const FITS: f64 = 1.1;
 
-/// A set that does not fit is read where less than this share of the room holds pages of it; and pages were dropped where less than this share
-/// of those that the run before left is there.
+/// A set that does not fit is read if its pages take up less than this share of the room. Pages
+/// count as dropped if less than this share of those left by the previous run is still there.
 const COLD: f64 = 0.5;
 
-/// A set of which a part is there is dropped and read anew where that takes no longer than this, in seconds, at the rate known: what requests in
-/// sequence brought in lies in large folios, from which cached reads of 32 KiB are served twice as fast as from the single pages that are read here
-/// (ext4, Linux 6.18: 9 and 4.5 GB/s), so that a mixture of them is measured differently each time.
+/// A partly cached set is dropped and read anew if that takes no longer than this, in seconds, at
+/// the known rate.
+///
+/// Sequential requests leave large folios, which serve cached reads of 32 KiB twice as fast as the
+/// single pages that are read here (ext4, Linux 6.18: 9 and 4.5 GB/s). A mixture of both is
+/// measured differently each time.
 const ANEW_S: f64 = 0.3;
 
-/// The same where no more than this share of the set is there: most of it has to be read anyway.
+/// A set is also read anew if no more than this share of it is cached: most of it has to be read
+/// anyway.
 const ANEW_FRAC: f64 = 0.5;
 
-/// Fewer bytes tell no rate.
+/// Below this many bytes, no rate is derived.
 const RATE_LEAST: f64 = 16.0 * 1_048_576.0;
 
-/// What was brought into the file cache before a run.
+/// What was read into the file cache before a run.
 #[derive(Debug, Default)]
 pub(super) struct Filled {
     /// Whether the whole set was in the file cache when the warm-up began.
     pub(super) cached: bool,
-    /// Whether the whole set was cached or has just been read, so that it ought to be cached if there is room.
+    /// Whether the whole set was cached or has just been read, so that it should be cached if there
+    /// is room.
     pub(super) brought_in: bool,
-    /// Seconds it took; absent where nothing was read.
+    /// Seconds that reading took; absent if nothing was read.
     pub(super) elapsed_s: Option<f64>,
-    /// Rate at which what was missing was read, in bytes per second; absent where that was not measured.
+    /// Rate at which the missing part was read, in bytes per second; absent if that was not
+    /// measured.
     pub(super) rate: Option<f64>,
-    /// Whether pages that the run before left were gone, or those that were just read.
+    /// Whether pages are gone that the previous run left, or that were just read.
     pub(super) dropped: bool,
-    /// Bytes from the beginning of the target that were read.
+    /// Bytes read from the beginning of the target.
     pub(super) touched: u64,
-    /// Doubts.
+    /// Doubts about the run that this raises.
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -58,9 +66,9 @@ pub(super) struct Filled {
 #[derive(Debug)]
 struct Asked {
     bytes: u64,
-    /// What the file cache has room for, in bytes.
+    /// Room for the set in the file cache, in bytes.
     room: u64,
-    /// Share of the set that is there.
+    /// Share of the set that is in the file cache; absent where it is unknown.
     known: Option<f64>,
     /// Whether pages are dropped between runs.
     drops: bool,
@@ -72,7 +80,7 @@ impl Asked {
     }
 }
 
-/// What to read, and for how long at most in seconds.
+/// The range to read, and the most seconds that it may take.
 #[derive(Debug, PartialEq)]
 struct Reading {
     range: Range<u64>,
@@ -84,7 +92,8 @@ fn goes_through_cache(workload: &Workload) -> bool {
 }
 
 impl Session {
-    /// Reads what fits of the set of `workload` if it goes through the file cache and is not there.
+    /// Reads as much of the set of `workload` as fits, if the workload goes through the file cache
+    /// and the set is not there yet.
     pub(super) fn fill(&self, workload: &Workload, options: &RunOptions) -> Result<Filled, Error> {
         if !goes_through_cache(workload) || !workload.phases.is_empty() {
             return Ok(Filled::default());
@@ -117,7 +126,7 @@ impl Session {
             filled.warnings.push(Warning::new(WarningKind::BudgetSpent, message));
         }
         let now = self.resident_frac(bytes);
-        // What was there already takes no time to speak of.
+        // The part that was already cached takes practically no time.
         let missing = known.map(|known| (1.0 - known) * done as f64);
         let enough = missing.filter(|missing| *missing >= RATE_LEAST);
         filled.rate = enough.map(|missing| missing / elapsed_s.max(1e-9));
@@ -128,7 +137,7 @@ impl Session {
         Ok(filled)
     }
 
-    /// Keeps what the reading before a run of `workload` has shown.
+    /// Records what the reading before a run of `workload` has shown.
     pub(super) fn note_fill(&mut self, workload: &Workload, filled: &Filled) {
         self.touched = self.touched.max(filled.touched);
         self.slowest_fill = filled.rate.map_or(self.slowest_fill, |r| r.min(self.slowest_fill));
@@ -139,13 +148,14 @@ impl Session {
         }
     }
 
-    /// Keeps how much of its set a run of `workload` left in the file cache, by its share.
+    /// Records how much of its set a run of `workload` left in the file cache.
     pub(super) fn note_left(&mut self, workload: &Workload, resident_frac: Option<f64>) {
         let left = resident_frac.unwrap_or(0.0) * workload.unique_bytes as f64;
         self.left = (workload.unique_bytes, left as u64);
     }
 
-    /// Whether pages that the run before left are gone although nobody here dropped them; `known` is the share of the first `bytes` that is there.
+    /// Whether pages left by the previous run are gone although nothing here dropped them; `known`
+    /// is the cached share of the first `bytes`.
     fn is_dropped(&self, bytes: u64, known: Option<f64>) -> bool {
         let (set, left) = self.left;
         let share = if set == bytes { known } else { self.resident_frac(set) };
@@ -153,7 +163,8 @@ impl Session {
         left > 0 && there.is_some_and(|there| there < COLD * left as f64)
     }
 
-    /// Whether what is there of a set is dropped before the set is read, for `cap_s` seconds at most.
+    /// Whether to drop the cached part of a set before reading it, where reading may take at most
+    /// `cap_s` seconds.
     fn is_read_anew(&self, asked: &Asked, cap_s: f64) -> bool {
         let takes_s = asked.bytes as f64 / self.slowest_fill;
         let is_known = self.slowest_fill.is_finite() && asked.fits();
@@ -163,21 +174,24 @@ impl Session {
         is_known && asked.known.is_some_and(is_worth)
     }
 
-    /// What is to be read of a set; `None` where enough is there, or where reading would take much longer than the run.
+    /// What to read of a set; `None` if enough is cached, or if reading would take much longer than
+    /// the run.
     fn reading(&self, asked: &Asked, options: &RunOptions) -> Option<Reading> {
         let Asked { bytes, room, known, drops } = *asked;
-        // Requests at random would take longer to fill the cache, and their warm-up lasts until it stands still.
+        // Random requests would take longer to fill the cache, and their warm-up lasts until the
+        // residency is steady.
         let usual_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
         let cap_s = usual_s.max(options.fill_cap_s);
         let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
         if asked.fits() {
             let is_needed = known.map_or(self.touched < bytes, |f| f < CACHED);
-            // What stays is read once, and what is dropped before every run.
+            // A set that stays cached is read once; one that is dropped, before every run.
             let cap_s = if drops { cap_s } else { options.touch_cap_s };
             let is_worth = !drops || is_quick(bytes);
             return (is_needed && is_worth).then_some(Reading { range: 0..bytes, cap_s });
         }
-        // A server, another program or the file system itself may have a cache of its own, larger than ours: a set that is new is read once.
+        // A server, another program or the file system itself may have a cache of its own, larger
+        // than ours: a new set is read once.
         let system = self.target.file_system();
         let may_be_behind = system.is_network_or_fuse || system.caches_elsewhere();
         if may_be_behind && self.last_set != bytes {
@@ -185,7 +199,8 @@ impl Session {
             return Some(Reading { range: 0..bytes, cap_s });
         }
         let is_cold = known.is_some_and(|f| f * (bytes as f64) < COLD * room as f64);
-        // A run through the set in order would leave its end behind, and the first stream begins at its beginning.
+        // A sequential run through the set would leave its end cached, and the first stream begins
+        // at its beginning.
         (is_cold && is_quick(room)).then_some(Reading { range: bytes - room..bytes, cap_s })
     }
 }

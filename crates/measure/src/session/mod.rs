@@ -1,10 +1,12 @@
-//! A session on one target: it prepares the set, runs workloads on it and says what came out and how sure that is.
+//! A session on one target: it prepares the set, runs workloads on it, and reports the results and
+//! their certainty.
 
 mod conduct;
 mod fill;
 mod options;
 mod prepare;
 mod run;
+mod sampler;
 mod state;
 mod summary;
 mod verify;

@@ -1,4 +1,4 @@
-//! How a session and each of its runs go: memory limit, lengths, confidence, and who is told.
+//! Options of a session and of each run: memory limit, durations, confidence, and callbacks.
 
 use crate::together::Together;
 use ioscape_schema::StopRule;
@@ -7,42 +7,43 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// What holds for all runs of a session.
+/// Options that apply to all runs of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionOptions {
-    /// Memory that the workers and the file cache of their I/O may use together, in bytes; absent: no limit.
+    /// Memory that the workers and the file cache of their I/O may use together, in bytes; absent:
+    /// no limit.
     pub memory_limit: Option<u64>,
 }
 
-/// A part of a run.
+/// A phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The set is written for the first time.
     Layout,
-    /// Dirty pages are written to storage.
+    /// Dirty pages are written back to storage.
     Flush,
-    /// The set is read once, so that what fits is in the file cache.
+    /// The set is read once, so that as much as fits is in the file cache.
     Touch,
     /// The workload runs until its rate is steady.
     WarmUp,
-    /// The workload runs and counts.
+    /// The workload runs and is counted.
     Measure,
     /// All blocks are read back and checked.
     ReadBack,
 }
 
-/// How far a part of a run is.
+/// Progress of one phase of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Which part.
+    /// The phase.
     pub phase: Phase,
     /// Bytes moved so far.
     pub bytes_done: u64,
-    /// Bytes to move; 0 where the end is not known in bytes.
+    /// Bytes to move in total; 0 if unknown.
     pub bytes_total: u64,
 }
 
-/// What a run had moved by some time.
+/// How much a run had moved by a certain time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// Seconds from the beginning of the measured part.
@@ -51,51 +52,57 @@ pub struct Mark {
     pub bytes: u64,
 }
 
-/// How a run went.
+/// The course of a run: its progress over time.
 #[derive(Clone, Debug)]
 pub struct Course {
-    /// When its first request was issued.
+    /// When the first request was issued.
     pub began: Instant,
-    /// What was moved by when, in order.
+    /// The marks, in order of time.
     pub marks: Vec<Mark>,
 }
 
-/// How long a run may take, how sure it should be, and who is told.
+/// How long a run may take, how precise its result should be, and who is told.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// The measured part lasts at least so long, in seconds.
+    /// The least length of the measured part, in seconds.
     pub min_s: f64,
-    /// And at most so long.
+    /// The greatest length of the measured part, in seconds.
     pub cap_s: f64,
-    /// The warm-up lasts at least so long, in seconds.
+    /// The least length of the warm-up, in seconds.
     pub warm_min_s: f64,
-    /// And at most so long.
+    /// The greatest length of the warm-up, in seconds.
     pub warm_cap_s: f64,
-    /// A warm-up whose rate varies so much that its mean is not known to a tenth lasts at least so long, in seconds:
-    /// what looks steady within the noise need not be.
+    /// The least length, in seconds, of a warm-up whose rate is so noisy that its mean is not known
+    /// to within a tenth: what looks steady within the noise need not be.
     pub warm_noisy_s: f64,
-    /// Reading the set into the file cache takes at most so long, in seconds.
+    /// The most seconds that reading the set into the file cache may take.
     pub touch_cap_s: f64,
-    /// A set that outgrows the file cache, or whose pages are dropped before every run, is read for up to so long, in seconds, where that is
-    /// longer than it otherwise may be.
+    /// The most seconds for reading a set that is larger than the file cache, or whose pages are
+    /// dropped before every run. Applies where it exceeds the usual limit.
     pub fill_cap_s: f64,
-    /// The measured part ends when half the 95 % confidence interval over the throughput is below this.
+    /// The measured part ends when half the 95 % confidence interval of the throughput is below
+    /// this share of it.
     pub confidence: f64,
-    /// Most measured requests that are kept one by one for [`Session::take_rows`](super::Session::take_rows); 0 keeps
-    /// none, which costs nothing.
+    /// The most measured requests to keep one by one for
+    /// [`Session::take_rows`](super::Session::take_rows). 0 keeps none, at no cost.
     pub rows_most: usize,
-    /// Whether the run counts from its first request on, without warming up, and its course is kept for
-    /// [`Session::take_course`](super::Session::take_course). Interrupted, it ends there and is measured as far as it went, with
-    /// [`Stop::Interrupted`](ioscape_schema::Stop::Interrupted).
+    /// Whether the run counts from its first request on, without a warm-up, and records its course
+    /// for [`Session::take_course`](super::Session::take_course).
     pub course: bool,
-    /// Whether every block carries what it takes to check it, reads check it, and all blocks are read back at the end; costs
-    /// nothing where not.
+    /// Whether a run that is interrupted in its measured part ends there and yields what was
+    /// measured, with [`Stop::Interrupted`](ioscape_schema::Stop::Interrupted).
+    pub partial: bool,
+    /// Whether every block carries what is needed to check it, reads check it, and all blocks are
+    /// read back at the end. Costs nothing if off.
     pub verify: bool,
-    /// Set to stop soon: the run ends with [`Error::Interrupted`](ioscape_machine::error::Error::Interrupted).
+    /// Set to stop soon. The run then ends with
+    /// [`Error::Interrupted`](ioscape_machine::error::Error::Interrupted), unless it is `partial`.
     pub interrupt: Arc<AtomicBool>,
-    /// Who else runs it: the warm-up goes on until all begin to measure at an agreed time.
+    /// Other machines that run the workload at the same time. The warm-up goes on until all begin
+    /// to measure at an agreed time.
     pub together: Option<Arc<dyn Together>>,
-    /// So many other clients of the same run work on this machine: what they compute is not told from what others do, and disturbs nothing.
+    /// The number of other clients of the same run on this machine. Their processor use cannot be
+    /// told from that of other programs, and does not count as a disturbance.
     pub beside: u64,
     /// Called a few times a second.
     pub on_progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
@@ -114,6 +121,7 @@ impl Default for RunOptions {
             confidence: 0.03,
             rows_most: 0,
             course: false,
+            partial: false,
             verify: false,
             interrupt: Arc::default(),
             together: None,
@@ -139,12 +147,12 @@ impl RunOptions {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// When the measured part ends.
+    /// The rule by which the measured part ends.
     pub(super) fn stop_rule(&self) -> StopRule {
         StopRule { min_s: self.min_s, cap_s: self.cap_s, confidence: self.confidence }
     }
 
-    /// Tells how far a part of the run is.
+    /// Reports the progress of a phase of the run.
     pub(super) fn tell(&self, phase: Phase, bytes_done: u64, bytes_total: u64) {
         if let Some(told) = &self.on_progress {
             told(Progress { phase, bytes_done, bytes_total });

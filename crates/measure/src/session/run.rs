@@ -13,13 +13,14 @@ use ioscape_machine::error::Error;
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Stop, Workload};
 use std::time::Instant;
 
-/// What to do where a file system has no direct I/O.
+/// What to do where a file system does not support direct I/O.
 const THROUGH_CACHE: &str =
     ": go through the file cache, or name a directory on another file system";
 
 impl Session {
-    /// The clock's precision and cost, and what the harness itself needs per request in nanoseconds of processor time,
-    /// from a run of the null engine; done once, in about a fifth of a second.
+    /// Determines the clock's precision and cost, and the harness's own processor time per request
+    /// in nanoseconds, from a run of the null engine. It does so only once, in about a fifth of a
+    /// second.
     ///
     /// # Errors
     /// No worker could be made, or it died.
@@ -30,10 +31,11 @@ impl Session {
         self.calibrate_with(|process| typical_stream(process.into()))
     }
 
-    /// The same with the streams that will really be run, whose generator may cost more or less than a typical one.
+    /// Like [`Session::calibrate`], but with the streams that will really be run. Their generator
+    /// may cost more or less than a typical one.
     ///
     /// # Errors
-    /// As [`Session::calibrate`].
+    /// Those of [`Session::calibrate`].
     pub fn calibrate_with<F, S>(
         &mut self,
         streams: F,
@@ -56,7 +58,8 @@ impl Session {
         Ok(*self.calibration.insert((self.clock.measure(), overhead_ns)))
     }
 
-    /// What changing all bytes of a write takes, on the mean of all requests, where it is done between them.
+    /// Nanoseconds per request, on average, that changing all bytes of the writes takes, where that
+    /// is done between requests.
     fn marking_ns(&mut self, workload: &Workload) -> f64 {
         if workload.read_frac >= 1.0 || !self.target.file_system().compresses() {
             return 0.0;
@@ -68,27 +71,29 @@ impl Session {
         (1.0 - workload.read_frac) * ns
     }
 
-    /// The machine, the clock and the harness's own cost.
+    /// Describes the machine, the clock and the harness's own cost.
     ///
     /// # Errors
-    /// As [`Session::calibrate`].
+    /// Those of [`Session::calibrate`].
     pub fn environment(&mut self) -> Result<Environment, Error> {
         let (clock, harness_overhead_ns_per_io) = self.calibrate()?;
         let captured = environment::capture(&self.target, self.options.memory_limit);
         Ok(Environment { clock, harness_overhead_ns_per_io, ..captured })
     }
 
-    /// Runs `workload` and measures it: `streams` makes the request source of each process, `buffer_bytes` is the size of
-    /// the largest request any of them makes.
+    /// Runs `workload` and measures it: `streams` makes the request source of each process, and
+    /// `buffer_bytes` is the size of the largest request that any of them makes.
     ///
-    /// The set is laid out, flushed and read into the file cache as needed; then the workload warms up until its rate is steady and is
-    /// measured until the confidence interval of its throughput is narrow enough. At the end what it wrote is flushed, so
-    /// that pages lost on the way to storage are its failure. What verifying finds is no failure but part of the measurement; where it
-    /// cannot read the blocks back, that is the failure, and [`Self::take_unread`] has what was measured.
+    /// The set is laid out, flushed and read into the file cache as needed. Then the workload warms
+    /// up until its rate is steady, and is measured until the confidence interval of its throughput
+    /// is narrow enough. At the end, its writes are flushed, so that pages lost on the way to
+    /// storage are an error. Wrong blocks found by verification are no error but part of the
+    /// measurement. If the blocks cannot be read back, or the user interrupts from the final flush
+    /// on, that is an error, and [`Self::take_unread`] returns what was measured.
     ///
     /// # Errors
-    /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies, or the user
-    /// interrupts.
+    /// The workload is impossible here, the set cannot be laid out, a request fails, a worker dies,
+    /// or the user interrupts.
     pub fn run<F, S>(
         &mut self,
         workload: &Workload,
@@ -105,30 +110,35 @@ impl Session {
         self.check(workload, buffer_bytes)?;
         let (_, overhead_ns) = self.calibrate()?;
         self.begin_verify(workload, options.verify)?;
-        let doubt = self.prepare(workload, options)?;
+        let doubts =
+            self.prepare(workload, options)?.into_iter().chain(self.doubt_of_age(workload));
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         self.note_fill(workload, &trial.filled);
         let overhead_ns = overhead_ns + self.marking_ns(workload);
         let mut measurement = self.summarize(workload, options, &trial, overhead_ns);
-        measurement.warnings.splice(0..0, doubt);
+        measurement.warnings.splice(0..0, doubts);
         self.note_left(workload, measurement.resident_frac);
         self.rows = std::mem::take(&mut trial.rows);
         self.course = trial.course.take();
         if trial.stop == Stop::Interrupted {
-            // Nothing follows that would have to wait for what was written.
+            // Nothing follows that would have to wait for these writes.
+            measurement.verify = self.finding();
             measurement.cost_s = begin.elapsed().as_secs_f64();
             return Ok(measurement);
         }
-        self.settle(workload, options)?;
-        let found = self.end_verify(options);
+        let found = match self.settle(workload, options) {
+            Err(error) if !matches!(error, Error::Interrupted) => return Err(error),
+            settled => settled.and_then(|()| self.end_verify(options)),
+        };
         measurement.cost_s = begin.elapsed().as_secs_f64();
         self.with_report(measurement, found)
     }
 
-    /// Refuses a workload that a run would refuse: with a set that has no room, or that cannot be carried out or verified here.
+    /// Refuses a workload that [`Self::run`] would refuse: its set has no room, or it cannot be
+    /// carried out or verified here.
     ///
     /// # Errors
-    /// What keeps it from being run.
+    /// The reason why it cannot be run.
     pub fn vet(&self, workload: &Workload, buffer_bytes: usize, verify: bool) -> Result<(), Error> {
         self.check(workload, buffer_bytes)?;
         if workload.engine == Engine::IoUring {
@@ -145,7 +155,7 @@ impl Session {
         }
     }
 
-    /// Refuses what cannot be run here before anything is touched.
+    /// Refuses what cannot be run here, before anything is touched.
     fn check(&self, workload: &Workload, buffer_bytes: usize) -> Result<(), Error> {
         let unsupported =
             |what: &str, why: String| Err(Error::Unsupported { what: what.into(), why });
@@ -197,7 +207,7 @@ impl Session {
     }
 }
 
-/// A source about as costly as a workload's: random sizes, places and directions.
+/// A source about as costly as that of a workload: random sizes, places and directions.
 fn typical_stream(seed: u64) -> impl FnMut() -> Request + Send {
     let sizes: Vec<u32> = (1..=64).map(|i| i * 4096).collect();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

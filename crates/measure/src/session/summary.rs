@@ -1,4 +1,4 @@
-//! From the workers' reports to a measurement, with every doubt about it.
+//! Turns the workers' reports into a measurement, with every doubt about it.
 
 use super::conduct::Trial;
 use super::options::RunOptions;
@@ -11,25 +11,27 @@ use ioscape_machine::cgroup::enclosing_limit;
 use ioscape_machine::load::Load;
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
-use ioscape_machine::traps::traps;
+use ioscape_machine::traps::{cached_writes, traps};
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
-/// Processors that others may keep busy before a run counts as disturbed, where they may be ours; and where there are enough for all, the share
-/// of all that they may, which share caches and memory with ours.
+/// How many processors other programs may keep busy before a run counts as disturbed, if they may
+/// need the same ones as we do. If there are enough for all, the share of all processors that they
+/// may keep busy, since they share caches and memory with ours.
 const OTHERS_MAX: f64 = 0.15;
 const OTHERS_SHARE_MAX: f64 = 0.02;
 
-/// Share of processor time the hypervisor may take before a run counts as disturbed.
+/// Share of processor time that the hypervisor may steal before a run counts as disturbed.
 const STEAL_MAX: f64 = 0.05;
 
-/// Difference between measured response time and Little's law that is still believed.
+/// The largest relative difference between the measured response time and Little's law that is
+/// accepted.
 const LITTLE_MAX: f64 = 0.10;
 
-/// By how much longer phases may take than at the rate of those that there was time for.
+/// How much longer phases may take than at the rate of those that fit into the time, as a factor.
 const PHASES_ROOM: f64 = 1.2;
 
-/// What verification does to the figures.
+/// How verification affects the figures.
 const VERIFIED: &str = "checksums were made and checked between the requests: the throughput includes the time for that, the response \
                         times do not; measure without --verify to learn the speed";
 
@@ -54,7 +56,7 @@ impl Session {
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
-        m.warnings.extend(doubt_of_rows(&m, options, trial.rows.len()));
+        m.warnings.extend(doubt_of_rows(&m, options, trial.rows.rows.len()));
         m.warnings.extend(witness::note_of_quota(&m));
         let may_be_ours = file_system.is_served_here() || options.beside > 0;
         let mut disturbances = doubts_of_others(&trial.load, workload.process_num, may_be_ours);
@@ -77,7 +79,7 @@ impl Session {
                 let told = doubt.map(|doubt| note_of_queue(&m, &trial.reports).unwrap_or(doubt));
                 m.warnings.extend(told);
             }
-            // The time between two requests is then not the harness's alone.
+            // The time between two requests then includes more than the harness's own.
             true => m.warnings.push(Warning::new(WarningKind::Verified, VERIFIED)),
         }
         m.warnings.extend(self.doubt_of_dropped_pages(&m, trial));
@@ -92,9 +94,9 @@ impl Session {
         m
     }
 
-    /// Pages that left the cache though there was room for them.
+    /// The doubt about pages that left the cache although there was room for them.
     fn doubt_of_dropped_pages(&self, m: &Measurement, trial: &Trial) -> Option<Warning> {
-        // Direct writes drop the pages below them, as they should.
+        // Direct writes drop the pages in their range, as they should.
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
         let group = self.group.as_ref().map(|g| (trial.group_usage, g.limit_bytes()));
@@ -105,8 +107,9 @@ impl Session {
     }
 }
 
-/// Whether memory was free for the file cache: in our own `group` by its usage and limit in bytes, else on the machine. How much is taken of a
-/// limit that this program was started under, and others share, is not known.
+/// Whether memory was free for the file cache: in our own `group`, by its usage and limit in bytes,
+/// or else on the machine. If this program was started under a limit that others share, how much of
+/// that is in use is unknown.
 fn was_free(group: Option<(Option<u64>, u64)>, enclosing: Option<u64>, memory: &Memory) -> bool {
     match (group, enclosing) {
         (Some((usage, limit)), _) => usage.is_some_and(|u| (u as f64) < 0.9 * limit as f64),
@@ -115,7 +118,8 @@ fn was_free(group: Option<(Option<u64>, u64)>, enclosing: Option<u64>, memory: &
     }
 }
 
-/// What is said of pages that left the cache, or never came into it, as on file systems that are mounted so.
+/// The message about pages that left the cache or never entered it, as on file systems mounted that
+/// way.
 fn dropped(resident: f64) -> String {
     if resident < 0.005 {
         return "none of the set was in the file cache after the run though memory was free: this file system keeps nothing \
@@ -140,10 +144,12 @@ fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
         _ if workload.may_be_direct() => traps(&session.target, Access::Direct),
         _ => traps(&session.target, workload.access),
     };
-    of_access.into_iter().chain(unlimited).collect()
+    let writes = workload.may_be_direct() && workload.read_frac < 1.0;
+    let cached = writes.then(|| cached_writes(&session.file, session.target.file_system()));
+    of_access.into_iter().chain(cached.flatten()).chain(unlimited).collect()
 }
 
-/// All that follows from the counts alone.
+/// The figures that follow from the counts alone.
 fn figures(workload: &Workload, trial: &Trial, overhead_ns: f64) -> Measurement {
     let (counted, cost) = (trial.tally().measurement(workload, overhead_ns), trial.cost());
     Measurement {
@@ -165,6 +171,9 @@ fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<W
     doubts.extend(doubt_of_confidence(m, options.confidence).filter(|_| !is_whole));
     doubts.extend(doubt_of_phases(m));
     doubts.extend(doubt_of_io_share(m));
+    // Nothing waits for what an interrupted run wrote.
+    let unclosed_s = trial.unclosed_s.filter(|_| trial.stop != Stop::Interrupted);
+    doubts.extend(unclosed_s.map(doubt_of_close));
     if let Some(stuck) = trial.reports.iter().position(|r| !r.started) {
         let message = format!("process {stuck} was stuck in one request all the time");
         doubts.push(Warning::new(WarningKind::NotSteady, message));
@@ -172,20 +181,32 @@ fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<W
     doubts
 }
 
-/// Phases that there was no time for.
+/// The warning about a process that had reported but had not ended this many seconds later, and was
+/// given up.
+fn doubt_of_close(waited_s: f64) -> Warning {
+    let message = format!(
+        "a process had not closed its file {waited_s:.1} s after its last request: the figures leave that out, and what it wrote may not have reached the server or device"
+    );
+    Warning::new(WarningKind::Other, message)
+}
+
+/// The doubt about phases that did not fit into the time.
 fn doubt_of_phases(m: &Measurement) -> Option<Warning> {
     let pass = m.workload.pass_bytes().filter(|_| m.stop != Stop::PhasesOver)?;
     let share = m.bytes.max(1) as f64 / pass as f64;
     let enough_s = (PHASES_ROOM * m.elapsed_s / share).ceil();
+    let (end, advice) = match m.stop {
+        Stop::Interrupted => ("it was interrupted", String::new()),
+        _ => ("time ran out", format!("; give more time: --seconds {enough_s}")),
+    };
     let message = format!(
-        "time was up after {:.0} % of what the application's phases move: its throughput as a whole is another one, so give more \
-         time: --seconds {enough_s}",
+        "{end} after {:.0} % of the data that the application's phases move, so this is not its overall throughput{advice}",
         100.0 * share
     );
     Some(Warning::new(WarningKind::BudgetSpent, message))
 }
 
-/// Rows for which there was no room.
+/// The doubt about rows that did not fit into memory.
 fn doubt_of_rows(m: &Measurement, options: &RunOptions, kept: usize) -> Option<Warning> {
     (options.rows_most > 0 && (kept as u64) < m.ios).then(|| {
         let message = format!(
@@ -196,40 +217,45 @@ fn doubt_of_rows(m: &Measurement, options: &RunOptions, kept: usize) -> Option<W
     })
 }
 
-/// Whether others kept so many processors busy that `streams` of ours, which may use `allowed` of them, may have felt it.
+/// Whether other programs kept so many processors busy that `streams` of ours, which may use
+/// `allowed` of them, may have been slowed down.
 fn is_crowded(load: &Load, streams: u32, allowed: f64) -> bool {
     let share_most = OTHERS_SHARE_MAX * load.processors;
     let in_the_way = f64::from(streams) + load.other_cpu > load.processors.min(allowed) - 1.0;
     load.other_cpu > OTHERS_MAX && (in_the_way || load.other_cpu > share_most)
 }
 
-/// That others computed where a program of this machine serves the files, which does so for our own requests, or where clients of the same run work
-/// beside this one: no disturbance, since neither can be told from others.
+/// Notes that other programs used the processors where a program on this machine serves the files
+/// for us, or where other clients of the same run work here. That is no disturbance, since neither
+/// can be told from unrelated programs.
 fn note_of_ours(load: &Load, streams: u32, beside: u64) -> Option<Warning> {
     is_crowded(load, streams, allowed() as f64).then(|| {
         let who = match beside {
             0 => "perhaps the one that serves this file system",
             _ => "among them other clients of this run",
         };
-        let message =
-            format!("other programs, {who}, kept {:.1} processors busy meanwhile", load.other_cpu);
+        let message = format!(
+            "other programs, {who}, kept {:.1} processors busy during the run",
+            load.other_cpu
+        );
         Warning::new(WarningKind::LoadByOthers, message)
     })
 }
 
-/// What others did that disturbed a run of so many `streams`; of what `may_be_ours` nobody can tell that it did.
+/// What other programs did that disturbed a run with this many `streams`. If `may_be_ours`, the
+/// load may be our own, and counts as no disturbance.
 fn doubts_of_others(load: &Load, streams: u32, may_be_ours: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     if !may_be_ours && is_crowded(load, streams, allowed() as f64) {
         let message = format!(
-            "other programs kept {:.1} processors busy meanwhile: stop them and measure again",
+            "other programs kept {:.1} processors busy during the run: stop them and measure again",
             load.other_cpu
         );
         doubts.push(Warning::new(WarningKind::LoadByOthers, message));
     }
     if load.steal_frac > STEAL_MAX {
         let message = format!(
-            "the hypervisor took {:.0} % of the processor time away meanwhile",
+            "the hypervisor took {:.0} % of the processor time away during the run",
             100.0 * load.steal_frac
         );
         doubts.push(Warning::new(WarningKind::Steal, message));
@@ -237,7 +263,8 @@ fn doubts_of_others(load: &Load, streams: u32, may_be_ours: bool) -> Vec<Warning
     doubts
 }
 
-/// Workers that were stopped: the figure holds for no time at all, so its interval reaches to what the rest of the time may have had.
+/// The doubt about workers that were stopped. The throughput then holds for no period at all, so
+/// its interval is widened up to what the remaining time may have had.
 fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
     if let Some(without) = stops::rate_without(m.bytes, stopped, m.elapsed_s) {
         m.throughput_ci95[1] = m.throughput_ci95[1].max(without);
@@ -245,38 +272,41 @@ fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
     stops::doubt(stopped, m.elapsed_s)
 }
 
-/// Requests in flight over request rate must give the measured response time, what the harness adds and, per request, what was thought.
+/// The doubt that arises unless requests in flight over request rate equals the measured response
+/// time, plus what the harness adds and the think time per request.
 fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Option<Warning> {
     let law = m.response_time_littles_law_ns.filter(|_| m.workload.engine != Engine::Null)?;
-    // Where streams share a processor, one stream's harness time is the waiting time of others.
+    // Where streams share a processor, the harness time of one stream is waiting time for the
+    // others.
     let contention = (f64::from(m.workload.process_num) / processors() as f64).max(1.0);
     let depth = f64::from(m.workload.queue_depth);
-    // The end of the run wakes who still thinks.
+    // The end of the run wakes processes that are still thinking.
     let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
     let besides = (overhead_ns * contention + thinking_ns) * depth;
     let explained = m.response_time_ns.mean + besides;
-    // Sleep ends late, so thinking takes longer than asked; what it may add is not doubted. The end of the run cuts the last period, so that
-    // the law knows it no better than to one of the requests.
+    // Sleep ends late, so thinking takes longer than requested; that excess is not doubted. The end
+    // of the run cuts the last period, so that the law is no more precise than one request.
     let period = law * depth * f64::from(m.workload.process_num) / m.ios.max(1) as f64;
     let slack = if thinking_ns > 0.0 { 100_000.0 * depth + period } else { 0.0 };
     ((law - explained).abs() > LITTLE_MAX * law + slack).then(|| {
         let message = format!(
-            "requests in flight over request rate gives a response time of {law:.0} ns, but {:.0} ns was measured",
+            "by Little's law (requests in flight / request rate) the response time is {law:.0} ns, but {:.0} ns was measured",
             m.response_time_ns.mean
         );
         Warning::new(WarningKind::LittlesLaw, message)
     })
 }
 
-/// Why Little's law of a full queue does not hold of one that never was: no doubt about the times.
+/// Explains why Little's law for a full queue does not hold for one that was never full: no doubt
+/// about the times.
 fn note_of_queue(m: &Measurement, reports: &[Report]) -> Option<Warning> {
     let depth = m.workload.queue_depth;
     let share = m.response_time_ns.mean / m.response_time_littles_law_ns?;
     let was_full = reports.iter().any(|report| report.full);
     (m.workload.engine == Engine::IoUring && !was_full && share < 1.0).then(|| {
         let message = format!(
-            "the queue was never full, since requests ended before it was, as those do that the file cache answers: {:.1} of {depth} were in flight on average; \
-             those that storage answers fill it",
+            "the queue never filled, because requests completed first, as they do when the file cache serves them: {:.1} of {depth} were in flight on average; \
+             requests that storage serves would fill it",
             share * f64::from(depth)
         );
         Warning::new(WarningKind::Other, message)
@@ -288,7 +318,8 @@ mod tests {
     use super::*;
     use ioscape_schema::Phase;
 
-    /// Of cached requests four in flight of 32 were said to have wrong times, eight times too short.
+    /// Guards against doubting the times of cached requests, of which only four of 32 are in flight
+    /// at a time: they seemed eight times too short.
     #[test]
     fn a_queue_that_was_never_full_is_said_to_be_and_its_times_are_not_doubted() {
         let engine = Engine::IoUring;
@@ -305,7 +336,8 @@ mod tests {
         assert_eq!(note_of_queue(&m, &[Report::new(), full]), None);
     }
 
-    /// Its requests of 256 MiB were four of 64 MiB each, of which one alone was thought before: 25 ms each, not 100.
+    /// Guards against counting the think time before every request: 256 MiB are four requests of 64
+    /// MiB, and only the first is thought before. That is 25 ms each, not 100.
     #[test]
     fn littles_law_holds_of_what_was_thought_in_phases() {
         let workload = Workload { think_time_ns: 100_000_000, ..Workload::default() };
@@ -320,7 +352,8 @@ mod tests {
         assert!(doubt_of_little(&m, 0.0, 100e6).is_some());
     }
 
-    /// Of requests with pauses of 4 s two or three end in ten seconds, and each such run was doubted.
+    /// Guards against doubting every run with pauses of 4 s, in which only two or three requests
+    /// end in ten seconds.
     #[test]
     fn periods_that_the_end_of_the_run_cuts_are_not_doubted() {
         let doubt = |ios: u32, think_time_ns: u64| {
@@ -338,7 +371,7 @@ mod tests {
         assert!(doubt(3000, 0).is_some(), "off by a third without a pause");
     }
 
-    /// Those of 10 GiB that a slow disk reads in 107 s.
+    /// Phases of 10 GiB, which a slow disk reads in 107 s.
     #[test]
     fn phases_that_were_cut_short_are_given_the_time_that_they_need() {
         let phase = Phase { bytes: 100_000, ..Phase::default() };
@@ -349,12 +382,13 @@ mod tests {
             ..Measurement::empty(workload, Stop::TimeCap)
         };
         let said = doubt_of_phases(&cut).map(|doubt| doubt.message).unwrap_or_default();
-        assert!(said.starts_with("time was up after 37 %"), "{said}");
-        assert!(said.ends_with("so give more time: --seconds 130"), "{said}");
+        assert!(said.starts_with("time ran out after 37 %"), "{said}");
+        assert!(said.ends_with("give more time: --seconds 130"), "{said}");
         assert_eq!(doubt_of_phases(&Measurement { stop: Stop::PhasesOver, ..cut }), None);
     }
 
-    /// A set of 200 MiB was said to have left the cache though memory was free, by a program started under a limit of 64 MiB.
+    /// Guards against reporting that a set of 200 MiB left the cache although memory was free,
+    /// where the program was started under a limit of 64 MiB.
     #[test]
     fn memory_beyond_a_limit_is_not_free() {
         let memory = Memory { total: 1000, free: 900, ..Memory::default() };
@@ -364,7 +398,7 @@ mod tests {
         assert!(!was_free(Some((None, 64)), None, &memory));
     }
 
-    /// On 128 processors agents that take 0.3 of one disturb nobody; on two they are in the way.
+    /// On 128 processors, agents that use 0.3 of one disturb nobody; on two, they are in the way.
     #[test]
     fn others_disturb_where_they_may_be_in_the_way_or_are_many() {
         let load = |processors, other_cpu| Load { processors, other_cpu, ..Load::default() };
@@ -389,7 +423,8 @@ mod tests {
         assert_eq!(doubts_of_others(&robbed, 1, true)[0].kind, WarningKind::Steal);
     }
 
-    /// Eight clients on one node disturbed one another in every cached point, which no quiet machine could have mended.
+    /// Guards against doubting every cached point of eight clients on one node, which no quiet
+    /// machine could have fixed.
     #[test]
     fn other_clients_of_the_same_run_are_no_load_by_others() {
         let load = Load { processors: 8.0, other_cpu: 0.6, ..Load::default() };

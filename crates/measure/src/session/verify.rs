@@ -1,4 +1,5 @@
-//! Verifying a run: what the blocks of the set must hold, and reading all of them back at the end.
+//! Verification of a run: what the blocks of the set must hold, and reading all of them back at the
+//! end.
 
 use super::options::RunOptions;
 use super::state::Session;
@@ -10,7 +11,7 @@ use crate::worker::task::Task;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Engine, Measurement, VerifyReport, Workload};
 
-/// Size of the blocks by which `workload` is verified, in bytes.
+/// Returns the size of the blocks in which `workload` is verified, in bytes.
 ///
 /// # Errors
 /// It cannot be verified.
@@ -21,7 +22,7 @@ pub(super) fn verified_block(workload: &Workload) -> Result<u64, Error> {
     }
     let block = block_bytes(workload.align())?;
     if workload.direct_above_bytes.is_some() && block < 4096 {
-        // Direct and buffered writes to one page at a time destroy one another: open(2), NOTES.
+        // Direct and buffered writes to the same page corrupt each other: open(2), NOTES.
         let why = "requests need multiples of 4096 bytes then; give --align 4k".into();
         let what = "verifying discovered direct I/O".into();
         return Err(Error::Unsupported { what, why });
@@ -30,12 +31,12 @@ pub(super) fn verified_block(workload: &Workload) -> Result<u64, Error> {
 }
 
 impl Session {
-    /// Before a run: knows what every block of its set holds, if it is to be verified; what is there already and was not written
-    /// to be checked is laid out anew.
+    /// Before a run that is to be verified, learns what every block of its set holds. Existing data
+    /// that was not written for checking is laid out anew.
     pub(super) fn begin_verify(&mut self, workload: &Workload, verify: bool) -> Result<(), Error> {
         self.notes = None;
         if !verify {
-            // Writes that nobody keeps account of.
+            // Writes without a ledger would make it wrong.
             let writes = workload.read_frac < 1.0 && workload.engine != Engine::Null;
             self.ledger = self.ledger.take().filter(|_| !writes);
             return Ok(());
@@ -47,11 +48,12 @@ impl Session {
         Ok(())
     }
 
-    /// From now on it is known what each block of the first `bytes` of the target holds, of which only so many mebibytes, from a multiple of one
-    /// to the next, are written to; absent: every block may be.
+    /// From now on, keeps track of what each block of the first `bytes` of the target holds. Only
+    /// `mebibytes` of these, each aligned to a mebibyte, are written to; absent: any block may be.
     ///
     /// # Errors
-    /// No memory: what is known of a block that is written takes 8 bytes; `advice` says what to do.
+    /// There is not enough memory: each block that is written takes 8 bytes. `advice` says what to
+    /// do.
     pub fn keep_ledger(
         &mut self,
         bytes: u64,
@@ -63,7 +65,7 @@ impl Session {
         if self.ledger.as_ref().is_some_and(fits) {
             return Ok(());
         }
-        // That of the run before takes no memory beside the new one.
+        // Freed first, so that the old ledger and the new one never take memory at the same time.
         self.ledger = None;
         let needed = memory_of(bytes, block_bytes, mebibytes);
         check_memory(needed, self.options.memory_limit, advice)?;
@@ -78,7 +80,8 @@ impl Session {
         Error::io("get shared memory for", self.target.path(), error)
     }
 
-    /// After a run that was verified: drops the set from the file cache, reads it back, and tells all that was found.
+    /// After a verified run: drops the set from the file cache, reads it back, and reports all
+    /// findings.
     pub(super) fn end_verify(
         &mut self,
         options: &RunOptions,
@@ -103,7 +106,14 @@ impl Session {
         Some(notes.report(ledger.block_bytes, name))
     }
 
-    /// The measurement with what was `found` in the blocks at the end; where that failed, it is kept with what was found before.
+    /// What was found wrong so far. Until everything is read back, a report without findings would
+    /// claim that all is well.
+    pub(super) fn finding(&self) -> Option<VerifyReport> {
+        self.report().filter(|report| report.failure().is_some())
+    }
+
+    /// Returns the measurement with what was `found` in the blocks at the end. If that failed,
+    /// keeps the measurement with what was found before.
     pub(super) fn with_report(
         &mut self,
         measurement: Measurement,
@@ -111,11 +121,8 @@ impl Session {
     ) -> Result<Measurement, Error> {
         match found {
             Ok(verify) => Ok(Measurement { verify, ..measurement }),
-            Err(Error::Interrupted) => Err(Error::Interrupted),
             Err(error) => {
-                // Without a finding a report would say that all is well.
-                let verify = self.report().filter(|report| report.failure().is_some());
-                self.unread = Some(Measurement { verify, ..measurement });
+                self.unread = Some(Measurement { verify: self.finding(), ..measurement });
                 Err(error)
             }
         }
@@ -134,10 +141,10 @@ mod tests {
         let empty = Measurement::empty(Workload::default(), Stop::TimeCap);
         let measured = Measurement { ios: 7, ..empty };
         let error = Error::io("read", session.target.path(), ErrorKind::Other);
-        assert!(session.with_report(measured.clone(), Err(error)).is_err());
-        assert_eq!(session.take_unread(), Some(measured.clone()));
-        assert!(session.with_report(measured.clone(), Err(Error::Interrupted)).is_err());
-        assert_eq!(session.take_unread(), None, "nobody asks for it any more");
+        for error in [error, Error::Interrupted] {
+            assert!(session.with_report(measured.clone(), Err(error)).is_err());
+            assert_eq!(session.take_unread(), Some(measured.clone()));
+        }
         assert_eq!(session.with_report(measured.clone(), Ok(None)).ok(), Some(measured));
     }
 }

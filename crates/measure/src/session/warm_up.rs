@@ -1,5 +1,5 @@
-//! When a warm-up is over: the rate is steady, writes no longer merely fill the room for dirty pages, and the share of the set
-//! in the file cache stands still.
+//! Decides when a warm-up is over: the rate is steady, writes no longer merely fill the room for
+//! dirty pages, and the share of the set in the file cache no longer changes.
 
 use super::state::Session;
 use super::witness::{FILLING, Unsettled};
@@ -9,14 +9,14 @@ use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady};
 use ioscape_schema::{Access, Engine, Workload};
 use std::time::Instant;
 
-/// Standard error of a mean, relative to it, above which it says little.
+/// Relative standard error of a mean above which the mean says little.
 const NOISY: f64 = 0.1;
 
-/// Residency that changes by less than this share of what is moved, or of the set, stands still: other programs' pages come
-/// and go.
+/// Residency counts as steady if it changes by less than these shares of the bytes moved, or of the
+/// set: pages of other programs come and go.
 const CHANGING: [f64; 2] = [0.1, 0.01];
 
-/// Residency is asked so seldom that it takes at most one part in so many of the time.
+/// Residency queries may take at most one part in this many of the time.
 const ASKING: u32 = 20;
 
 /// The state of dirty pages after one slice.
@@ -28,7 +28,7 @@ struct Dirt {
     dirty: u64,
 }
 
-/// What of the set was in the file cache at some slice.
+/// How much of the set was in the file cache at a certain slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Resident {
     /// Number of the slice.
@@ -39,10 +39,10 @@ struct Resident {
     frac: f64,
 }
 
-/// Asks for the residency of a set, at a bounded cost.
+/// Queries the residency of a set, at a bounded cost.
 struct Asker<'a> {
     session: &'a Session,
-    /// Not before then; absent where the kernel cannot tell.
+    /// The earliest time of the next query; absent where the kernel cannot tell.
     next: Option<Instant>,
 }
 
@@ -55,8 +55,8 @@ pub(super) struct WarmUp<'a> {
     /// Size of the set in bytes.
     set: u64,
     asker: Option<Asker<'a>>,
-    /// Who is asked for dirty bytes, and the bytes after whose writing the room for them is certainly full; `None` where
-    /// no write stays dirty.
+    /// The source of the dirty bytes, and how many bytes must be written for the room for dirty
+    /// pages to be certainly full; `None` if no write stays dirty.
     filling: Option<(&'a Session, u64)>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> WarmUp<'a> {
         Self { rates, dirt, resident, set: 0, asker: None, filling: None }
     }
 
-    /// One more slice: its rate, and the bytes read and written since the beginning.
+    /// Adds a slice: its rate, and the bytes read and written since the beginning.
     pub(super) fn add(&mut self, rate: f64, [read, written]: [u64; 2]) {
         self.rates.push(rate);
         if let Some((session, _)) = self.filling {
@@ -98,7 +98,7 @@ impl<'a> WarmUp<'a> {
         }
     }
 
-    /// What has not settled yet.
+    /// What is still changing.
     pub(super) fn unsettled(&self) -> Option<Unsettled> {
         if !is_steady(&self.rates, STEADY_TOLERANCE) {
             Some(Unsettled::Rate)
@@ -113,14 +113,15 @@ impl<'a> WarmUp<'a> {
         }
     }
 
-    /// Whether the rate varies so much that its mean over the last third is not known to a tenth.
+    /// Whether the rate is so noisy that its mean over the last third is not known to within a
+    /// tenth.
     pub(super) fn is_noisy(&self) -> bool {
         let tail = &self.rates[self.rates.len() - self.rates.len() / 3..];
         let error = (variance(tail) / tail.len().max(1) as f64).sqrt();
         tail.len() < 3 || error > NOISY * mean(tail)
     }
 
-    /// Whether writes meet the resistance they will go on meeting.
+    /// Whether writes are throttled as they will be from now on.
     fn is_filled(&self) -> bool {
         let (Some((_, enough)), Some(last)) = (self.filling, self.dirt.last()) else {
             return true;
@@ -128,7 +129,7 @@ impl<'a> WarmUp<'a> {
         last.written >= enough || !is_filling(&self.dirt)
     }
 
-    /// Whether the beginning was more than three times slower than the end.
+    /// Whether the rate at the beginning was less than a third of that at the end.
     pub(super) fn began_slowly(&self) -> bool {
         let third = self.rates.len() / 3;
         let first = mean(&self.rates[..third.min(2)]);
@@ -137,7 +138,8 @@ impl<'a> WarmUp<'a> {
 }
 
 impl Asker<'_> {
-    /// The share of a set of `bytes` in the file cache, if it is time to ask and the kernel can tell.
+    /// The share of a set of `bytes` in the file cache, if it is time for a query and the kernel
+    /// can tell.
     fn ask(&mut self, bytes: u64) -> Option<f64> {
         let begin = Instant::now();
         if self.next.is_none_or(|next| begin < next) {
@@ -149,7 +151,7 @@ impl Asker<'_> {
     }
 }
 
-/// Whether dirty pages still grow with what is written, over the last third.
+/// Whether dirty pages still grow with the bytes written, over the last third.
 fn is_filling(dirt: &[Dirt]) -> bool {
     let tail = &dirt[dirt.len() - dirt.len() / 3..];
     let (Some(first), Some(last)) = (tail.first(), tail.last()) else { return true };
@@ -158,8 +160,9 @@ fn is_filling(dirt: &[Dirt]) -> bool {
     tail.len() < 3 || grown as f64 > FILLING * written as f64
 }
 
-/// Whether the share of a set of `set` bytes in the file cache still changes, over the last third of `slices` or longer
-/// where it was asked less often. One answer alone tells nothing; none at all is not waited for.
+/// Whether the share of a set of `set` bytes in the file cache is still changing, over the last
+/// third of `slices`, or longer if it was queried less often. A single answer does not suffice;
+/// without any, there is nothing to wait for.
 fn is_changing(resident: &[Resident], slices: usize, set: u64) -> bool {
     let Some(last) = resident.last() else { return false };
     let earlier = resident.iter().rev().find(|r| r.slice + slices / 3 <= slices);
@@ -185,7 +188,8 @@ mod tests {
         assert!(is_filling(&dirt(3, |_| 0)));
     }
 
-    /// Residency of a set of 100 kB, asked at every `step`th of `slices` slices of 1 kB.
+    /// Whether residency is changing for a set of 100 kB, queried at every `step`th of `slices`
+    /// slices of 1 kB.
     fn resident(slices: usize, step: usize, bytes: impl Fn(usize) -> usize) -> bool {
         let one = |slice: usize| Resident {
             slice,

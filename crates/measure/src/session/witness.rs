@@ -1,4 +1,5 @@
-//! What the kernel counted over a run, put beside its figures: the witness of a measurement, and the doubts it raises.
+//! What the kernel counted during a run, set beside its figures: the witness of a measurement, and
+//! the doubts it raises.
 
 use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_machine::parallel::{allowed, processors};
@@ -6,36 +7,40 @@ use ioscape_schema::tally::doubt_of_steadiness;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
 
-/// Dirty pages that grow by less than this share of what is written do not fill up any more.
+/// Dirty pages that grow by less than this share of the bytes written are no longer filling up.
 pub(super) const FILLING: f64 = 0.1;
 
 /// Share of its time that a worker may wait for a processor before the run counts as disturbed.
 const WAITING_MAX: f64 = 0.10;
 
-/// Share of its time beyond which what is left of it is too little to compute a rate from.
+/// If a worker waited for more than this share of its time, too little remains to compute a rate
+/// from.
 const WAITING_MOST: f64 = 0.9;
 
-/// What did not stand still when a warm-up ended at its cap.
+/// What was still changing when a warm-up ended at its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unsettled {
-    /// The rate.
+    /// The rate of the workload.
     Rate,
-    /// Dirty bytes: they grew with what was written; whether only by these workers, in a group of their own.
+    /// Dirty bytes: they grew with the bytes written. `own` says whether only these workers' bytes
+    /// count, in their own group.
     Dirty { own: bool },
     /// The share of the set in the file cache.
     Residency,
 }
 
-/// Who the workers may have waited for besides other programs.
+/// What the workers may have waited for besides other programs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ours {
-    /// Processor seconds of the kernel's own threads on one processor, which write back what the workers wrote; absent where they are not seen.
+    /// Seconds that the kernel's own threads, which write back what the workers wrote, took from
+    /// one processor; absent where these threads cannot be observed.
     pub(super) kernel_s: Option<f64>,
-    /// Other clients of the same run on this machine.
+    /// The number of other clients of the same run on this machine.
     pub(super) beside: u64,
 }
 
-/// The witness of `m` on this file system: what was `counted` over its measured part, and the share of its set in the file cache before.
+/// The witness of `m` on this file system, from what was `counted` in its measured part and the
+/// share of its set that was in the file cache before.
 pub(super) fn of(
     m: &Measurement,
     counted: &Witness,
@@ -59,29 +64,35 @@ pub(super) fn of(
     }
 }
 
-/// Whether what is written waits in a cache whose dirty bytes the kernel does not count; with DAX nothing waits.
+/// Whether writes wait in a cache whose dirty bytes the kernel does not count. With DAX, nothing
+/// waits.
 fn hides_dirty(file_system: &FileSystemInfo) -> bool {
     file_system.caches_elsewhere() && !file_system.mount_options.contains("dax")
 }
 
-/// Share of its time that a stream waited for a processor that the kernel did not need, on average, of the seconds that all did together; absent where
-/// these cannot be asked, and where streams, those of other clients included, outnumber processors, since they then wait for one another.
+/// The average share of its time that a stream waited for a processor, apart from the kernel's own
+/// need of it; from the seconds that all streams waited together.
+///
+/// Absent where these seconds are unknown, and where streams, including those of other clients,
+/// outnumber processors, since they then wait for one another.
 fn waiting_frac(m: &Measurement, run_delay_s: Option<f64>, ours: Ours) -> Option<f64> {
     let streams = u64::from(m.workload.process_num.max(1));
-    // Each on a processor of its own, as long as there are enough.
+    // Each stream is on a processor of its own, as long as there are enough.
     let for_kernel_s = streams as f64 * ours.kernel_s.unwrap_or(0.0);
     let waited_s = (run_delay_s? - for_kernel_s).max(0.0);
     let have_room = streams.saturating_mul(ours.beside.saturating_add(1)) <= processors() as u64;
     (have_room && m.elapsed_s > 0.0).then(|| waited_s / streams as f64 / m.elapsed_s)
 }
 
-/// Whether the workers may have waited for threads of the kernel that are not seen, but had something to write back.
+/// Whether the workers may have waited for kernel threads that cannot be observed but had something
+/// to write back.
 pub(super) fn may_wait_for_kernel(m: &Measurement, ours: Ours) -> bool {
     let is_written = m.write.is_some_and(|write| write.bytes > 0);
     ours.kernel_s.is_none() && is_written && m.workload.access != Access::Direct
 }
 
-/// Share of its time for which a stream was stopped by a quota, on average; of streams that outnumber processors those that had one.
+/// The average share of its time for which a stream was stopped by a quota. If streams outnumber
+/// processors, only those that had a processor count.
 fn throttled_frac(m: &Measurement) -> Option<f64> {
     let stopped_at_once = (m.workload.process_num as usize).clamp(1, allowed());
     let per_stream_s = m.witness.throttled_s? / stopped_at_once as f64;
@@ -94,7 +105,8 @@ fn undisturbed(m: &Measurement, witness: &Witness, ours: Ours) -> Option<f64> {
     Some(m.throughput_bytes_per_s / (1.0 - waiting))
 }
 
-/// Dirty bytes that fell away count as none: they were written before.
+/// The rate of writes that reached storage. Dirty bytes that decreased count as zero: they were
+/// written earlier.
 fn sustained(m: &Measurement, witness: &Witness) -> Option<f64> {
     let written = m.write.filter(|write| write.bytes > 0 && m.elapsed_s > 0.0)?.bytes;
     let absorbed = match m.workload.access {
@@ -108,8 +120,9 @@ fn sustained(m: &Measurement, witness: &Witness) -> Option<f64> {
 
 /// The doubt about a run whose warm-up ended at its cap.
 ///
-/// That a cache took the writes up is said only where dirty bytes went on growing in the measured part too, and without doubt only of the
-/// workers' own: the machine's grow by what other programs write as well.
+/// It blames a cache for absorbing the writes only if dirty bytes kept growing in the measured part
+/// too. It is certain only about the workers' own dirty bytes: those of the machine also grow with
+/// the writes of other programs.
 pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warning> {
     let message = match what {
         Unsettled::Rate => return Some(doubt_of_steadiness(m.warm_up_s)),
@@ -123,8 +136,8 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
             let (grown, written) = (Bytes(grown as f64), Bytes(written as f64));
             match own {
                 true => format!(
-                    "dirty bytes still grew, by {grown} while {written} were written: this is the speed of the cache, and {} were kept \
-                     up beside it; allow a longer run",
+                    "dirty pages still grew by {grown} while {written} were written, so this is the speed of the cache; less that growth, \
+                     writes ran at {}; allow a longer run",
                     Rate(sustained)
                 ),
                 false => format!(
@@ -148,7 +161,8 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
     Some(Warning::new(WarningKind::NotSteady, message))
 }
 
-/// The doubt about a run whose workers others kept from the processors. While a quota stops them they wait as well.
+/// The doubt about a run whose workers had to wait for processors that others used. While a quota
+/// stops them, they wait as well.
 pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
     let by_quota_s = m.witness.throttled_s.unwrap_or(0.0);
     let by_others_s = m.witness.run_delay_s.map(|waited_s| (waited_s - by_quota_s).max(0.0));
@@ -158,7 +172,7 @@ pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
         false => "",
     };
     let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
-        format!("; over the rest of their time they moved {}", Rate(rate))
+        format!("; in the remaining time they ran at {}", Rate(rate))
     });
     let message = format!(
         "the workers were ready to run but waited for a processor {:.0} % of the time{by}{without}",
@@ -167,13 +181,15 @@ pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
     Some(Warning::new(WarningKind::LoadByOthers, message))
 }
 
-/// The doubt about a run that waited for a device from which others read; other clients of the same run are none. By itself it is no disturbance: what
-/// fills a slow disk is hardly felt on a drive that serves many requests at once, and the run cannot tell them apart.
+/// The doubt about a run that waited for a device from which other programs read; other clients of
+/// the same run do not count. By itself this is no disturbance: a load that saturates a slow disk
+/// is hardly noticed on a drive that serves many requests at once, and the run cannot tell them
+/// apart.
 pub(super) fn doubt_of_reads_by_others(m: &Measurement, ours: Ours) -> Option<Warning> {
     let others = m.read_by_others().filter(|_| ours.beside == 0)?;
     let own = m.storage_read_bytes? as f64;
     let message = format!(
-        "others read {} from the device meanwhile ({}), and this run {}: whether they slowed it is not known, measure again when they are done",
+        "others read {} from the device during this run ({}), which itself read {}. Whether that slowed the run is unknown: measure again when they have finished",
         Bytes(others),
         Rate(others / m.elapsed_s),
         Bytes(own)
@@ -181,7 +197,8 @@ pub(super) fn doubt_of_reads_by_others(m: &Measurement, ours: Ours) -> Option<Wa
     Some(Warning::new(WarningKind::LoadByOthers, message))
 }
 
-/// That a quota of processor time stopped the workers: no disturbance, since it does so in every run.
+/// Notes that a processor quota stopped the workers. That is no disturbance, since it does so in
+/// every run.
 pub(super) fn note_of_quota(m: &Measurement) -> Option<Warning> {
     let stopped = throttled_frac(m).filter(|share| *share > WAITING_MAX)?;
     let message = format!(
@@ -198,10 +215,10 @@ mod tests {
     use ioscape_schema::measurement::Direction;
     use ioscape_schema::{Stop, Workload};
 
-    /// Nobody.
+    /// No kernel threads and no other clients.
     const NONE: Ours = Ours { kernel_s: Some(0.0), beside: 0 };
 
-    /// A second of one process that wrote 1000 bytes.
+    /// One second of one process that wrote 1000 bytes.
     fn measurement(witness: Witness) -> Measurement {
         let workload = Workload { process_num: 1, ..Workload::default() };
         Measurement {
@@ -219,10 +236,10 @@ mod tests {
         let m = measurement(witness.clone());
         assert_eq!(undisturbed(&m, &witness, NONE), Some(2000.0));
         assert!(doubt_of_waiting(&m, NONE).unwrap().message.contains("50 % of the time"));
-        // Rates are in powers of 1000, as the throughput beside it.
+        // Rates use powers of 1000, like the throughput beside them.
         let witness_of = Witness { undisturbed_bytes_per_s: Some(2e9), ..witness.clone() };
         let told = doubt_of_waiting(&measurement(witness_of), NONE).unwrap().message;
-        assert!(told.ends_with("they moved 2 GB/s"), "{told}");
+        assert!(told.ends_with("they ran at 2 GB/s"), "{told}");
         let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
         let m = Measurement { workload: many, ..m };
         assert_eq!(undisturbed(&m, &witness, NONE), None, "they wait for one another");
@@ -234,7 +251,8 @@ mod tests {
         assert_eq!(undisturbed(&m, &Witness::default(), NONE), None, "not asked");
     }
 
-    /// One processor encrypts what is written back in its other half: no other program was there, and no run was ever undisturbed.
+    /// Guards against calling the kernel's encryption a load by others: it uses the other half of
+    /// one processor during write-back, in every run.
     #[test]
     fn what_the_kernel_computes_to_write_back_is_no_load_by_others() {
         let witness = Witness { run_delay_s: Some(0.5), ..Witness::default() };
@@ -267,7 +285,7 @@ mod tests {
         (m.cpu_system_s, m.storage_read_bytes) = (0.05, Some(bytes));
         let told = doubt_of_reads_by_others(&m, NONE).unwrap();
         assert!(told.message.starts_with("others read "), "{told}");
-        assert!(told.message.contains("whether they slowed it is not known"), "{told}");
+        assert!(told.message.contains("Whether that slowed the run is unknown"), "{told}");
         assert_eq!(told.kind, WarningKind::LoadByOthers);
         assert_eq!(doubt_of_reads_by_others(&m, Ours { beside: 1, ..NONE }), None);
         m.witness.device_read_bytes = Some(bytes);
@@ -281,7 +299,8 @@ mod tests {
         assert_eq!(doubt_of_waiting(&m, Ours { beside, ..NONE }), None);
     }
 
-    /// Half a processor was given, and other programs were told to have had the other half, in every run.
+    /// Guards against reporting, in every run, that other programs had the half of the processor
+    /// that a quota withholds.
     #[test]
     fn a_quota_that_stops_the_workers_is_no_load_by_others() {
         let of = |throttled_s, run_delay_s| {
@@ -320,7 +339,7 @@ mod tests {
         assert_eq!(sustained(&m, &dirty(0, 0)), None, "nothing was written");
     }
 
-    /// The speed of ZFS's own cache was told as one that the disks keep up.
+    /// Guards against reporting the speed of ZFS's own cache as one that the disks sustain.
     #[test]
     fn what_a_file_systems_own_cache_took_up_is_not_known_to_be_sustained() {
         let counted = Witness { dirty_bytes: Some([40_000, 40_000]), ..Witness::default() };

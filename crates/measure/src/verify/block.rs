@@ -1,31 +1,33 @@
-//! A block that can be checked: every sector says where it belongs, which write it is of, and what its checksum is.
+//! A block that can be verified: every sector says where it belongs, which write it belongs to, and
+//! its checksum.
 //!
-//! A block is what all requests are multiples of, at most 4 KiB, so it is always written as a whole. Its sectors of 512 bytes
-//! carry their marks each: that sectors of one block are of different writes is how a torn one is told from a corrupt one.
+//! All requests are multiples of a block, which has at most 4 KiB, so that a block is always
+//! written as a whole. Each of its 512-byte sectors carries its own marks. If the sectors of a
+//! block belong to different writes, the block is torn rather than corrupt.
 
 use ioscape_schema::VerifyKind;
 
-/// Smallest block that has room for the marks, in bytes.
+/// The smallest block that has room for the marks, in bytes.
 pub(crate) const LEAST_BYTES: u64 = 64;
-/// Largest block, in bytes.
+/// The largest block, in bytes.
 pub(crate) const MOST_BYTES: u64 = 4096;
-/// Largest part that carries marks of its own: no storage writes less at a time.
+/// The largest part of a block that carries marks of its own: no storage writes less at a time.
 const SECTOR: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"ioscape\x01");
-/// Bytes of the marks: magic, place, write, run, file, checksum.
+/// Size of the marks in bytes: magic, place, write, run, file, checksum.
 const MARKS: usize = 40;
 
-/// Whose block it is, and where it belongs.
+/// The run and file that own a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    /// A number that no other run has.
+    /// A number unique to the run.
     pub(crate) run: u64,
-    /// The file, among those of the run.
+    /// The number of the file within the run.
     pub(crate) file: u32,
 }
 
-/// What a sector that one of this run's writes left says of itself.
+/// The marks of a sector that a write of this run left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marks {
     place: u64,
@@ -33,25 +35,25 @@ struct Marks {
     file: u32,
 }
 
-/// What a sector turned out to be.
+/// The state of a sector.
 enum Sector {
     Whole(Marks),
-    /// Bears marks of this run, but its bytes are not those that were marked.
+    /// It carries marks of this run, but its bytes are not those that were marked.
     Damaged,
-    /// Nothing that this run wrote.
+    /// This run did not write it.
     Foreign,
 }
 
-/// What is wrong with a block, and what it holds.
+/// How a block is wrong, and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// What is wrong.
+    /// The kind of fault.
     pub(crate) kind: VerifyKind,
-    /// The number of the write it holds, 0 where it holds none.
+    /// The number of the write that it holds; 0 if it holds none.
     pub(crate) write: u64,
-    /// Byte of the block it holds.
+    /// Where the block that it holds belongs, as a byte offset.
     pub(crate) place: u64,
-    /// File of the block it holds.
+    /// The file to which the block that it holds belongs.
     pub(crate) file: u32,
 }
 
@@ -63,7 +65,7 @@ fn checksum(sector: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&sector[..MARKS - 4]), &sector[MARKS..])
 }
 
-/// Marks `block`, which belongs at byte `place`, as of write number `write`.
+/// Marks `block`, which belongs at byte `place`, as part of write number `write`.
 pub(crate) fn seal(block: &mut [u8], owner: Owner, place: u64, write: u64) {
     for (sector, place) in block.chunks_exact_mut(SECTOR.min(block.len())).zip(places(place)) {
         for (at, value) in [MAGIC, place, write, owner.run].into_iter().enumerate() {
@@ -84,7 +86,7 @@ fn examine(sector: &[u8], owner: Owner, place: u64) -> Sector {
     let [magic, found, write, run] = [0, 8, 16, 24].map(|at| word(sector, at));
     let file = word(sector, 32) as u32;
     let sound = sector[36..MARKS] == checksum(sector).to_le_bytes();
-    // Of a damaged sector any one mark may be what is damaged.
+    // In a damaged sector, any one of the marks may be the damaged part.
     let ours = [magic == MAGIC, run == owner.run, found == place];
     match ours.into_iter().filter(|ours| *ours).count() {
         _ if sound && ours[0] && ours[1] => Sector::Whole(Marks { place: found, write, file }),
@@ -93,7 +95,8 @@ fn examine(sector: &[u8], owner: Owner, place: u64) -> Sector {
     }
 }
 
-/// What is wrong with `block`, read from byte `place` and written last by `write`; `None` if it holds just that.
+/// Finds what is wrong with `block`, which was read from byte `place` and last written by `write`;
+/// `None` if it holds exactly that.
 pub(crate) fn judge(block: &[u8], owner: Owner, place: u64, write: u64) -> Option<Wrong> {
     let (mut whole, mut foreign, mut last) = (0, false, None);
     let mut others = false;
@@ -115,7 +118,7 @@ pub(crate) fn judge(block: &[u8], owner: Owner, place: u64, write: u64) -> Optio
             Sector::Whole(marks) => {
                 whole += 1;
                 others |= last.is_some_and(|other| other != marks.write);
-                // Of a torn block the write that should not be there is told.
+                // For a torn block, the write that should not be there is reported.
                 last = last.filter(|other| *other != write).or(Some(marks.write));
             }
         }

@@ -1,8 +1,10 @@
-//! Which write every block of a file holds, as all workers know it, and which blocks are being written.
+//! Records which write every block of a file holds, shared by all workers, and which blocks are
+//! being written.
 //!
-//! Each block has a word in shared memory: the number of its last write, and how many writes to it are under way. A block is
-//! judged only if none was while it was read. What two requests wrote at the same time may hold either, or parts of both, so it is
-//! not judged until the next write alone.
+//! Each block has a word in shared memory: the number of its last write, and how many writes to it
+//! are under way. A block is judged only if none was under way while it was read. After two
+//! requests wrote a block at the same time, it may hold either write, or parts of both. It is then
+//! not judged until the next write that runs alone.
 
 use super::block::Owner;
 use crate::engine::buffer::check_room;
@@ -13,55 +15,57 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the count of writes under way begins in a word; below it is the number of the last write.
+/// The bit of a word where the count of writes under way begins; the number of the last write is
+/// below it.
 const UNDER_WAY: u32 = 48;
 const ONE: u64 = 1 << UNDER_WAY;
 const NUMBER: u64 = ONE - 1;
 
-/// Number of the write that laid the file out; 0 stands for content that is not known.
+/// The number of the write that laid the file out; 0 means that the contents are unknown.
 const LAID_OUT: u64 = 1;
 
-/// A file is known by pieces of so many bytes: the words of blocks in pieces that nobody wrote to are not even read, which alone would take
-/// memory for them.
+/// Size of the pieces of a file for which the ledger knows whether they were written. The words of
+/// unwritten pieces are not even read, since reading them would already allocate memory.
 pub(crate) const PIECE: u64 = 1 << 20;
 
-/// What to do where there is no memory for what is known of a workload's blocks.
+/// What to do if there is not enough memory for the ledger of a workload's blocks.
 pub(crate) const LESS: &str = "verify less, or in larger blocks";
 
-/// What a word said before a request was issued.
+/// The word of a block before a request was issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(u64);
 
 impl Entry {
-    /// The write that the block must hold, if that can be told.
+    /// The write that the block must hold, if that is known.
     pub(crate) fn write(self) -> Option<u64> {
         (self.0 >> UNDER_WAY == 0 && self.0 != 0).then_some(self.0)
     }
 }
 
-/// Which write every block of a file holds, and which blocks are being written: known to all workers.
+/// Records which write every block of a file holds, and which blocks are being written; shared by
+/// all workers.
 #[derive(Debug)]
 pub struct Ledger {
     words: Shared,
-    /// For each piece of the file whether any of it was written.
+    /// For each piece of the file, whether any of it was written.
     pieces: Shared,
-    /// Whose blocks they are.
+    /// The owner of the blocks.
     pub(crate) owner: Owner,
-    /// Size of a block, a power of two.
+    /// Size of a block in bytes, a power of two.
     pub(crate) block_bytes: u64,
 }
 
-/// Memory in bytes that a ledger takes for the first `bytes` of a file where only so many of its pieces are written to; absent: where all of it
-/// may be.
+/// Memory in bytes that a ledger takes for the first `bytes` of a file if at most `pieces` of its
+/// pieces are written; absent: all of them may be.
 pub(crate) fn memory_of(bytes: u64, block_bytes: u64, pieces: Option<u64>) -> u64 {
     let words = |bytes: u64| bytes / block_bytes * size_of::<u64>() as u64;
     let Some(pieces) = pieces else { return words(bytes) };
-    // The words of a piece, all of which are read in the end, begin anywhere in a page.
+    // The words of a piece, all of which are read in the end, may begin anywhere in a page.
     words(bytes).min(pieces.saturating_mul(words(PIECE) + page_size()))
 }
 
-/// Refuses ledgers of `needed` bytes in all where they would take more than half of the available memory, or of what a `limit` leaves of it;
-/// `advice` says what to do.
+/// Refuses ledgers of `needed` bytes in total if they would take more than half of the available
+/// memory, or of what a `limit` leaves of it. `advice` says what to do.
 pub(crate) fn check_memory(needed: u64, limit: Option<u64>, advice: &str) -> Result<(), Error> {
     let advice = format!("verification keeps 8 bytes for each block written: {advice}");
     check_room(needed, "the account of its blocks needs", limit, &advice)
@@ -71,7 +75,7 @@ impl Ledger {
     /// A ledger for the first `bytes` of a file, none of which is known yet.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory.
     pub(crate) fn new(bytes: u64, block_bytes: u64, owner: Owner) -> io::Result<Self> {
         let room = |words: u64| {
             Shared::new(1, usize::try_from(words).map_err(|_| io::ErrorKind::OutOfMemory)?)
@@ -85,18 +89,18 @@ impl Ledger {
         &self.words.report(0)[1..]
     }
 
-    /// Bytes that it knows of.
+    /// The number of bytes that the ledger covers.
     pub(crate) fn bytes(&self) -> u64 {
         self.entries().len() as u64 * self.block_bytes
     }
 
-    /// The blocks that `range` touches.
+    /// The indices of the blocks that `range` touches.
     fn touched(&self, range: &Range<u64>) -> Range<usize> {
         let end = range.end.div_ceil(self.block_bytes).min(self.entries().len() as u64);
         (range.start / self.block_bytes).min(end) as usize..end as usize
     }
 
-    /// The places of the blocks that lie in `range` as a whole.
+    /// The places of the blocks that lie entirely in `range`.
     pub(crate) fn whole(&self, range: &Range<u64>) -> impl Iterator<Item = u64> + use<> {
         let first = range.start.next_multiple_of(self.block_bytes);
         let step = self.block_bytes as usize;
@@ -111,7 +115,8 @@ impl Ledger {
         Entry(word.map_or(0, |word| word.load(Ordering::Acquire)))
     }
 
-    /// The blocks that lie in `range` as a whole and of which it is known what they must hold: the place of each, and what is known.
+    /// The blocks that lie entirely in `range` and whose contents are known: the place of each, and
+    /// what is known.
     pub(crate) fn known(&self, range: Range<u64>) -> impl Iterator<Item = (u64, Entry)> {
         let (start, end) = (range.start, range.end.min(self.bytes()));
         let pieces = (start / PIECE..end.div_ceil(PIECE)).map(|piece| piece * PIECE);
@@ -122,13 +127,13 @@ impl Ledger {
             .filter(|(_, entry)| entry.write().is_some())
     }
 
-    /// Whether anything of the piece that `place` is in was written.
+    /// Whether anything in the piece that contains `place` was written.
     fn is_written(&self, place: u64) -> bool {
         let piece = self.pieces.report(0).get((place / PIECE) as usize);
         piece.is_some_and(|piece| piece.load(Ordering::Acquire) != 0)
     }
 
-    /// Something of `range` is about to be written.
+    /// Notes that something in `range` is about to be written.
     fn mark(&self, range: &Range<u64>) {
         let pieces = self.pieces.report(0);
         let end = range.end.div_ceil(PIECE).min(pieces.len() as u64);
@@ -137,7 +142,7 @@ impl Ledger {
         }
     }
 
-    /// What is laid out at `range` has the number that this returns.
+    /// Notes that `range` is laid out; returns the number of that write.
     pub(crate) fn lay_out(&self, range: &Range<u64>) -> u64 {
         self.mark(range);
         for place in self.whole(range) {
@@ -146,7 +151,7 @@ impl Ledger {
         LAID_OUT
     }
 
-    /// A write to `range` is about to be issued: its number.
+    /// Notes that a write to `range` is about to be issued; returns its number.
     pub(crate) fn begin(&self, range: &Range<u64>) -> u64 {
         let number = self.words.report(0)[0].fetch_add(1, Ordering::Relaxed) + 1;
         self.mark(range);
@@ -161,21 +166,22 @@ impl Ledger {
         number
     }
 
-    /// The write to `range` that was begun last by the same worker is done.
+    /// Notes that the write to `range` that the same worker began last is done.
     pub(crate) fn end(&self, range: &Range<u64>) {
         for (word, _) in self.words_of(range) {
             word.fetch_sub(ONE, Ordering::AcqRel);
         }
     }
 
-    /// What `range` holds is no longer known.
+    /// Notes that the contents of `range` are no longer known.
     pub(crate) fn forget(&self, range: &Range<u64>) {
         for (word, _) in self.words_of(range) {
             change(word, |old| old & !NUMBER);
         }
     }
 
-    /// A block was found wrong: it is told once, not at every read. Whether this caller is the one to tell.
+    /// Notes that a block is wrong, so that it is reported once and not at every read. Returns
+    /// whether this caller is the one to report it.
     pub(crate) fn condemn(&self, place: u64, entry: Entry) -> bool {
         let word = self.entries().get((place / self.block_bytes) as usize);
         let swap = |word: &AtomicU64| {
@@ -192,7 +198,7 @@ impl Ledger {
 }
 
 fn change(word: &AtomicU64, how: impl Fn(u64) -> u64) {
-    // The closure always gives a value, so the update cannot fail.
+    // The closure always returns a value, so the update cannot fail.
     let _ = word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(how(old)));
 }
 

@@ -1,5 +1,5 @@
-//! Verification: every block that is written carries its place, the number of its write and a checksum; reads check them, and at
-//! the end all blocks are read back.
+//! Verification: every written block carries its place, the number of its write and a checksum.
+//! Reads check them, and all blocks are read back at the end.
 
 pub(crate) mod block;
 pub(crate) mod ledger;
@@ -13,10 +13,10 @@ pub(crate) use sealed::{Sealed, seal_all};
 
 use ioscape_machine::error::Error;
 
-/// The block of requests that are multiples of `align` bytes.
+/// The size of blocks for requests that are multiples of `align` bytes.
 ///
 /// # Errors
-/// They are multiples of too little: a block would have no room for what makes it checkable.
+/// `align` is too small: a block would have no room for its marks.
 pub(crate) fn block_bytes(align: u64) -> Result<u64, Error> {
     let block = 1u64 << align.max(1).trailing_zeros().min(12);
     debug_assert!(block <= block::MOST_BYTES);

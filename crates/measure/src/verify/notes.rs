@@ -1,4 +1,5 @@
-//! What each stream found out about the data, and how it passes from a worker to the conductor through shared words.
+//! The findings of each stream about the data, and how they pass from a worker to the conductor
+//! through shared words.
 
 use super::block::Wrong;
 use ioscape_machine::shared::{Shared, bump};
@@ -6,31 +7,33 @@ use ioscape_schema::{VerifyFinding, VerifyKind, VerifyReport};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Findings that a report tells one by one; each stream keeps as many, since all may be its.
+/// The most findings that a report lists one by one. Each stream has room for that many, since it
+/// may be the only one that finds any.
 const TOLD: usize = 20;
-/// What cannot be told; nor can a sum that it is part of.
+/// Stands for an unknown number; a sum that includes it is unknown too.
 const UNTOLD: u64 = u64::MAX;
-/// Words of a finding: kind, offset, expected, found, its place, its file and the file it was found in.
+/// Words of a finding: kind, offset, expected and found write, place and file of the block found,
+/// and the file it was found in.
 const FINDING_WORDS: usize = 7;
-/// Words before the counts of the kinds.
+/// Number of words before the counts by kind.
 const SUMS: usize = 2;
 const FIRST: usize = SUMS + VerifyKind::ALL.len();
 const WORDS: usize = FIRST + TOLD * FINDING_WORDS;
 
-/// Areas for a number of streams, and one more for what is read back at the end.
+/// One area per stream, and one more for reading back at the end.
 #[derive(Debug)]
 pub(crate) struct NoteBook(Shared);
 
-/// The area of one stream, which alone writes to it: blocks checked, blocks not judged (or, of the reading back, cached bytes), blocks
-/// of each kind, findings.
+/// The area of one stream, to which only that stream writes: blocks checked, blocks not judged
+/// (when reading back: cached bytes), wrong blocks of each kind, findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notes<'a>(&'a [AtomicU64]);
 
 impl NoteBook {
-    /// Areas for `streams` streams and the reading back.
+    /// Makes areas for `streams` streams and for reading back.
     ///
     /// # Errors
-    /// No memory.
+    /// There is not enough memory.
     pub(crate) fn new(streams: usize) -> io::Result<Self> {
         Shared::new(streams + 1, WORDS).map(Self)
     }
@@ -40,12 +43,12 @@ impl NoteBook {
         Notes(self.0.report(index))
     }
 
-    /// The area of the reading back.
+    /// The area for reading back.
     pub(crate) fn at_end(&self) -> Notes<'_> {
         self.of(self.0.streams() - 1)
     }
 
-    /// All that was noted on blocks of `block_bytes`; `name` gives the name of a file.
+    /// Sums up all areas, for blocks of `block_bytes`; `name` returns the name of a file.
     pub(crate) fn report(&self, block_bytes: u64, name: impl Fn(usize) -> String) -> VerifyReport {
         let mut report = VerifyReport { block_bytes, ..VerifyReport::default() };
         let end = self.0.streams() - 1;
@@ -94,25 +97,25 @@ fn finding(
 }
 
 impl Notes<'_> {
-    /// A block was checked.
+    /// Notes that a block was checked.
     #[inline]
     pub(crate) fn checked(&self) {
         bump(&self.0[0], 1);
     }
 
-    /// A block could not be judged.
+    /// Notes that a block could not be judged.
     #[inline]
     pub(crate) fn unjudged(&self) {
         bump(&self.0[1], 1);
     }
 
-    /// Of what is about to be read back so many bytes are in the file cache, where that can be told.
+    /// Notes how many bytes of the data to be read back are in the file cache, where that is known.
     pub(crate) fn cached(&self, bytes: Option<u64>) {
         let sum = self.0[1].load(Ordering::Relaxed).saturating_add(bytes.unwrap_or(UNTOLD));
         self.0[1].store(sum, Ordering::Relaxed);
     }
 
-    /// The block at `offset` of `file` should hold write `expected` but is wrong.
+    /// Notes that the block at `offset` of `file` should hold write `expected` but is wrong.
     #[cold]
     pub(crate) fn found(&self, file: u32, offset: u64, expected: u64, wrong: &Wrong) {
         let number = VerifyKind::ALL.iter().position(|kind| *kind == wrong.kind).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! At the end all blocks are read back, in order.
+//! Reads all blocks back at the end, in order.
 
 use super::ledger::Ledger;
 use super::notes::Notes;
@@ -11,8 +11,9 @@ use std::fs::File;
 /// Size of the requests.
 const REQUEST_BYTES: usize = 1 << 20;
 
-/// Reads `file` as far as `ledger` and the file itself go, and checks all blocks that are known; tells the bytes done and
-/// ends early if that says so. Whether it came to the end.
+/// Reads `file` as far as `ledger` and the file itself reach, and checks all known blocks. Calls
+/// `goes_on` with the bytes done and stops early if it returns false. Returns whether it reached
+/// the end.
 ///
 /// # Errors
 /// A read fails.
@@ -50,7 +51,7 @@ pub(crate) fn read_back(
     Ok(true)
 }
 
-/// The file ends before its last known block: those behind are lost.
+/// Reports the blocks after the end of a file that is too short as lost.
 fn missing(ledger: &Ledger, notes: Notes<'_>, from: u64) {
     let nothing = vec![0; ledger.block_bytes as usize];
     for (place, entry) in ledger.known(from..ledger.bytes()) {
@@ -58,7 +59,7 @@ fn missing(ledger: &Ledger, notes: Notes<'_>, from: u64) {
     }
 }
 
-/// Reads until `bytes` is full or the file ends; how much there was.
+/// Reads until `bytes` is full or the file ends; returns how many bytes were read.
 fn read_whole(file: &File, bytes: &mut [u8], place: u64) -> Result<usize, Fault> {
     let mut done = 0;
     while done < bytes.len() {
@@ -89,7 +90,7 @@ mod tests {
         Ledger::new(bytes, 4096, Owner { run: 1, file: 0 }).unwrap()
     }
 
-    /// A file whose first `bytes` are as `ledger` knows them.
+    /// A file whose first `bytes` match `ledger`.
     fn laid_out(ledger: &Ledger, bytes: u64) -> File {
         let file = tempfile::tempfile().unwrap();
         let (all, mut content) = (0..bytes, vec![0u8; bytes as usize]);
@@ -109,7 +110,8 @@ mod tests {
         assert_eq!((whole(u64::MAX), blocks()), (Ok(true), 5 * PIECE / 4096));
     }
 
-    /// Half a gigabyte was taken for the addresses of a file of 30 GiB in which one block was written.
+    /// Guards against taking half a gigabyte for the words of a 30 GiB file in which only one block
+    /// was written.
     #[test]
     fn blocks_that_nobody_wrote_take_no_memory() {
         let in_memory_kib = || {

@@ -1,4 +1,4 @@
-//! Content that is sealed when it is written and checked when it is read.
+//! Contents that are sealed before a write and checked after a read.
 
 use super::block;
 use super::ledger::{Entry, Ledger};
@@ -7,7 +7,7 @@ use crate::engine::content::Content;
 use ioscape_schema::{Op, Request};
 use std::ops::Range;
 
-/// The bytes of a request.
+/// The byte range of a request.
 fn range(request: &Request) -> Range<u64> {
     request.offset..request.offset.saturating_add(u64::from(request.len))
 }
@@ -19,14 +19,14 @@ pub(crate) struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// Content for a stream that keeps `notes` on the file of `ledger`.
+    /// Creates the contents for a stream that keeps `notes` on the file of `ledger`.
     pub(crate) fn new(ledger: &'a Ledger, notes: Notes<'a>) -> Self {
         Self { ledger, notes }
     }
 }
 
 impl Content for Sealed<'_> {
-    /// What is known of each whole block of a read before it is issued.
+    /// What was known of each whole block of a read before it was issued.
     type Flight = Vec<Entry>;
 
     const CHECKS: bool = true;
@@ -66,7 +66,7 @@ impl Content for Sealed<'_> {
     }
 }
 
-/// Seals all blocks of `range`, whose bytes are the first of `buffer`, as of one write.
+/// Seals all blocks of `range` as part of one write; their bytes are at the beginning of `buffer`.
 pub(crate) fn seal_all(ledger: &Ledger, range: &Range<u64>, buffer: &mut [u8], number: u64) {
     for place in ledger.whole(range) {
         let from = (place - range.start) as usize;

@@ -1,4 +1,5 @@
-//! File-system ageing: files written in turns, in small pieces, until their extents interleave (VERITAS 1996, p. 14).
+//! File-system ageing: files written alternately, in small pieces, until their extents interleave
+//! (VERITAS 1996, p. 14).
 
 use super::Watch;
 use crate::engine::buffer::{Buffer, Stamp, mix};
@@ -9,13 +10,16 @@ use rustix::io::{Errno, pwrite};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Writes new files of `bytes` each at `paths` in turns of `piece` bytes; gives the fragments of each (`FIEMAP`), absent
-/// where the file system does not tell.
+/// Writes new files of `bytes` each at `paths`, alternating between them every `piece` bytes.
+/// Returns the number of fragments of each (`FIEMAP`), absent if the file system does not report
+/// it.
 ///
-/// Each piece has its place on the device before the next one is written: by direct I/O, or else by writing it back.
+/// Each piece has its place on the device before the next one is written: by direct I/O, or else by
+/// write-back.
 ///
 /// # Errors
-/// A file exists or cannot be made, the space does not suffice, writing fails, or the user interrupts.
+/// A file exists or cannot be made, there is too little space, writing fails, or the user
+/// interrupts.
 pub fn age(
     paths: &[PathBuf],
     bytes: u64,
@@ -54,10 +58,11 @@ pub fn age(
     for ((file, _), path) in files.iter().zip(paths) {
         rustix::fs::fsync(file).map_err(|e| Error::io("write back", path, e))?;
     }
-    Ok(files.iter().map(|(file, _)| extents(file).ok().map(|found| fragments(&found))).collect())
+    let pieces = |(file, _): &(File, _)| fragments(&extents(file).ok()?);
+    Ok(files.iter().map(pieces).collect())
 }
 
-/// A new file, and the direct way to it where there is one.
+/// Creates a file; also returns a handle for direct I/O, where that is supported.
 fn make(path: &Path) -> Result<(File, Option<File>), Error> {
     let reach = target::reach(path).map_err(|e| target::unwritable(path, e))?;
     let made = File::options().read(true).write(true).create_new(true).open(&reach.path);
@@ -66,7 +71,7 @@ fn make(path: &Path) -> Result<(File, Option<File>), Error> {
     Ok((file, direct))
 }
 
-/// Writes one piece and gives it its place on the device.
+/// Writes one piece and makes the file system allocate its place on the device.
 fn write(file: &File, direct: Option<&File>, bytes: &[u8], offset: u64) -> Result<(), Errno> {
     let mut done = 0;
     while done < bytes.len() {
@@ -93,7 +98,8 @@ mod tests {
         let paths =
             |names: &[&str]| names.iter().map(|n| folder.path().join(n)).collect::<Vec<_>>();
         let watch = Watch::default();
-        // Where free space lies in pieces, so does a file that is written alone: not in every place.
+        // Where free space is fragmented, even a file that is written alone is in fragments, but
+        // not in every place.
         let more_pieces = (0..5).any(|place| {
             let names = ["a", "b", "c"].map(|name| format!("{name}{place}"));
             let [a, b, c] = [0, 1, 2].map(|at| names[at].as_str());
@@ -114,7 +120,8 @@ mod tests {
         assert!(age(&paths(&["a0"]), 1 << 20, 16 << 10, &watch).unwrap_err().is_misuse());
     }
 
-    /// Whoever owns the folder's parent may move it away and put a link to something else there.
+    /// Whoever owns the parent of the folder may move the folder away and put a link to something
+    /// else there.
     #[test]
     fn nothing_is_made_in_what_is_put_in_the_place_of_our_folder() {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The files of a run: looked at, opened with consent, and removed again if they are ours and the run comes to nothing.
+//! The files of a run: examined, opened with consent, and removed again if the run made them and
+//! fails.
 
 use crate::engine::buffer::{BUFFERS, HUGE, check_room};
 use ioscape_machine::cache;
@@ -16,57 +17,57 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// What stands at the place of a file that the user named.
+/// What exists at the path of a file that the user named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Size in bytes; absent if there is nothing yet.
+    /// Size in bytes; absent if nothing exists there yet.
     pub size_bytes: Option<u64>,
     /// Whether it is a block device.
     pub is_device: bool,
 }
 
-/// What a run does to one file.
+/// The range of one file that a run works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Requests lie in the first so many bytes.
+    /// Requests lie in this many bytes from the beginning of the file.
     pub range_bytes: u64,
-    /// The file gets this size first.
+    /// Size to which the file is extended first; absent: it is not.
     pub grow_to: Option<u64>,
     /// Size of the file after the run, if it grows.
     pub end_bytes: u64,
 }
 
-/// One file, open, with what is known of it.
+/// One open file, with what is known of it.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// As the user named it.
+    /// Its path, as the user named it.
     pub(crate) named: PathBuf,
-    /// The file; for reading only unless the job changes it.
+    /// The open file; read-only unless the job changes it.
     pub(crate) file: File,
-    /// Whether it is ours: made for this run.
+    /// Whether this run created it.
     created: bool,
     /// Whether it is a block device.
     pub(crate) is_device: bool,
-    /// The file system or device below.
+    /// The file system or device that holds it.
     pub(crate) file_system: FileSystemInfo,
-    /// What happens to it.
+    /// The range that the run works on.
     pub(crate) extent: Extent,
 }
 
-/// All files of a run; those made for it are removed when this is dropped before [`Files::keep`].
+/// All files of a run. Those created for it are removed if this is dropped before [`Files::keep`].
 #[derive(Debug, Default)]
 pub struct Files {
     pub(crate) opened: Vec<Opened>,
-    /// Whether refusals tell what `--best-effort` does.
+    /// Whether refusals mention what `--best-effort` does.
     pub(crate) has_best_effort: bool,
     leftovers: Vec<String>,
     kept: bool,
 }
 
-/// Looks at `path` without opening it.
+/// Examines `path` without opening it.
 ///
 /// # Errors
-/// It is neither a regular file nor a block device, or cannot be looked at.
+/// It is neither a regular file nor a block device, or cannot be examined.
 pub fn look(path: &Path) -> Result<Look, Error> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
@@ -92,10 +93,11 @@ pub fn look(path: &Path) -> Result<Look, Error> {
     Ok(Look { size_bytes: Some(size), is_device: true })
 }
 
-/// The file system of the directory at `path`, or the device that it is, and the free space there in bytes.
+/// Returns the file system of the directory at `path`, or the block device itself, and the free
+/// space there in bytes.
 ///
 /// # Errors
-/// It is neither a directory nor a block device, or cannot be looked at.
+/// It is neither a directory nor a block device, or cannot be examined.
 pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
     let real = std::fs::canonicalize(path).map_err(|error| target::missing(path, error))?;
     let found = std::fs::metadata(&real).map_err(|error| target::missing(path, error))?;
@@ -113,20 +115,22 @@ pub fn place(path: &Path) -> Result<(FileSystemInfo, u64), Error> {
 }
 
 impl Files {
-    /// Opens or makes all files that `job` works on, after everything that could speak against it was checked.
+    /// Opens or creates all files that `job` works on, after checking everything that could prevent
+    /// the run.
     ///
     /// # Errors
-    /// A file that exists may not be changed without `destroy_data`, is in use, does not exist though it should, or is
-    /// named twice; the space does not suffice. Nothing is left behind then.
+    /// A file that exists may not be changed without `destroy_data`, is in use, does not exist
+    /// though it should, or is named twice; or there is too little space. Nothing is left behind
+    /// then.
     pub fn open(
         named: &[(PathBuf, Extent)],
         job: &VxJob,
         destroy_data: bool,
     ) -> Result<Self, Error> {
-        // Each of many files, and each of many threads on them, opens several.
+        // Each file, and each thread on it, opens several descriptors.
         raise_open_files();
         let mut files = Self::default();
-        // What was left behind may be what fills the file system.
+        // Leftovers of earlier runs may be what fills the file system.
         let folders = named.iter().filter(|(path, _)| !path.starts_with("/dev"));
         let folders: BTreeSet<&Path> = folders.filter_map(|(path, _)| path.parent()).collect();
         for folder in folders {
@@ -145,28 +149,30 @@ impl Files {
         Ok(files)
     }
 
-    /// The same for a command with `--best-effort`: a refusal tells what the run would go on with then.
+    /// Makes refusals mention what `--best-effort` would do instead, for a command that has that
+    /// option.
     pub fn with_best_effort(mut self) -> Self {
         self.has_best_effort = true;
         self
     }
 
-    /// The files made for this run stay.
+    /// Keeps the files created for this run.
     pub fn keep(&mut self) {
         self.kept = true;
     }
 
-    /// Names of what runs that were killed had left in the folders of the files, and what was removed.
+    /// The names of the leftovers of killed runs that were removed from the folders of the files.
     pub fn leftovers(&self) -> &[String] {
         &self.leftovers
     }
 
-    /// Every file, as it was named, and the file system or device below it.
+    /// Every file, as it was named, and the file system or device that holds it.
     pub fn places(&self) -> impl Iterator<Item = (&Path, &FileSystemInfo)> {
         self.opened.iter().map(|one| (&*one.named, &one.file_system))
     }
 
-    /// Two users who change one file would destroy each other's work.
+    /// Refuses a file that is named twice if the job changes it: its two users would destroy each
+    /// other's work.
     fn check_twins(&self, job: &VxJob) -> Result<(), Error> {
         let mut seen = BTreeMap::new();
         for one in self.opened.iter().filter(|_| job.changes_files()) {
@@ -179,13 +185,13 @@ impl Files {
         Ok(())
     }
 
-    /// What all files of one file system need together must be free on it.
+    /// Checks that every file system has enough free space for all files on it together.
     fn check_space(&self, job: &VxJob) -> Result<(), Error> {
         let mut needed: BTreeMap<u64, (u64, &Opened)> = BTreeMap::new();
         for one in self.opened.iter().filter(|one| !one.is_device) {
             let state = one.state()?;
             let wanted = one.extent.end_bytes.max(job.reservation.unwrap_or(0));
-            // What is truncated is free again before it is written.
+            // Truncated space is free again before it is written.
             let present = target::on_storage(&state);
             let sum = needed.entry(state.dev()).or_insert((0, one));
             sum.0 = sum.0.saturating_add(wanted.saturating_sub(present));
@@ -202,8 +208,10 @@ impl Files {
     }
 }
 
-/// Alignment to keep where the kernel names none, on a file system with blocks of so many bytes. What goes to a server or a program needs
-/// none: there the "block" is the size of a transfer, of a megabyte on NFS. Nor does any need more than a page, whatever it calls its block.
+/// The alignment to keep where the kernel reports none, on a file system with blocks of `block`
+/// bytes. Files on a server or served by a program need none: there, the "block" is the size of a
+/// transfer, such as a megabyte on NFS. No file system needs more than a page, whatever it calls
+/// its block.
 fn unsaid_align(system: &FileSystemInfo, block: u64) -> u32 {
     match system.is_network_or_fuse {
         true => 1,
@@ -214,7 +222,7 @@ fn unsaid_align(system: &FileSystemInfo, block: u64) -> u32 {
 impl Drop for Files {
     fn drop(&mut self) {
         for one in self.opened.iter().filter(|one| one.created && !self.kept) {
-            // What could not be removed stays: there is nobody left to tell.
+            // What cannot be removed stays: there is nobody left to report it to.
             let _ = one.unlink();
         }
         self.opened.iter().for_each(|one| target::unlock(&one.file));
@@ -222,33 +230,37 @@ impl Drop for Files {
 }
 
 impl Opened {
-    /// Bytes of what happens to it that are in the file cache; not known where the kernel cannot say, or the file system caches elsewhere.
+    /// Bytes of the range worked on that are in the file cache; absent where the kernel cannot say,
+    /// or the file system caches elsewhere.
     pub(crate) fn resident(&self) -> Option<u64> {
         self.file_system.resident(cache::resident_bytes(&self.file, 0, self.extent.range_bytes))
     }
 
-    /// State of the open file.
+    /// The metadata of the open file.
     pub(crate) fn state(&self) -> Result<Metadata, Error> {
         self.file.metadata().map_err(|error| Error::io("examine", &self.named, error))
     }
 
-    /// Opens the same file again with more `flags`, for writing too if `write`: a new open file description.
+    /// Opens the same file again with additional `flags`, writable if `write`: a new open file
+    /// description.
     pub(crate) fn again(&self, flags: i32, write: bool) -> std::io::Result<File> {
         target::open_again(&self.file, &self.named, flags, write)
     }
 
-    /// Alignment that direct I/O needs, in bytes, if the kernel itself tells it.
+    /// Alignment that direct I/O needs, in bytes, if the kernel reports it.
     pub(crate) fn told_align(&self) -> Option<u32> {
         target::direct_align(&self.file, self.is_device.then_some(self.file_system.device))
     }
 
-    /// Alignment that direct I/O needs, in bytes: as the kernel says, else the file system's block.
+    /// Alignment that direct I/O needs, in bytes: as the kernel reports it, or else the file
+    /// system's block.
     pub(crate) fn direct_align(&self) -> u32 {
         let block = || rustix::fs::fstatvfs(&self.file).map_or(4096, |state| state.f_bsize);
         self.told_align().unwrap_or_else(|| unsaid_align(&self.file_system, block()))
     }
 
-    /// Removes the name, if it still stands for this file; of a symbolic link the file that it leads to.
+    /// Removes the file, if its name still stands for it; for a symbolic link, the file that it
+    /// leads to.
     pub(crate) fn unlink(&self) -> io::Result<()> {
         let ours = self.file.metadata()?;
         let is_ours = |path: &Path| {
@@ -266,7 +278,7 @@ impl Opened {
     }
 }
 
-/// Opens what is there, with consent if it is to be changed.
+/// Opens an existing file, which needs consent if it is to be changed.
 fn existing(
     path: &Path,
     found: &Metadata,
@@ -298,7 +310,7 @@ fn existing(
     if let Some(reason) = used {
         return Err(Error::target(path, reason));
     }
-    // A device whose data is destroyed is ours alone.
+    // A device whose data is destroyed is opened exclusively.
     let alone = if device && changes { libc::O_EXCL } else { 0 };
     let mut options = OpenOptions::new();
     options.read(true).write(changes).custom_flags(reach.flags | alone);
@@ -311,7 +323,8 @@ fn existing(
         true => mounts::raw_device(path, mounts::split(found.rdev())),
         false => mounts::system_of(&file, path),
     };
-    // Before our own lock: NFS makes locks of whole files into locks of ranges, and would name ours.
+    // Before taking our own lock: NFS turns locks of whole files into locks of ranges, and would
+    // report ours.
     if let Some(reason) = changes.then(|| target::locked_by(&file)).flatten() {
         return Err(Error::target(path, reason));
     }
@@ -321,7 +334,8 @@ fn existing(
     Ok(opened)
 }
 
-/// How to open what is there. What changes is reached by no link of another user, who could have chosen what is destroyed.
+/// How to open a file or device. A path to be changed or created is not reached through another
+/// user's link: that user could choose what is destroyed, or where root's file is made.
 fn way_to(path: &Path, changes: bool) -> Result<Reach, Error> {
     let mut reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
     let is_named = changes && !reach.is_ours();
@@ -332,7 +346,7 @@ fn way_to(path: &Path, changes: bool) -> Result<Reach, Error> {
 }
 
 impl Opened {
-    /// Takes the lock that tells other programs of ours to keep away.
+    /// Takes the lock that keeps other instances of this program away.
     fn lock(&self, changes: bool) -> Result<(), Error> {
         let busy = |file| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
         if changes && busy(&self.file) == Err(rustix::io::Errno::WOULDBLOCK) {
@@ -343,21 +357,20 @@ impl Opened {
     }
 }
 
-/// Makes a file that is not there yet.
+/// Creates a file that does not exist yet.
 fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
     if !job.workload.writes() {
         let reason = format!("does not exist: {} needs a file to read", job.workload);
         return Err(Error::target(path, reason));
     }
-    let reach = target::reach(path).map_err(|error| target::unwritable(path, error))?;
-    let made = OpenOptions::new().read(true).write(true).create_new(true).open(&reach.path);
-    let file = made.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::target(
-            path,
-            "is a symbolic link to a file that does not exist: name the file itself",
-        ),
-        _ => target::unwritable(path, error),
-    })?;
+    if path.is_symlink() {
+        let reason = "is a symbolic link to a file that does not exist: name the file itself";
+        return Err(Error::target(path, reason));
+    }
+    let reach = way_to(path, true)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).custom_flags(reach.flags);
+    let file = options.open(&reach.path).map_err(|error| target::unwritable(path, error))?;
     let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let file_system = mounts::system_of(&file, &real);
     let (named, extent) = (path.to_owned(), extent.clone());
@@ -366,7 +379,7 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
     Ok(opened)
 }
 
-/// Options that only files have.
+/// Refuses options that apply to files only.
 fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
     let options = [
         (job.trunc, "-o trunc"),
@@ -385,7 +398,7 @@ fn not_for_devices(path: &Path, job: &VxJob) -> Result<(), Error> {
     }
 }
 
-/// Bytes of one buffer, which with huge pages is made of whole ones.
+/// Size of one buffer in bytes; with huge pages, a whole number of these.
 fn buffer_bytes(job: &VxJob) -> u64 {
     let huge = HUGE as u64;
     if job.huge_buffers { job.iosize.div_ceil(huge).saturating_mul(huge) } else { job.iosize }
@@ -404,7 +417,8 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// 256 threads with a buffer of 8 KiB each were counted as 2 MiB where they took half a gigabyte.
+    /// Guards against counting 256 threads with a buffer of 8 KiB each as 2 MiB where they take
+    /// half a gigabyte.
     #[test]
     fn buffers_of_huge_pages_are_counted_as_whole_ones() {
         let job = VxJob { iosize: 8 << 10, ..VxJob::default() };
@@ -428,6 +442,27 @@ mod tests {
         assert!(elsewhere.to_string().contains("by its own path"), "{elsewhere}");
     }
 
+    /// Guards against root creating a file wherever another user's link leads.
+    #[test]
+    fn no_file_is_made_through_a_link_of_another_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(".", &link).unwrap();
+        let make = |name: &str| {
+            let extent = Extent { range_bytes: 1 << 20, grow_to: None, end_bytes: 1 << 20 };
+            let job = VxJob { workload: ioscape_schema::VxWorkload::Write, ..VxJob::default() };
+            create(&link.join(name), &extent, &job).map(drop)
+        };
+        make("ours").unwrap();
+        assert!(folder.path().join("ours").exists());
+        if std::os::unix::fs::lchown(&link, Some(65534), None).is_err() {
+            return ioscape_machine::testing::skipped("to give a link to another user needs root");
+        }
+        let refused = make("theirs").unwrap_err().to_string();
+        assert!(refused.contains("of another user"), "{refused}");
+        assert!(!folder.path().join("theirs").exists());
+    }
+
     #[test]
     fn requests_to_a_server_need_no_alignment_that_nobody_asked_for() {
         let on = |name: &str| FileSystemInfo {
@@ -435,7 +470,7 @@ mod tests {
             is_network_or_fuse: mounts::is_network_or_fuse(name),
             ..FileSystemInfo::default()
         };
-        // As statvfs gives them: of NFS the size of a write, of ZFS that of a record.
+        // The sizes that statvfs returns: on NFS that of a write, on ZFS that of a record.
         assert_eq!(unsaid_align(&on("nfs4"), 1 << 20), 1);
         assert_eq!(unsaid_align(&on("ext4"), 1024), 1024);
         assert_eq!(u64::from(unsaid_align(&on("zfs"), 128 << 10)), cache::page_size());

@@ -1,9 +1,9 @@
-//! File systems aged to a given fullness: files of many sizes made and removed at random until they use a share of the space.
+//! File systems aged to a given fullness: files of many sizes are created and removed at random
+//! until they use a share of the space.
 
 use super::Watch;
 use crate::engine::buffer::{Buffer, Stamp};
 use ioscape_machine::error::Error;
-use ioscape_machine::target;
 use ioscape_schema::Fill;
 use rand_distr::{Distribution, LogNormal};
 use rand_pcg::Pcg64Mcg;
@@ -12,38 +12,40 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Median and mean size of the files, in bytes: those that Agrawal et al. found in 2004 ("A Five-Year Study of File-System Metadata",
-/// FAST 2007, section 3.2); between them the sizes are log-normal.
+/// Median and mean size of the files, in bytes, as Agrawal et al. found them in 2004 ("A Five-Year
+/// Study of File-System Metadata", FAST 2007, section 3.2). The sizes are log-normal.
 const SIZE_MEDIAN: f64 = 4096.0;
 const SIZE_MEAN: f64 = 189.0 * 1024.0;
 
-/// No file takes more than this share of the space.
+/// The largest file takes one part in this many of the space.
 const LARGEST_SHARE: u64 = 200;
 
-/// Files of one directory.
+/// The number of files per directory.
 const PER_DIRECTORY: u64 = 200;
 
-/// What is made is written back after each of so many parts of the space, so that it has its place before others are removed.
+/// New files are written back after each of this many parts of the space, so that they have their
+/// places before others are removed.
 const PARTS: u64 = 32;
 
-/// The fullness is reached when less than this share of the space is missing.
+/// The fullness is reached when less than one part in this many of the space is missing.
 const CLOSE_ENOUGH: u64 = 500;
 
-/// Bytes of one call.
+/// Bytes per write call.
 const PIECE: usize = 1 << 20;
 
-/// What a file system was filled with.
+/// The contents with which a file system was filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Filled {
-    /// Files that lie there.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Total size of the files in bytes.
     pub bytes: u64,
     /// Share of the space that is used, in percent.
     pub percent: f64,
 }
 
-/// Fills the empty file system of `folder` as `fill` says, with the same sizes and in the same order every time.
+/// Fills the empty file system of `folder` as `fill` says, with the same sizes in the same order
+/// every time.
 ///
 /// # Errors
 /// A file cannot be made, written or removed, or the user interrupts.
@@ -63,18 +65,18 @@ pub(super) fn fill(folder: &Path, fill: Fill, watch: &Watch) -> Result<Filled, E
     })
 }
 
-/// The file system while it is filled.
+/// The file system while it is being filled.
 struct Ager<'a> {
     folder: &'a Path,
     all: File,
     watch: &'a Watch,
-    // Free space of the empty file system.
+    // Free space while the file system was empty, in bytes.
     empty_bytes: u64,
     sizes: LogNormal<f64>,
     random: Pcg64Mcg,
     buffer: Buffer,
     stamp: Stamp,
-    // Number and size of the files that lie there.
+    // Number and size of the files present.
     files: Vec<(u64, u64)>,
     made: u64,
 }
@@ -83,7 +85,7 @@ impl<'a> Ager<'a> {
     fn new(folder: &'a Path, watch: &'a Watch) -> Result<Self, Error> {
         let failed = |e: std::io::Error| Error::io("examine", folder, e);
         let all = File::open(folder).map_err(failed)?;
-        let empty_bytes = target::space(&all, false).map_err(failed)?.1;
+        let empty_bytes = free_bytes(&all).map_err(failed)?;
         let no_memory = || Error::io("get memory for", folder, Errno::NOMEM);
         let buffer = Buffer::new(PIECE, 4096, 1).ok_or_else(no_memory)?;
         // The mean of a log-normal variable is its median times exp(sigma^2 / 2).
@@ -95,15 +97,14 @@ impl<'a> Ager<'a> {
         Ok(Self { folder, all, watch, empty_bytes, sizes, random, buffer, stamp, files, made: 0 })
     }
 
-    /// Bytes used since the file system was empty, with everything written back.
+    /// Bytes used since the file system was empty, after writing everything back.
     fn used_bytes(&self) -> Result<u64, Error> {
         rustix::fs::syncfs(&self.all).map_err(|e| Error::io("write back", self.folder, e))?;
-        let space = target::space(&self.all, false);
-        let free = space.map_err(|e| Error::io("examine", self.folder, e))?.1;
+        let free = free_bytes(&self.all).map_err(|e| Error::io("examine", self.folder, e))?;
         Ok(self.empty_bytes.saturating_sub(free))
     }
 
-    /// Makes files until `used` bytes are used, or until there is no space.
+    /// Creates files until `used` bytes are used, or until there is no space.
     fn grow(&mut self, used: u64) -> Result<(), Error> {
         loop {
             let missing = used.saturating_sub(self.used_bytes()?);
@@ -114,7 +115,8 @@ impl<'a> Ager<'a> {
             let kept = self.files.len();
             while part > 0 {
                 if self.watch.is_interrupted() {
-                    // Or whoever interrupted would wait for them to be written back before the file system can go.
+                    // Otherwise, the user who interrupted would wait for their write-back before
+                    // the file system can go.
                     self.remove_from(kept);
                     return Err(Error::Interrupted);
                 }
@@ -126,7 +128,8 @@ impl<'a> Ager<'a> {
         }
     }
 
-    /// Makes a file of at most `most` bytes; its size, or nothing where there is no space for it.
+    /// Creates a file of at most `most` bytes; returns its size, or `None` if there is no space for
+    /// it.
     fn make(&mut self, most: u64) -> Result<Option<u64>, Error> {
         let drawn = self.sizes.sample(&mut self.random) as u64;
         let bytes = drawn.min(self.empty_bytes / LARGEST_SHARE).min(most);
@@ -141,7 +144,7 @@ impl<'a> Ager<'a> {
                 Ok(Some(bytes))
             }
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                // It takes no more: what was written of it stays out of the count.
+                // The file system is full. What was written of this file does not count.
                 let _ = fs::remove_file(&path);
                 Ok(None)
             }
@@ -175,10 +178,10 @@ impl<'a> Ager<'a> {
         Ok(())
     }
 
-    /// Removes all files but the first so many.
+    /// Removes all files except the first `kept`.
     fn remove_from(&mut self, kept: usize) {
         for (number, _) in self.files.split_off(kept) {
-            // One that stays only takes its time.
+            // A file that cannot be removed only costs time.
             let _ = fs::remove_file(self.path(number));
         }
     }
@@ -188,7 +191,15 @@ impl<'a> Ager<'a> {
     }
 }
 
-/// A number below `below`, which is far below 2^64, so that the remainder is as good as uniform.
+/// Returns the free space that the file system itself reports, in bytes. What lies below it would hide
+/// that removed files freed some.
+fn free_bytes(all: &File) -> std::io::Result<u64> {
+    let state = rustix::fs::fstatvfs(all)?;
+    Ok(state.f_bavail.saturating_mul(state.f_frsize))
+}
+
+/// A random number below `below`. That is far below 2^64, so that the remainder is practically
+/// uniform.
 fn uniform(random: &mut Pcg64Mcg, below: usize) -> usize {
     use rand_pcg::rand_core::Rng;
     (random.next_u64() % below.max(1) as u64) as usize

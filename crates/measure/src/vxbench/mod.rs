@@ -19,13 +19,14 @@ use crate::conductor::stops::{self, Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together::{Together, moment, wait_until};
 use crate::worker::report::{REPORT_WORDS, Report, doubt_of_buffers};
-use crate::worker::rows::{self, ROW_WORDS};
+use crate::worker::rows::{self, KeptRows, ROW_WORDS};
 use files::Opened;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::extents;
 use ioscape_machine::shared::{Shared, phase};
+use ioscape_machine::traps::cached_writes;
 use ioscape_schema::{
     Counters, Io, IoFlags, Request, VxFigures, VxFile, VxJob, VxRun, VxUsers, Warning, WarningKind,
 };
@@ -39,22 +40,22 @@ use std::time::{Duration, Instant, SystemTime};
 use verified::Verified;
 use worker::{Plan, STREAM_WORDS};
 
-/// Time that interrupted workers get to finish what is in flight.
+/// Time that interrupted workers get to finish their requests in flight.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// Workers that stay stopped for so long are given up.
+/// Workers that stay stopped for this long are given up.
 const STOPPED: Duration = Duration::from_secs(30);
 
-/// How often progress is told.
+/// How often progress is reported.
 const TELL: Duration = Duration::from_millis(200);
 
-/// Share of a file found in the cache after direct I/O, from which on that I/O was not direct.
+/// If at least this share of a file is in the cache after direct I/O, that I/O was not direct.
 const NOT_DIRECT: f64 = 0.5;
 
-/// How often others are asked whether they are ready.
+/// How often the other machines are asked whether they are ready.
 const ASK: Duration = Duration::from_millis(5);
 
-/// Who may stop a run, who runs the same at the same time, and who is told how far it is.
+/// What may stop a run, which machines run it at the same time, and what receives its progress.
 #[derive(Clone, Default)]
 pub struct Watch {
     /// Set to stop soon: the run ends with [`Error::Interrupted`].
@@ -71,7 +72,7 @@ impl Watch {
     }
 }
 
-/// One stream's report and its ends on the kernel's monotonic clock.
+/// One stream's report, and its beginning and end on the kernel's monotonic clock.
 struct StreamOutcome {
     report: Report,
     began_ns: u64,
@@ -80,21 +81,23 @@ struct StreamOutcome {
     split: bool,
 }
 
-/// A run, and its requests one by one as far as they were kept.
+/// A run, with its individual requests as far as they were kept.
 pub struct KeptRun {
     /// The run.
     pub run: VxRun,
-    /// Its requests in the order of issue, the first ones if there was no room for all; each file is a device of its own.
-    pub rows: Vec<Io>,
-    /// Bytes of each file that its requests lie in.
+    /// Its requests in the order of issue, or the first of them if there was no room for all. Each
+    /// file is a device of its own.
+    pub rows: KeptRows,
+    /// Size of the range of each file that the requests lie in, in bytes.
     pub sizes: Vec<u64>,
 }
 
-/// Runs `job` on `files`, one user per file; `requests` gives those of a user's thread, once through.
+/// Runs `job` on `files`, one user per file; `requests` returns the requests of a user's thread for
+/// one pass.
 ///
 /// # Errors
-/// An option cannot be honoured (unless best effort is enough), a request fails, a worker dies, or the user interrupts.
-/// Files made for the run are removed then.
+/// An option cannot be honoured (unless best effort is enough), a request fails, a worker dies, or
+/// the user interrupts. Files made for the run are then removed.
 pub fn run<F, S>(
     files: Files,
     job: &VxJob,
@@ -109,10 +112,11 @@ where
     run_keeping(files, job, clock, watch, (requests, 0)).map(|kept| kept.run)
 }
 
-/// The same, with the first requests kept one by one: as many as given in all, in equal parts for the streams.
+/// Like [`run`], but keeps the first requests one by one: at most `rows_most` in total, in equal
+/// parts for the streams.
 ///
 /// # Errors
-/// As [`run`].
+/// Those of [`run`].
 pub fn run_keeping<F, S>(
     mut files: Files,
     job: &VxJob,
@@ -140,11 +144,15 @@ where
     };
     let (told, stopped) = conduct(&run, watch, &requests)?;
     for ((one, before), _) in files.opened.iter().zip(before).zip(&direct).filter(|(_, is)| **is) {
-        warnings.extend(not_direct(one, before, one.resident()));
+        let told = job.workload.writes().then(|| cached_writes(&one.file, &one.file_system));
+        let doubt = not_direct(one, before, one.resident()).or(told.flatten());
+        let doubt = doubt.filter(|doubt| !warnings.contains(doubt));
+        warnings.extend(doubt);
     }
     warnings.extend(doubt_of_buffers(told.iter().map(|one| &one.report)));
     if !job.workload.writes() {
-        // Not before: asking where a file lies brings that into memory, and cold reads are to find it out themselves.
+        // Not earlier: asking where a file lies brings that information into memory, and cold reads
+        // must fetch it themselves.
         warnings.extend(read_from_nowhere(&files.opened));
     }
     if verified.is_some() {
@@ -164,12 +172,13 @@ where
     for (file, took_s) in outcome.files.iter_mut().zip(reserved) {
         file.reservation_s = took_s;
         if job.reserve_only {
-            // The reservations, one after the other, are all there is to time.
+            // The reservations, one after another, are all there is to time.
             file.figures.elapsed_s = took_s.unwrap_or(0.0);
             outcome.total.elapsed_s += file.figures.elapsed_s;
         }
     }
-    let rows = if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { Vec::new() };
+    let rows =
+        if rows_most > 0 { kept_rows(&told, &shared, job, clock) } else { KeptRows::default() };
     outcome.warnings.extend(stops::doubt(stopped, outcome.total.elapsed_s));
     let range = |one: &Opened| one.extent.range_bytes.max(one.extent.end_bytes);
     let sizes = files.opened.iter().map(range).collect();
@@ -177,7 +186,8 @@ where
     Ok(KeptRun { run: outcome, rows, sizes })
 }
 
-/// Makes the files ready for the requests: whether those of each are direct, and the seconds that its reservation took.
+/// Prepares the files for the requests; returns, for each, whether its requests are direct and the
+/// seconds that its reservation took.
 fn prepared(
     files: &Files,
     job: &VxJob,
@@ -195,20 +205,20 @@ fn prepared(
     Ok((direct, reserved))
 }
 
-/// What the streams kept of their requests.
-fn kept_rows(told: &[StreamOutcome], shared: &Shared, job: &VxJob, clock: &Clock) -> Vec<Io> {
+/// The requests that the streams kept.
+fn kept_rows(told: &[StreamOutcome], shared: &Shared, job: &VxJob, clock: &Clock) -> KeptRows {
     let words = (0..told.len()).map(|index| &shared.report(index)[STREAM_WORDS..]);
     let waited = if job.queue_depth.is_none() { IoFlags::SYNC } else { IoFlags::ASYNC };
     let forced = if job.sync || job.dsync { IoFlags::FUA } else { IoFlags::empty() };
     let streams = told.iter().map(|one| &one.report).zip(words);
-    let mut rows = rows::collect(streams, waited | forced, clock);
-    // Streams are numbered from 1, those of a file one behind the other.
+    let mut kept = rows::collect(streams, waited | forced, clock);
+    // Streams are numbered from 1; those of a file have consecutive numbers.
     let user = |io: &Io| (io.process - 1) / job.nthreads.max(1);
-    rows.iter_mut().for_each(|io| io.device = u16::try_from(user(io)).unwrap_or(u16::MAX));
-    rows
+    kept.rows.iter_mut().for_each(|io| io.device = u16::try_from(user(io)).unwrap_or(u16::MAX));
+    kept
 }
 
-/// The streams of every process.
+/// The streams of each process.
 fn groups(job: &VxJob, users: u32) -> Vec<Range<u32>> {
     let threads = job.nthreads.max(1);
     let all = users.saturating_mul(threads);
@@ -232,7 +242,7 @@ fn shared(opened: &[Opened], job: &VxJob, rows_most: usize) -> Result<Shared, Er
         .map_err(|e| Error::io("get shared memory for", path, e))
 }
 
-/// What the streams did, and their stops.
+/// Runs the streams; returns what they did, and their stops.
 fn conduct<F, S>(
     plan: &Plan<'_>,
     watch: &Watch,
@@ -273,7 +283,8 @@ where
     Ok((done, stopped))
 }
 
-/// Has `number` workers do `body`, beginning when `others` do, and waits until they are done; their stops.
+/// Has `number` workers run `body`, starting together with `others`, and waits until they are done;
+/// returns their stops.
 fn watched(
     plan: &Plan<'_>,
     watch: &Watch,
@@ -290,7 +301,7 @@ fn watched(
     await_streams(watched, watch, others)
 }
 
-/// Lets all streams go when they are ready, and waits until they are done.
+/// Starts all streams once they are ready, and waits until they are done.
 fn await_streams(
     mut watched: Watched<'_>,
     watch: &Watch,
@@ -325,7 +336,7 @@ fn await_streams(
     }
 }
 
-/// When all begin, once that is agreed.
+/// The time at which all machines begin, once that is agreed.
 fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<Instant, Error> {
     loop {
         match others.begins() {
@@ -336,7 +347,7 @@ fn agreed(watched: &mut Watched<'_>, others: &dyn Together) -> Result<Instant, E
     }
 }
 
-/// Returns when others begin, or the user interrupts.
+/// Waits until the other machines begin, or the user interrupts.
 fn begin_with(others: &dyn Together, watch: &Watch) {
     while !watch.is_interrupted() {
         if let Some(at) = others.begins() {
@@ -348,7 +359,7 @@ fn begin_with(others: &dyn Together, watch: &Watch) {
     }
 }
 
-/// The doubt that direct I/O went through the file cache after all, if it left its pages there.
+/// The doubt that direct I/O went through the file cache after all, since it left its pages there.
 fn not_direct(one: &Opened, before: Option<u64>, after: Option<u64>) -> Option<Warning> {
     let gained = after?.saturating_sub(before?);
     let share = gained as f64 / one.extent.range_bytes.max(1) as f64;
@@ -361,7 +372,7 @@ fn not_direct(one: &Opened, before: Option<u64>, after: Option<u64>) -> Option<W
     (share > NOT_DIRECT).then(|| Warning::new(WarningKind::Unsupported, message))
 }
 
-/// What a user's streams did, and what became of the file; removes it if asked.
+/// Sums up what a user's streams did and what became of the file; removes the file if requested.
 fn summary(
     one: &Opened,
     streams: &[StreamOutcome],
@@ -384,14 +395,14 @@ fn summary(
         figures: figures(streams),
         threads: streams.iter().map(|told| figures(std::slice::from_ref(told))).collect(),
         size_bytes,
-        extents: extents.map(|found| extents::fragments(&found)),
+        extents: extents.and_then(|found| extents::fragments(&found)),
         direct_align: direct.then(|| one.direct_align()),
         reservation_s: None,
         noreuse_by: (job.noreuse && !job.workload.is_mapped()).then(|| by().to_owned()),
     })
 }
 
-/// Streams together: from the first that began to the last that ended.
+/// The figures of several streams together, from the beginning of the first to the end of the last.
 fn figures(streams: &[StreamOutcome]) -> VxFigures {
     let began_ns = streams.iter().map(|told| told.began_ns).min().unwrap_or(0);
     let ended_ns = streams.iter().map(|told| told.ended_ns).max().unwrap_or(0);

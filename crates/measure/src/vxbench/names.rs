@@ -1,4 +1,5 @@
-//! Operations on names by many threads: files made, looked up, renamed, listed and removed, in empty directories and in full ones.
+//! Operations on names by many threads: files created, looked up, renamed, listed and removed, in
+//! empty directories and in full ones.
 
 use super::{Watch, begin_with};
 use crate::worker::meter::ThreadTime;
@@ -16,19 +17,21 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Barrier;
 
-/// Operations between two looks at whether the user interrupted.
+/// Number of operations between two checks whether the user interrupted.
 const LOOK_EVERY: u64 = 256;
 
-/// Bytes of the files of a tree, in turns: empty ones and small ones, as in trees of sources and mail.
+/// Sizes of the files of a tree in bytes, used in turn: empty and small ones, as in source trees
+/// and mail folders.
 const TREE_SIZES: [usize; 8] = [0, 512, 1024, 2048, 4096, 4096, 8192, 32768];
 
-/// What the names of the threads' files begin with.
+/// The prefix of the names of the threads' own files.
 const OWN: &str = "file-";
 
-/// Room for the entries that are read at once, in bytes: that of the C library.
+/// Buffer for directory entries in bytes: as large as the C library's.
 const ENTRIES: usize = 32 << 10;
 
-/// A directory of one thread or of all, held open: whoever owns the place of our folder may put another or a link there.
+/// A directory of one thread or of all, held open: whoever owns the parent of our folder may put
+/// another folder or a link in its place.
 struct Home {
     path: PathBuf,
     open: OwnedFd,
@@ -42,7 +45,8 @@ fn home_names(job: &NameJob) -> Vec<String> {
     }
 }
 
-/// All directories that [`lay_out`] made, that of a thread at its number or, where there is but one, the first.
+/// All directories that [`lay_out`] made: a thread's directory is at its number or, if there is
+/// only one, first.
 fn homes(folder: &ScratchFolder, job: &NameJob) -> Result<Vec<Home>, Error> {
     let open = |name: String| {
         let path = folder.path().join(&name);
@@ -51,18 +55,18 @@ fn homes(folder: &ScratchFolder, job: &NameJob) -> Result<Vec<Home>, Error> {
             Err(error) => Err(Error::io("open", &path, error)),
         }
     };
-    // Many systems allow 1024 open files at first, and there may be as many threads.
+    // Many systems allow only 1024 open files at first, and there may be as many threads.
     raise_open_files();
     home_names(job).into_iter().map(open).collect()
 }
 
-/// How directories are opened.
+/// The flags for opening a directory.
 fn directory() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
 impl Home {
-    /// A new, empty file.
+    /// Creates an empty file.
     fn create(&self, name: &str) -> io::Result<OwnedFd> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.open, name, flags, Mode::from_raw_mode(0o600))?)
@@ -72,7 +76,7 @@ impl Home {
         Ok(rustix::fs::unlinkat(&self.open, name, AtFlags::empty())?)
     }
 
-    /// Opens and reads it anew; the number of its entries but for itself and the directory above.
+    /// Opens and reads the directory anew; returns the number of its entries without `.` and `..`.
     fn list(&self) -> io::Result<u64> {
         let mut buffer = [const { MaybeUninit::uninit() }; ENTRIES];
         let open = rustix::fs::openat(&self.open, ".", directory(), Mode::empty())?;
@@ -84,11 +88,11 @@ impl Home {
     }
 }
 
-/// Makes the directories, and the files that lie in them beforehand; half of these, drawn at random, are removed and made again as often
-/// as the job says.
+/// Creates the directories and the files in them. Then removes half of these, drawn at random, and
+/// creates them again, as often as the job says.
 ///
 /// # Errors
-/// A file cannot be made, or the user interrupts.
+/// A file cannot be created, or the user interrupts.
 pub(super) fn lay_out(folder: &ScratchFolder, job: &NameJob, watch: &Watch) -> Result<(), Error> {
     for name in home_names(job) {
         rustix::fs::mkdirat(folder.file(), &name, Mode::RWXU)
@@ -125,7 +129,7 @@ pub(super) fn lay_out(folder: &ScratchFolder, job: &NameJob, watch: &Watch) -> R
         }
         chosen.into_iter().try_for_each(make)?;
     }
-    // This file system alone: others may be slow, or not answer.
+    // Only this file system: others may be slow, or not answer.
     rustix::fs::syncfs(folder.file()).map_err(|e| Error::io("write back", folder.path(), e))
 }
 
@@ -136,7 +140,7 @@ struct Done {
     cpu_ns: u64,
 }
 
-/// Runs the job in directories that [`lay_out`] made, and leaves them as they were.
+/// Runs the job in the directories that [`lay_out`] made, and leaves them as they were.
 ///
 /// # Errors
 /// An operation fails, or the user interrupts.
@@ -170,7 +174,7 @@ pub(super) fn run(
     let ended_ns = all.iter().map(|one| one.ends_ns[1]).max().unwrap_or(0);
     Ok(CampaignSample {
         elapsed_s: ended_ns.saturating_sub(began_ns) as f64 / 1e9,
-        // Entries of directories are counted as the bytes of a call.
+        // Directory entries are counted in the bytes of a call.
         operations: Some(if job.operation == NameOperation::List {
             counters.bytes
         } else {
@@ -182,7 +186,8 @@ pub(super) fn run(
     })
 }
 
-/// Fails once the user interrupts; asked before operation `number`, but not before every one.
+/// Fails once the user interrupts. It is called before each operation but checks only before some,
+/// by `number`.
 fn look(watch: &Watch, number: u64) -> io::Result<()> {
     match number.is_multiple_of(LOOK_EVERY) && watch.is_interrupted() {
         true => Err(io::ErrorKind::Interrupted.into()),
@@ -190,7 +195,7 @@ fn look(watch: &Watch, number: u64) -> io::Result<()> {
     }
 }
 
-/// Removes what the threads made and left.
+/// Removes the files that the threads created and left.
 fn remove_own(home: &Home, watch: &Watch) -> io::Result<()> {
     for (number, entry) in (0..).zip(Dir::read_from(&home.open)?) {
         look(watch, number)?;
@@ -202,7 +207,7 @@ fn remove_own(home: &Home, watch: &Watch) -> io::Result<()> {
     Ok(())
 }
 
-/// One thread's share.
+/// One thread's share of the work.
 struct Task<'a> {
     job: &'a NameJob,
     home: &'a Home,
@@ -223,7 +228,8 @@ impl<'a> Task<'a> {
             NameOperation::Create => Ok(()),
             _ => (0..).zip(&self.names).try_for_each(make),
         };
-        // All come to the start, whatever became of their files, or the others would wait for ever.
+        // All threads come to the start, even if their files failed; otherwise, the others would
+        // wait forever.
         let is_one = start.wait().is_leader();
         if let Some(others) = watch.together.as_deref() {
             if is_one {
@@ -247,7 +253,7 @@ impl<'a> Task<'a> {
         Ok(Done { counters, ends_ns: [began_ns, monotonic_ns()], cpu_ns: user_ns + system_ns })
     }
 
-    /// One operation; gives the entries that it read.
+    /// Carries out one operation; returns the number of entries that it read.
     fn one(&self, name: &str) -> io::Result<u64> {
         let home = &self.home.open;
         match self.job.operation {
@@ -274,7 +280,7 @@ mod tests {
         NameJob { operation, threads: 3, entries: 40, shared, tree_files: 20, tree_churn: 2 }
     }
 
-    /// Names of the files in all directories.
+    /// The names of the files in all directories.
     fn files(folder: &ScratchFolder, job: &NameJob) -> Vec<String> {
         let all = home_names(job).into_iter().map(|name| fs::read_dir(folder.path().join(name)));
         let all = all.flat_map(Result::unwrap).map(Result::unwrap);
@@ -315,7 +321,7 @@ mod tests {
         assert!(!begun, "nothing was begun after the interrupt");
     }
 
-    /// Whoever owns the folder's parent may move it away and put something else there.
+    /// Whoever owns the parent of the folder may move the folder away and put something else there.
     #[test]
     fn what_is_put_in_the_place_of_our_folder_or_of_a_part_of_it_is_left_alone() {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Before and after the requests: truncation, extent size, reservation, and what the file system made of them.
+//! Steps before and after the requests: truncation, extent size, reservation, and checking what the
+//! file system made of them.
 
 use super::files::{Files, Opened};
 use super::worker::takes_dontcache;
@@ -15,13 +16,15 @@ use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
-/// More than this share of a file in the file cache after it was dropped, and the run is not cold.
+/// If more than this share of a file is in the file cache after it was dropped, the run is not
+/// cold.
 const KEPT_MOST: f64 = 0.05;
 
-/// More than this share of what is read holds no data, and the run is not one of the storage.
+/// If more than this share of what is read holds no data, the run does not measure the storage.
 const UNWRITTEN_MOST: f64 = 0.05;
 
-/// The doubt that what is cold here, on a file system like `system`, may be warm where its data comes from.
+/// The doubt that data which is cold here, on a file system like `system`, may be warm where it
+/// comes from.
 pub fn cold_here_alone(system: &FileSystemInfo) -> Option<Warning> {
     let message = format!(
         "{} gets its data from a server or another program: a file that is cold has left the file cache of this machine, and may still be in the memory of that one",
@@ -30,7 +33,8 @@ pub fn cold_here_alone(system: &FileSystemInfo) -> Option<Warning> {
     system.is_network_or_fuse.then(|| Warning::new(WarningKind::Trap, message))
 }
 
-/// The doubt that reads of a device like `system` may be of blocks that hold nothing, which a device that takes discards answers by itself.
+/// The doubt that reads of a device like `system` may be of unwritten blocks. A device that
+/// supports discards answers those by itself.
 pub fn blocks_may_be_empty(system: &FileSystemInfo) -> Option<Warning> {
     let takes_discards = BlockDevice::at(system.device)?.queue("discard_max_bytes")? != "0";
     let message = format!(
@@ -40,7 +44,7 @@ pub fn blocks_may_be_empty(system: &FileSystemInfo) -> Option<Warning> {
     takes_discards.then(|| Warning::new(WarningKind::Trap, message))
 }
 
-/// The doubts that what is read of the files comes from no storage.
+/// The doubts that reads of the files are not served by storage.
 pub(crate) fn read_from_nowhere(files: &[Opened]) -> impl Iterator<Item = Warning> {
     files.iter().filter_map(|one| match one.is_device {
         true => blocks_may_be_empty(&one.file_system),
@@ -60,26 +64,27 @@ fn without_data(one: &Opened) -> Option<Warning> {
     (share > UNWRITTEN_MOST).then(|| Warning::new(WarningKind::NeverWritten, message))
 }
 
-/// Doubts collected on the way, or the error that stands for the first of them.
+/// Collects doubts along the way, or turns the first of them into an error.
 pub(crate) struct Honesty<'a> {
     job: &'a VxJob,
-    /// Whether who asked for the job could ask for `--best-effort`.
+    /// Whether the user could have given `--best-effort`.
     has_best_effort: bool,
     warnings: &'a mut Vec<Warning>,
 }
 
 impl<'a> Honesty<'a> {
-    /// Doubts of `job` on `files` go to `warnings`.
+    /// Collects the doubts about `job` on `files` in `warnings`.
     pub(crate) fn new(files: &Files, job: &'a VxJob, warnings: &'a mut Vec<Warning>) -> Self {
         Self { job, has_best_effort: files.has_best_effort, warnings }
     }
 
-    /// An option that `one` cannot honour: an error, or with `--best-effort` a warning.
+    /// Refuses an option that `one` cannot honour: an error, or with `--best-effort` a warning.
     fn refuse(&mut self, one: &Opened, option: &str, why: &str) -> Result<(), Error> {
         self.refuse_for(one, option, why, "without")
     }
 
-    /// The same, where something else takes the option's place: with `--best-effort` the run goes on with `other`.
+    /// Like [`Self::refuse`], where something else replaces the option: with `--best-effort`, the
+    /// run continues with `other`.
     fn refuse_for(
         &mut self,
         one: &Opened,
@@ -100,7 +105,7 @@ impl<'a> Honesty<'a> {
         Ok(())
     }
 
-    /// Whether direct I/O can be had on `one`; refuses requests that are not aligned for it.
+    /// Whether direct I/O is possible on `one`; refuses requests that are not aligned for it.
     pub(crate) fn direct(&mut self, one: &Opened) -> Result<bool, Error> {
         if !self.job.is_direct() {
             return Ok(false);
@@ -128,8 +133,9 @@ impl<'a> Honesty<'a> {
         self.deviceless(one, option, doubt)
     }
 
-    /// Whether requests are to be direct where a `doubt` says that they may reach no device: to a server they go past this machine's file
-    /// cache, which is all that can be asked for from here; in memory there is nothing to go past.
+    /// Whether requests are to be direct although `doubt` says that they may reach no device. To a
+    /// server, they bypass this machine's file cache, which is all that can be requested from here;
+    /// in memory, there is nothing to bypass.
     fn deviceless(
         &mut self,
         one: &Opened,
@@ -148,7 +154,7 @@ impl<'a> Honesty<'a> {
         }
     }
 
-    /// Refuses `atomic` where the file takes no such writes, or none of this size.
+    /// Refuses `atomic` where the file supports no atomic writes, or none of this size.
     fn atomic(&mut self, one: &Opened) -> Result<(), Error> {
         let (size, name) = (self.job.iosize, &one.file_system.name);
         let why = match atomic_write_bytes(&one.file) {
@@ -164,7 +170,8 @@ impl<'a> Honesty<'a> {
         self.refuse(one, "-c atomic", &why)
     }
 
-    /// Makes the file and its space ready for the requests; gives the seconds that a reservation took.
+    /// Prepares the file and its space for the requests; returns the seconds that a reservation
+    /// took.
     pub(crate) fn prepare(&mut self, one: &Opened) -> Result<Option<f64>, Error> {
         self.noreuse(one)?;
         self.cold_once(one)?;
@@ -195,7 +202,7 @@ impl<'a> Honesty<'a> {
         Ok(reservation_s)
     }
 
-    /// Refuses `--cold` for several passes of which only the first would be cold.
+    /// Refuses `--cold` for several passes, since only the first would be cold.
     fn cold_once(&mut self, one: &Opened) -> Result<(), Error> {
         let job = self.job;
         if !job.cold || job.nrep <= 1 || job.is_direct() || job.noreuse {
@@ -208,9 +215,9 @@ impl<'a> Honesty<'a> {
         self.refuse_for(one, "--cold", &why, "cold in the first pass alone")
     }
 
-    /// Sees that nothing of the file stayed in the file cache.
+    /// Checks that nothing of the file stayed in the file cache.
     fn gone_from_cache(&mut self, one: &Opened) -> Result<(), Error> {
-        // The length of a device is not in its state.
+        // The metadata of a device does not include its length.
         let size = if one.is_device { one.extent.range_bytes } else { one.state()?.len() };
         if one.file_system.caches_elsewhere() {
             let why = format!(
@@ -232,7 +239,7 @@ impl<'a> Honesty<'a> {
         self.refuse(one, "--cold", &why)
     }
 
-    /// Refuses `noreuse` where the file cache keeps the data all the same.
+    /// Refuses `noreuse` where the file cache keeps the data anyway.
     fn noreuse(&mut self, one: &Opened) -> Result<(), Error> {
         if !self.job.noreuse {
             return Ok(());
@@ -287,7 +294,7 @@ impl<'a> Honesty<'a> {
                     let name = &one.file_system.name;
                     let why = match self.job.chgsize {
                         true => format!("{name} has no fallocate"),
-                        // NFS 4.2 has one, but not with FALLOC_FL_KEEP_SIZE.
+                        // NFS 4.2 can reserve space, but not with FALLOC_FL_KEEP_SIZE.
                         false => format!(
                             "{name} reserves no space behind the end of a file (with -f chgsize, which moves the end, it may)"
                         ),
@@ -299,7 +306,7 @@ impl<'a> Honesty<'a> {
         }
     }
 
-    /// Looks whether the space is one extent, and whether extents begin where they should.
+    /// Checks whether the space is a single extent, and whether extents are aligned, as requested.
     fn placed(&mut self, one: &Opened) -> Result<(), Error> {
         let found = match extents::extents(&one.file) {
             Ok(found) => found,
@@ -308,8 +315,7 @@ impl<'a> Honesty<'a> {
                 return self.refuse(one, "-f align, contig", &why);
             }
         };
-        let pieces = fragments(&found);
-        if self.job.contig && pieces > 1 {
+        if let Some(pieces) = fragments(&found).filter(|&pieces| self.job.contig && pieces > 1) {
             self.refuse(one, "-f contig", &format!("the space came in {pieces} pieces"))?;
         }
         let unit = self.job.extsize.unwrap_or_else(|| one.state().map_or(4096, |s| s.blksize()));
@@ -326,9 +332,9 @@ impl<'a> Honesty<'a> {
         }
     }
 
-    /// Gives back what the file does not use, if asked, and sees that it went.
+    /// Gives back the space that the file does not use, if requested, and checks that it was freed.
     pub(crate) fn finish(&mut self, one: &Opened) -> Result<(), Error> {
-        // Where there was no reservation, the extents came with the data.
+        // Without a reservation, the extents were allocated with the data.
         if self.job.align && self.job.reservation.is_none() {
             self.placed(one)?;
         }
@@ -341,7 +347,8 @@ impl<'a> Honesty<'a> {
         let end = self.job.reservation.unwrap_or(0);
         if end > size {
             let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // A file system that has trimmed by now needs no hole, and one that cannot punch is found out below.
+            // A file system that has already trimmed needs no hole, and one that cannot punch holes
+            // is detected below.
             let _ = rustix::fs::fallocate(&one.file, punch, size, end - size);
         }
         let beyond = extents::extents(&one.file).is_ok_and(|found| {

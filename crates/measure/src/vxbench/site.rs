@@ -1,4 +1,5 @@
-//! Where the cells of a campaign run: a directory, a device, or a file system made for it, and the files that lie there.
+//! Where the cells of a campaign run: a directory, a device, or a file system made for it, with the
+//! files there.
 
 use super::ageing::age;
 use super::fill::{self, Filled};
@@ -13,15 +14,15 @@ use std::path::{Path, PathBuf};
 
 /// A directory or device where cells run.
 pub struct CampaignSite {
-    /// Its file system where it is one of its kind, else with the path.
+    /// The name of its file system if that is unique; otherwise, with the path.
     pub label: String,
-    /// As it was named or made.
+    /// Its path, as it was named or made.
     pub path: PathBuf,
-    /// File system or device.
+    /// The file system or device.
     pub file_system: FileSystemInfo,
     /// Free space at the beginning, in bytes.
     pub free_bytes: u64,
-    /// How its file system was made; empty where it was there before.
+    /// How its file system was made; empty if it existed before.
     pub made_by: String,
     folder: Option<ScratchFolder>,
     laid_out: Option<FileSet>,
@@ -29,26 +30,27 @@ pub struct CampaignSite {
     aged: Option<ScratchFolder>,
     filled: Option<Fill>,
     fillings: Vec<(Fill, Filled)>,
-    // Unmounted and removed after the folders, which are open.
+    // Unmounted and removed after the folders, which are held open.
     made: Option<MadeFileSystem>,
 }
 
-/// What a cell runs with.
+/// What it takes to run a cell.
 pub struct CellRun<'a, F> {
     /// The cell.
     pub plan: &'a CellPlan,
-    /// The job that writes one of its files.
+    /// The job that lays out one of its files.
     pub layout: VxJob,
-    /// Who may stop it, and who is told how far it is.
+    /// What may stop the run, and what receives its progress.
     pub watch: &'a Watch,
     /// Whether the data of a device that was not made for the campaign may be overwritten.
     pub destroy_data: bool,
-    /// Runs a job with a user on each of some files, whose data it may overwrite or not.
+    /// Runs a job with one user on each of the given files; the flag says whether it may overwrite
+    /// their data.
     pub run: F,
 }
 
 impl CampaignSite {
-    /// The directories and devices at `paths`.
+    /// Opens the directories and devices at `paths`.
     ///
     /// # Errors
     /// One of them cannot be used.
@@ -57,7 +59,7 @@ impl CampaignSite {
         Ok(distinguished(sites.collect::<Result<_, _>>()?))
     }
 
-    /// The directory or device at `path`.
+    /// Opens the directory or device at `path`.
     ///
     /// # Errors
     /// It cannot be used.
@@ -65,12 +67,13 @@ impl CampaignSite {
         Self::open_made(path, None, None)
     }
 
-    /// These file systems, made on loop devices of so many bytes whose files are in `folder`, or each on a device of its own.
+    /// Makes these file systems, each on a device of its own or on a loop device whose file is in a
+    /// folder, as `ground` says.
     ///
     /// # Errors
     /// One of them cannot be made.
     pub fn make_all(recipes: &[Recipe], ground: &Ground<'_>) -> Result<Vec<Self>, Error> {
-        // Before any is formatted.
+        // Checked before any of them is formatted.
         ground.vet()?;
         hide_mounts();
         let make = |(number, recipe): (usize, &Recipe)| {
@@ -112,12 +115,12 @@ impl CampaignSite {
         })
     }
 
-    /// How the file system was filled for the cells, each way once.
+    /// How the file system was filled for the cells, each distinct filling once.
     pub fn fillings(&self) -> &[(Fill, Filled)] {
         &self.fillings
     }
 
-    /// Makes the file system again and fills it as `wanted`, unless that is how it is.
+    /// Makes the file system anew and fills it as `wanted`, unless it already is that way.
     fn fill(&mut self, wanted: Option<Fill>, watch: &Watch) -> Result<(), Error> {
         if self.filled == wanted {
             return Ok(());
@@ -135,7 +138,7 @@ impl CampaignSite {
         let scratch = || scratch().map_err(|e| Error::io("make a directory in", &self.path, e));
         self.folder = Some(scratch()?);
         if let Some(wanted) = wanted.filter(|fill| fill.percent > 0) {
-            // They go with the file system, or are given up with its device.
+            // These files are removed with the file system, or abandoned with its device.
             let aged = self.aged.insert(scratch()?.left_as_it_is());
             let filled = fill::fill(aged.path(), wanted, watch)?;
             if self.fillings.iter().all(|(known, _)| *known != wanted) {
@@ -146,12 +149,13 @@ impl CampaignSite {
         Ok(())
     }
 
-    /// Whether it is a device that the user named, on which only what a cell asks for is written, and nothing laid out.
+    /// Whether this is a device that the user named. Only what a cell requests is written to it,
+    /// and nothing is laid out.
     pub fn is_named_device(&self) -> bool {
         self.folder.is_none() && self.made.is_none()
     }
 
-    /// The scratch directory; absent on a device.
+    /// The scratch directory; absent for a device.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(ScratchFolder::path)
     }
@@ -159,7 +163,7 @@ impl CampaignSite {
     /// Runs a cell once.
     ///
     /// # Errors
-    /// The cell is impossible here; a failed or interrupted run.
+    /// The cell is impossible here, or its run fails or is interrupted.
     pub fn measure<F, E>(&mut self, mut cell: CellRun<'_, F>) -> Result<CampaignSample, E>
     where
         F: FnMut(&VxJob, &[PathBuf], bool) -> Result<VxRun, E>,
@@ -176,7 +180,7 @@ impl CampaignSite {
         let outcome = (cell.run)(&plan.job, &paths, is_ours || cell.destroy_data);
         if let Some(folder) = self.folder.as_ref().filter(|_| plan.prepare == Prepare::Fresh) {
             for name in paths.iter().filter_map(|path| path.file_name()) {
-                // A run that failed has removed them already. Our folder may not be where it was.
+                // A failed run has removed them already. The folder may no longer be at its path.
                 let _ = rustix::fs::unlinkat(folder.file(), name, AtFlags::empty());
             }
         }
@@ -213,11 +217,11 @@ impl CampaignSite {
             names::lay_out(folder, job, watch)?;
             self.laid_out = Some(wanted);
         }
-        // What a failure leaves in the tree is not what the next cell expects.
+        // After a failure, the tree is not what the next cell expects.
         names::run(folder, job, watch).inspect_err(|_| self.laid_out = None)
     }
 
-    /// What the cell works on.
+    /// The files that the cell works on.
     fn files(&self, plan: &CellPlan) -> Result<Vec<PathBuf>, Error> {
         let refused = |why: &str| Err(Error::target(&self.path, why));
         match (plan.raw, &self.folder) {
@@ -229,8 +233,9 @@ impl CampaignSite {
         }
     }
 
-    /// Makes sure that the files which the cell needs lie here, and no others. Of a device made for the campaign, the part that
-    /// the cell uses is written: blocks never written read faster than any disk.
+    /// Makes sure that exactly the files that the cell needs are present. On a device made for the
+    /// campaign, the part that the cell uses is written first: unwritten blocks read faster than
+    /// any disk.
     fn prepare<F, E>(&mut self, cell: &mut CellRun<'_, F>) -> Result<(), E>
     where
         F: FnMut(&VxJob, &[PathBuf], bool) -> Result<VxRun, E>,
@@ -277,7 +282,7 @@ fn clear(folder: &ScratchFolder, watch: &Watch) -> Result<(), Error> {
     })
 }
 
-/// The same with the path added to labels that several have.
+/// The sites, with the path added to labels that several of them share.
 fn distinguished(mut sites: Vec<CampaignSite>) -> Vec<CampaignSite> {
     let labels: Vec<String> = sites.iter().map(|site| site.label.clone()).collect();
     for site in &mut sites {

@@ -139,7 +139,8 @@ fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
     };
     refused(&VxJob { noreuse: true, ..job(VxWorkload::MmapRead) }, &path, "-c noreuse");
     refused(&VxJob { cold: true, nrep: 3, ..job(VxWorkload::Read) }, &path, "first of 3 passes");
-    // Extents of 64 GiB begin elsewhere, if the file system takes such a size at all.
+    // No extent begins at a multiple of 64 GiB, if the file system supports such an extent size at
+    // all.
     let align =
         VxJob { align: true, extsize: Some(64 << 30), best_effort: true, ..job(VxWorkload::Write) };
     let run = attempt(&align, &path, true).unwrap();
@@ -154,7 +155,7 @@ fn what_an_option_cannot_do_is_an_error_or_with_best_effort_a_warning() {
     refused(&VxJob { cold: true, ..job(VxWorkload::Read) }, &path, "--cold");
 }
 
-/// The cells of a campaign advised an option that a campaign does not have.
+/// Guards against the cells of a campaign advising an option that a campaign does not have.
 #[test]
 fn what_best_effort_does_is_told_where_it_can_be_asked_for() {
     let folder = folder();
@@ -215,7 +216,8 @@ fn a_file_that_another_process_maps_is_not_cold() {
     assert!(error.to_string().contains("stay in the file cache"), "{error}");
 }
 
-/// They were told as the speed of the disk, which they never reach.
+/// Guards against reporting the speed of unwritten blocks as that of the disk, which never reaches
+/// it.
 #[test]
 fn reads_of_what_was_never_written_are_doubted() {
     let folder = folder();
@@ -353,24 +355,25 @@ fn requests_are_kept_one_by_one_when_asked_for() {
         run_keeping(files, &write, &clock, &watch, (blocks(&write), most)).unwrap()
     };
     let all = kept(&["a"], 100);
-    assert_eq!((all.run.total.ios, all.rows.len()), (16, 16));
-    assert!(all.rows.is_sorted_by_key(|io| io.issued_ns));
-    let mut places: Vec<u64> = all.rows.iter().map(|io| io.request.offset / BLOCK).collect();
+    assert_eq!((all.run.total.ios, all.rows.rows.len()), (16, 16));
+    assert!(all.rows.rows.is_sorted_by_key(|io| io.issued_ns));
+    let mut places: Vec<u64> = all.rows.rows.iter().map(|io| io.request.offset / BLOCK).collect();
     places.sort_unstable();
     assert_eq!(places, (0..16).collect::<Vec<_>>());
-    assert!(kept(&["b"], 6).rows.len() <= 6);
-    // The same places of two files are not one place.
+    assert!(kept(&["b"], 6).rows.rows.len() <= 6);
+    // The same offset in two files is not the same place.
     let two = kept(&["c", "d"], 100);
     assert_eq!(two.sizes, [16 * BLOCK; 2]);
     for device in 0..2 {
-        let own = two.rows.iter().filter(|io| io.device == device);
+        let own = two.rows.rows.iter().filter(|io| io.device == device);
         let mut places: Vec<u64> = own.map(|io| io.request.offset / BLOCK).collect();
         places.sort_unstable();
         assert_eq!(places, (0..16).collect::<Vec<_>>(), "file {device}");
     }
 }
 
-/// Storage that merges equal blocks would write nothing for the second file, and serve both from one place.
+/// Storage that deduplicates would write nothing for the second file, and serve both from one
+/// place.
 #[test]
 fn no_block_of_a_run_was_written_by_the_run_before() {
     let folder = folder();
@@ -383,7 +386,8 @@ fn no_block_of_a_run_was_written_by_the_run_before() {
     assert_eq!(blocks.len() as u64, 2 * 8 * BLOCK / 4096);
 }
 
-/// The processor's counter, at which this time would be another one, may go on while the machine is suspended.
+/// The processor's counter may go on while the machine is suspended, and would then show another
+/// time.
 #[test]
 fn the_time_of_a_run_is_that_of_the_kernels_clock() {
     let told = |began_ns, ended_ns| StreamOutcome {

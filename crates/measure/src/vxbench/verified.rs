@@ -1,4 +1,5 @@
-//! Verification of a `vxbench` run: which jobs can be verified, and what is known of the blocks of each file.
+//! Verification of a `vxbench` run: which jobs can be verified, and what is known of the blocks of
+//! each file.
 
 use super::files::Opened;
 use crate::engine::buffer::new_number;
@@ -15,10 +16,11 @@ pub(super) struct Verified {
 }
 
 impl Verified {
-    /// For the files of `job`, if that is to be verified; nothing is known of them yet.
+    /// Creates the ledgers for the files of `job`, if it is to be verified; nothing is known of
+    /// them yet.
     ///
     /// # Errors
-    /// The job cannot be verified, or there is no memory.
+    /// The job cannot be verified, or there is not enough memory.
     pub(super) fn of(files: &[Opened], job: &VxJob) -> Result<Option<Self>, Error> {
         if !job.verify {
             return Ok(None);
@@ -48,7 +50,7 @@ impl Verified {
         Ok(Some(Self { ledgers, notes }))
     }
 
-    /// What the workers need of it.
+    /// The parts that the workers need.
     pub(super) fn parts(&self) -> (&[Ledger], &NoteBook) {
         (&self.ledgers, &self.notes)
     }
@@ -63,10 +65,11 @@ impl Verified {
     }
 }
 
-/// The most pieces of one file that the requests of `job`, wherever they go, lie in, if `iocount` says how many these are.
+/// The most pieces of one file that the requests of `job` can lie in, wherever they go, if
+/// `iocount` limits the requests.
 fn pieces(job: &VxJob) -> Option<u64> {
     let requests = job.iocount?.saturating_mul(u64::from(job.nthreads.max(1)));
-    // Those that are no part of a piece may begin in one and end in the next.
+    // Requests that do not divide a piece may begin in one piece and end in the next.
     let each = job.iosize.div_ceil(PIECE) + u64::from(!PIECE.is_multiple_of(job.iosize));
     Some(requests.saturating_mul(each))
 }
@@ -75,7 +78,8 @@ fn pieces(job: &VxJob) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A terabyte of addresses was taken for one of data: 16 GiB for ten requests.
+    /// Guards against taking memory for the blocks of a whole terabyte where ten requests need
+    /// little: 16 GiB.
     #[test]
     fn memory_is_needed_for_the_requests_of_a_job_and_not_for_all_of_its_file() {
         let job = VxJob { iosize: 512, iocount: Some(10), nthreads: 2, ..VxJob::default() };

@@ -1,4 +1,5 @@
-//! What a worker of `vxbench` does: open its files, make its streams ready, issue their requests, report.
+//! What a worker of `vxbench` does: open its files, prepare its streams, issue their requests,
+//! report.
 
 use super::files::Opened;
 use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
@@ -26,32 +27,34 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Words of one stream in the shared memory before its rows: its report, when its first request began and the last was over, the time of its
-/// `fsync` plus one, or 0, and whether the kernel told user from system time.
+/// Words of one stream in the shared memory before its rows: its report, the beginning of its first
+/// request and the end of its last, the time of its `fsync` plus one, or 0, and whether the kernel
+/// told user from system time.
 pub(crate) const STREAM_WORDS: usize = REPORT_WORDS + 4;
 
-/// All that the workers of a run need to know.
+/// Everything that the workers of a run need to know.
 pub(crate) struct Plan<'a> {
     /// Memory shared with the conductor.
     pub(crate) shared: &'a Shared,
     /// The files, one user each.
     pub(crate) files: &'a [Opened],
-    /// For every file, whether direct I/O can be had.
+    /// For each file, whether direct I/O is possible.
     pub(crate) direct: &'a [bool],
-    /// What to do.
+    /// The job to carry out.
     pub(crate) job: &'a VxJob,
     /// The clock, calibrated by the conductor.
     pub(crate) clock: &'a Clock,
-    /// What the blocks of each file must hold and where it is noted what they hold, if that is verified.
+    /// What the blocks of each file must hold, and where findings are noted, if the run is
+    /// verified.
     pub(crate) verify: Option<(&'a [Ledger], &'a NoteBook)>,
 }
 
-/// Whether the file system below `file` takes requests that leave nothing in the cache.
+/// Whether the file system of `file` accepts requests that leave nothing in the cache.
 pub(crate) fn takes_dontcache(file: &File) -> bool {
     dontcache::probe(file).is_ok()
 }
 
-/// The descriptors through which the streams of one process reach one file.
+/// The descriptors through which the streams of a process reach one file.
 struct Ways {
     main: File,
     direct: Option<File>,
@@ -68,7 +71,8 @@ impl Ways {
         let (one, job) = (&plan.files[user], plan.job);
         let direct = plan.direct[user];
         let mut flags = 0;
-        // The paper's way with direct requests that are not aligned (p. 19): each waits until its data is on storage.
+        // The paper's treatment of direct requests that are not aligned (p. 19): each waits until
+        // its data is on storage.
         let unaligned = job.direct && !job.iosize.is_multiple_of(u64::from(one.direct_align()));
         for (given, flag) in [
             (job.sync, libc::O_SYNC),
@@ -131,7 +135,8 @@ where
     })
 }
 
-/// Sees that what the run wrote reaches storage: pages lost on the way are its failure. The files were open all the time.
+/// Sees that the writes of the run reach storage: pages lost on the way are an error. The files
+/// have been open all the time.
 pub(crate) fn write_back(plan: &Plan<'_>) -> i32 {
     for (one, user) in plan.files.iter().zip(0..) {
         if let Err(error) = rustix::fs::fdatasync(&one.file) {
@@ -143,7 +148,7 @@ pub(crate) fn write_back(plan: &Plan<'_>) -> i32 {
     DONE
 }
 
-/// Drops the files from the file cache, reads all that was written to them back, and checks it.
+/// Drops the files from the file cache, reads all written blocks back, and checks them.
 pub(crate) fn read_all_back(plan: &Plan<'_>) -> i32 {
     let Some((ledgers, notes)) = plan.verify else { return DONE };
     let evicted = |one: &Opened| {
@@ -163,7 +168,7 @@ pub(crate) fn read_all_back(plan: &Plan<'_>) -> i32 {
     DONE
 }
 
-/// Runs a stream, which is `alone` in its process or not.
+/// Runs a stream; `alone` says whether it is the only one in its process.
 fn run_stream<F, S>(plan: &Plan<'_>, index: u32, alone: bool, ways: &Ways, make: &F) -> i32
 where
     F: Fn(u32, u32) -> S,
@@ -189,10 +194,11 @@ where
 struct Stream<'a> {
     plan: &'a Plan<'a>,
     index: u32,
-    /// Whether it is the only one of its process.
+    /// Whether it is the only stream in its process.
     alone: bool,
     report: Report,
-    /// Its ends on the kernel's monotonic clock: the processor's counter may go on while the machine is suspended.
+    /// Its beginning and end on the kernel's monotonic clock: the processor's counter may go on
+    /// while the machine is suspended.
     began_ns: u64,
     ended_ns: u64,
     fsync_ns: Option<u64>,
@@ -216,7 +222,7 @@ impl Stream<'_> {
         self.run_with(ways, make, || Sealed::new(ledger, notes))
     }
 
-    /// Carries out the stream's requests, which move what `content` makes.
+    /// Carries out the stream's requests, whose bytes come from `content`.
     fn run_with<F, S, C: Content>(
         &mut self,
         ways: &Ways,
@@ -247,7 +253,8 @@ impl Stream<'_> {
         let main = self.psync(ways.main, content())?;
         let main = if ways.dontcache { main.with_flags(dontcache::DONTCACHE) } else { main };
         match ways.direct {
-            // Whole blocks are direct; what is left of a file behind them has no size that direct I/O takes.
+            // Whole blocks are direct; the rest of a file after them has no size that direct I/O
+            // accepts.
             Some(direct) => {
                 let direct = self.psync(direct, content())?;
                 let direct = if ways.atomic { direct.with_atomic_writes() } else { direct };
@@ -261,7 +268,8 @@ impl Stream<'_> {
         }
     }
 
-    /// Carries out the requests with several in flight. What direct I/O does not take, the rest of a file, comes behind, through the file cache.
+    /// Carries out the requests with several in flight. The rest of a file, which direct I/O does
+    /// not accept, follows through the file cache.
     fn deep<C: Content>(
         &mut self,
         ways: &Ways,
@@ -278,7 +286,8 @@ impl Stream<'_> {
         let whole = if ways.direct.is_some() { self.plan.job.iosize } else { 0 };
         let mut rest = Vec::new();
         self.wait();
-        // Of several streams in one process the threads of each ring are not told apart, and are left out.
+        // With several streams in one process, the kernel threads of each ring cannot be told
+        // apart, and are left out.
         let before = if self.alone { ThreadTime::of_process() } else { ThreadTime::now() };
         let shared = self.plan.shared;
         let mut source = || loop {
@@ -333,7 +342,7 @@ impl Stream<'_> {
         Ok(buffer)
     }
 
-    /// Says that the stream is ready, and waits for the start.
+    /// Reports that the stream is ready, and waits for the start.
     fn wait(&mut self) {
         self.plan.shared.live()[self.index as usize].ready.store(1, Ordering::Release);
         self.plan.shared.wait_for_start();
@@ -341,7 +350,7 @@ impl Stream<'_> {
         self.ended_ns = self.began_ns;
     }
 
-    /// Issues all requests, then writes back what is asked to be; the figures go to the report.
+    /// Issues all requests, then writes back what was requested; the figures go to the report.
     fn drive<E: Perform>(
         &mut self,
         engine: &mut E,
@@ -382,7 +391,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Writes back what is asked to be, and closes the report of what began at `before`.
+    /// Writes back what was requested, and completes the report for the work begun at `before`.
     fn conclude(&mut self, before: ThreadTime, sync: Option<&File>) -> Result<(), Fault> {
         let clock = self.plan.clock;
         if let Some(file) = sync {

@@ -1,4 +1,5 @@
-//! What the measured part costs a worker process: processor time of all its threads, bytes read from storage.
+//! What the measured part costs a worker process: processor time of all its threads, and bytes read
+//! from storage.
 #![expect(unsafe_code, reason = "getrusage has no safe wrapper")]
 
 use crate::worker::report::Cost;
@@ -7,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Takes the cost of one process from the moment its first stream begins until its last one ends.
+/// Measures the cost of one process, from the beginning of its first stream to the end of its last.
 pub(crate) struct Meter {
     counters: Option<OwnedFd>,
     first: OnceLock<Cost>,
@@ -15,18 +16,18 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for a process with `streams` streams.
+    /// Creates a meter for a process with `streams` streams.
     pub(crate) fn new(streams: u32) -> Self {
         let counters = File::open("/proc/self/io").ok().map(OwnedFd::from);
         Self { counters, first: OnceLock::new(), running: AtomicU32::new(streams) }
     }
 
-    /// A stream begins.
+    /// Notes that a stream begins.
     pub(crate) fn begin(&self) {
         self.first.get_or_init(|| self.reading());
     }
 
-    /// A stream ends; the last one gets the cost, if any of them ever began.
+    /// Notes that a stream ends; returns the cost to the last one, if any of them ever began.
     pub(crate) fn end(&self) -> Option<Cost> {
         if self.running.fetch_sub(1, Ordering::AcqRel) != 1 {
             return None;
@@ -56,13 +57,13 @@ impl Meter {
     }
 }
 
-/// How long one thread was ready to run and waited for a processor.
+/// How long one thread was ready to run but waited for a processor.
 pub(crate) struct RunDelay {
     counter: Option<OwnedFd>,
 }
 
 impl RunDelay {
-    /// That of the calling thread.
+    /// The run delay of the calling thread.
     pub(crate) fn of_this_thread() -> Self {
         Self { counter: File::open("/proc/thread-self/schedstat").ok().map(OwnedFd::from) }
     }
@@ -75,14 +76,14 @@ impl RunDelay {
     }
 }
 
-/// User and system nanoseconds of `who`: `RUSAGE_SELF` counts all threads of the process, dead ones and the kernel
-/// threads that an `io_uring` starts for it included.
+/// User and system nanoseconds of `who`. `RUSAGE_SELF` counts all threads of the process, including
+/// those that have ended and the kernel threads that an `io_uring` starts for it.
 pub(crate) fn processor_ns(who: libc::c_int) -> [u64; 2] {
     times_ns(&usage(who))
 }
 
 fn usage(who: libc::c_int) -> libc::rusage {
-    // SAFETY: all-zero is a valid rusage, which is plain numbers.
+    // SAFETY: all-zero is a valid rusage, which consists of plain numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is writable and of the right type; failure leaves it zero.
     unsafe { libc::getrusage(who, &mut usage) };
@@ -94,11 +95,12 @@ fn times_ns(usage: &libc::rusage) -> [u64; 2] {
     [ns(usage.ru_utime), ns(usage.ru_stime)]
 }
 
-/// Processor time in which the kernel's ticks, at most 10 ms apart, give the shares of user and system time to some 15 %: 25 of the
-/// usual ticks of 4 ms. In less, either may be 0 by chance.
+/// Processor time above which the kernel's ticks, at most 10 ms apart, give the shares of user and
+/// system time to some 15 %: that of 25 of the usual ticks of 4 ms. Below it, either share may be 0
+/// by chance.
 const SPLIT_LEAST_NS: u64 = 100_000_000;
 
-/// Processor time of the calling thread, or of its whole process, so far.
+/// Processor time so far of the calling thread, or of its whole process.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTime {
     of_process: bool,
@@ -107,18 +109,20 @@ pub(crate) struct ThreadTime {
 }
 
 impl ThreadTime {
-    /// The time until now. `RUSAGE_THREAD` alone stands still between two ticks of the kernel, so that a run of less than 4 ms
-    /// would seem free: the thread's own clock gives the sum, `getrusage` only how it is shared out.
+    /// The calling thread's time until now. `RUSAGE_THREAD` alone stands still between two ticks of
+    /// the kernel, so that a run of less than 4 ms would seem free. The sum therefore comes from
+    /// the thread's own clock, and only the shares come from `getrusage`.
     pub(crate) fn now() -> Self {
         Self::of(false)
     }
 
-    /// The same of the whole process: with the kernel threads that an `io_uring` starts for it, which copy what is written through the file cache.
+    /// The time until now of the whole process, including the kernel threads that an `io_uring`
+    /// starts for it. These copy what is written through the file cache.
     pub(crate) fn of_process() -> Self {
         Self::of(true)
     }
 
-    /// The same as before, now.
+    /// The time until now of the same thread or process.
     pub(crate) fn again(self) -> Self {
         Self::of(self.of_process)
     }
@@ -133,14 +137,15 @@ impl ThreadTime {
         Self { of_process, total_ns, split_ns: processor_ns(who) }
     }
 
-    /// Whether enough ticks of the kernel fell into the time since `before` to tell user from system time.
+    /// Whether enough ticks of the kernel have passed since `before` to tell user time from system
+    /// time.
     pub(crate) fn is_split_since(self, before: Self) -> bool {
         let grown = |i: usize| self.split_ns[i].saturating_sub(before.split_ns[i]);
         grown(0) + grown(1) >= SPLIT_LEAST_NS
     }
 
-    /// User and system nanoseconds since `before`; where the kernel saw no tick in between, shared out as over the thread's
-    /// whole life, and all for the system if there was none at all.
+    /// User and system nanoseconds since `before`. If no tick fell in between, they are divided as
+    /// over the thread's whole life; if there was none at all, all is system time.
     pub(crate) fn since(self, before: Self) -> [u64; 2] {
         let total_ns = self.total_ns.saturating_sub(before.total_ns);
         let grown = [0, 1].map(|i| self.split_ns[i].saturating_sub(before.split_ns[i]));
@@ -151,7 +156,7 @@ impl ThreadTime {
     }
 }
 
-/// The `read_bytes` counter of `/proc/self/io`: bytes fetched from the storage layer.
+/// The `read_bytes` counter of `/proc/self/io`: bytes read from the storage layer.
 fn storage_read_bytes(counters: &impl AsFd) -> Option<u64> {
     let mut text = [0; 512];
     let len = rustix::io::pread(counters, &mut text, 0).ok()?;
@@ -172,7 +177,7 @@ mod tests {
     use ioscape_machine::error::Death;
     use std::time::Duration;
 
-    /// Seconds for which the kernel polls a ring that has nothing to do.
+    /// Seconds for which the kernel polls an idle ring.
     const POLLING_S: u32 = 60;
 
     #[test]
@@ -221,18 +226,19 @@ mod tests {
 
     #[test]
     fn kernel_helper_threads_of_a_ring_are_counted() {
-        // In a process of its own, where only the polling thread of the kernel can use any time.
+        // In a process of its own, where only the kernel's polling thread can use any time.
         let mut crew = Crew::fork(1, |_| {
             let mut builder = IoUring::<squeue::Entry>::builder();
             let Ok(mut ring) = builder.setup_sqpoll(POLLING_S * 1000).build(8) else { return 1 };
-            // SAFETY: an entry that does nothing points to nothing. After it the thread polls for so long.
+            // SAFETY: an entry that does nothing points to nothing. After it, the thread polls for
+            // that long.
             let pushed = unsafe { ring.submission().push(&io_uring::opcode::Nop::new().build()) };
             if pushed.is_err() || ring.submit().is_err() {
                 return 1;
             }
             let used = || processor_ns(libc::RUSAGE_SELF).iter().sum::<u64>();
             let before = used();
-            // On a busy machine the polling thread waits for a processor like all others.
+            // On a busy machine, the polling thread waits for a processor like any other.
             for _ in 0..POLLING_S * 100 {
                 std::thread::sleep(Duration::from_millis(10));
                 if used() - before > 20_000_000 {

@@ -1,4 +1,4 @@
-//! What a worker process does: its streams, its meter, its report.
+//! The work of a worker process: its streams, its meter, its report.
 
 pub(crate) mod meter;
 mod pages;

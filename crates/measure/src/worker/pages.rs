@@ -1,7 +1,8 @@
-//! How a set comes into the file cache: page by page, as requests at random bring it in.
+//! Brings a set into the file cache page by page, as random requests do.
 //!
-//! What is written or read ahead in large pieces lies in large folios, where ext4 of Linux 6.18 takes 22 to 37 us to overwrite 4 KiB and 120 to 140 us for 1 MiB;
-//! of single pages it takes 2.7 and 268 us. Both are found in cached files, but all rounds and sizes are to meet the same.
+//! Large writes and read-ahead leave large folios. In these, ext4 of Linux 6.18 takes 22 to 37 us
+//! to overwrite 4 KiB and 120 to 140 us for 1 MiB; in single pages, it takes 2.7 and 268 us. Cached
+//! files have both kinds, but all rounds and sizes must meet the same kind.
 
 use ioscape_machine::cache::{self, page_size};
 use rustix::fs::Advice;
@@ -10,22 +11,25 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 
-/// How far ahead of the reading the pages of a set are asked for, in bytes.
+/// How far ahead of the reading the pages of a set are requested, in bytes.
 pub(super) const AHEAD_BYTES: u64 = 8 << 20;
 
-/// How much is asked for at a time, in bytes: of more the kernel takes no more than the largest request that goes to the device.
+/// Bytes requested at a time. Of a longer range, the kernel reads no more than the largest request
+/// that the device accepts.
 const ASKED_BYTES: usize = 128 << 10;
 
-/// After so many bytes storage begins with what was written, in bytes: it would wait for the end otherwise.
+/// Write-back begins after each of this many bytes; otherwise, it would wait for the end.
 const BEGUN_BYTES: u64 = 8 << 20;
 
-/// Bytes that are written at a time, so that pages come in one by one: a page, or a whole block of what lies below, of which a part would be read first.
+/// Bytes to write at a time so that pages are cached one by one: a page, or a whole block of the
+/// layer below, since a part of a block would have to be read first.
 pub(super) fn piece_bytes(file: &File) -> usize {
     let block = file.metadata().map_or(0, |found| found.blksize());
     page_size().max(block) as usize
 }
 
-/// The pieces that `len` bytes from `place` are written in, by where they begin: each ends at a whole number of `piece` bytes.
+/// The pieces in which `len` bytes from `place` are written, as ranges from 0; each but the last
+/// ends at a multiple of `piece`.
 pub(super) fn pieces(place: u64, len: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -37,7 +41,8 @@ pub(super) fn pieces(place: u64, len: usize, piece: usize) -> impl Iterator<Item
     })
 }
 
-/// Lets storage begin with what was just written up to `end` of a part that begins at `start`, whenever enough has been.
+/// Begins write-back of what was just written up to `end`, in a part that begins at `start`,
+/// whenever enough has accumulated.
 pub(super) fn begin_writing(file: &File, start: u64, end: u64) {
     if end.is_multiple_of(BEGUN_BYTES) {
         let from = start.max(end - BEGUN_BYTES);
@@ -45,17 +50,17 @@ pub(super) fn begin_writing(file: &File, start: u64, end: u64) {
     }
 }
 
-/// From now on the kernel reads nothing ahead by itself, which would come in large folios.
+/// Turns off the kernel's own read-ahead, which would come in large folios.
 pub(super) fn read_nothing_ahead(file: &File) {
-    // Where it declines, it reads as it does.
+    // A kernel that declines reads as usual.
     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
 }
 
-/// Asks for the pages of `range`, which come one by one and later.
+/// Requests the pages of `range`, which arrive one by one, later.
 pub(super) fn ask_for(file: &File, range: Range<u64>) {
     for at in range.clone().step_by(ASKED_BYTES) {
         let len = NonZeroU64::new((range.end - at).min(ASKED_BYTES as u64));
-        // What does not come now is read when it is wanted.
+        // Pages that do not arrive now are read when they are needed.
         let _ = rustix::fs::fadvise(file, at, len, Advice::WillNeed);
     }
 }

@@ -1,12 +1,13 @@
-//! How long a process thinks before each request of an application's phases.
+//! How long a process thinks before each request in the phases of an application.
 
 use ioscape_schema::{Engine, Op, Request, Workload};
 
 /// One phase.
 struct Step {
-    /// Bytes that one process moves in it.
+    /// Bytes that one process moves in the phase.
     bytes: u64,
-    /// The pause before a request of the same kind as the one before, and before one of the other kind.
+    /// The pause before a request of the same kind as the previous one, and before one of the other
+    /// kind.
     think_ns: [u64; 2],
 }
 
@@ -19,7 +20,7 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    /// Those of a workload; without phases there are none.
+    /// The pauses of a workload; without phases, there are none.
     pub(crate) fn new(workload: &Workload) -> Self {
         let step = |phase: &ioscape_schema::Phase| Step {
             bytes: phase.bytes_of_each(workload.process_num),
@@ -30,7 +31,8 @@ impl Pauses {
         Self { steps, at: 0, left, last: Op::Read }
     }
 
-    /// Whether a workload thinks before its requests: its engine issues one at a time, and it has phases.
+    /// Whether a workload thinks before each request: its engine issues one at a time, and it has
+    /// phases.
     pub(crate) fn are_of(workload: &Workload) -> bool {
         !workload.phases.is_empty() && workload.engine != Engine::IoUring
     }

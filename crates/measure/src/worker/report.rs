@@ -1,14 +1,15 @@
-//! What one stream found out, and how it passes from a worker to the conductor through shared words.
+//! The results of one stream, and how they pass from a worker to the conductor through shared
+//! words.
 
 use crate::engine::{Action, Fault};
 use ioscape_schema::tally::{Counters, DISTINCT_MAX};
 use ioscape_schema::{Warning, WarningKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words before the histograms.
+/// Number of words before the histograms.
 const FIXED_WORDS: usize = 32;
 
-/// Most words a report takes.
+/// The most words that a report takes.
 pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (6 + 2 * DISTINCT_MAX);
 
 /// What the measured part cost a worker process.
@@ -16,43 +17,45 @@ pub(crate) const REPORT_WORDS: usize = FIXED_WORDS + 2 * (6 + 2 * DISTINCT_MAX);
 pub(crate) struct Cost {
     /// User time of all its threads in nanoseconds.
     pub(crate) user_ns: u64,
-    /// System time of the same, kernel helper threads of `io_uring` included.
+    /// System time of all its threads in nanoseconds, including the kernel threads of an
+    /// `io_uring`.
     pub(crate) system_ns: u64,
-    /// Bytes that the storage layer read for it; 0 where the kernel does not count.
+    /// Bytes read for it from the storage layer; 0 where the kernel does not count them.
     pub(crate) storage_read_bytes: u64,
-    /// Whether the kernel counts such bytes.
+    /// Whether the kernel counts them.
     pub(crate) storage_counted: bool,
     /// Page faults that needed I/O.
     pub(crate) major_faults: u64,
 }
 
-/// What one stream reports when it leaves.
+/// The report of one stream when it ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     /// Whether its measured part began.
     pub(crate) started: bool,
     /// Length of its measured part in nanoseconds.
     pub(crate) elapsed_ns: u64,
-    /// Nanoseconds of it in which the stream thought, as long as was asked: how much later it woke is not among them.
+    /// Nanoseconds of it in which the stream thought, as long as requested. Waking up late does not
+    /// count.
     pub(crate) thought_ns: u64,
     /// Reads and writes of the measured part.
     pub(crate) counters: [Counters; 2],
-    /// Cost of its process; zero but in the report of the process's last stream.
+    /// Cost of its process; zero except in the report of the last stream of the process.
     pub(crate) cost: Cost,
-    /// Nanoseconds it was ready to run and waited for a processor.
+    /// Nanoseconds in which it was ready to run but waited for a processor.
     pub(crate) run_delay_ns: u64,
     /// Whether the kernel counts them.
     pub(crate) delay_counted: bool,
-    /// Whether `io_uring` had to do without registered buffers.
+    /// Whether its `io_uring` had no registered buffers.
     pub(crate) unregistered: bool,
-    /// Whether its `io_uring` ever had as many requests in flight as there are places, in its measured part.
+    /// Whether, in its measured part, all slots of its `io_uring` were ever in flight at once.
     pub(crate) full: bool,
-    /// Its failure.
+    /// Its failure, if any.
     pub(crate) fault: Option<Fault>,
 }
 
 impl Report {
-    /// A report of nothing.
+    /// An empty report.
     pub(crate) fn new() -> Self {
         Self {
             started: false,
@@ -68,7 +71,7 @@ impl Report {
         }
     }
 
-    /// Writes the report; `words` must hold `REPORT_WORDS`.
+    /// Writes the report to `words`, which must hold `REPORT_WORDS`.
     pub(crate) fn store(&self, words: &[AtomicU64]) {
         let fault = self.fault.unwrap_or(Fault { action: Action::Open, offset: 0, errno: 0 });
         let fixed = [
@@ -101,7 +104,7 @@ impl Report {
         words[0].store(1, Ordering::Release);
     }
 
-    /// Reads a report; `None` when none was written.
+    /// Reads a report; `None` if none was written.
     pub(crate) fn load(words: &[AtomicU64]) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         if first.load(Ordering::Acquire) != 1 {
@@ -132,7 +135,7 @@ impl Report {
     }
 }
 
-/// The doubt about a run in which streams had to do without registered buffers.
+/// The doubt about a run in which streams had no registered buffers.
 pub(crate) fn doubt_of_buffers<'a>(
     mut reports: impl Iterator<Item = &'a Report>,
 ) -> Option<Warning> {

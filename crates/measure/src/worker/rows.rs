@@ -1,26 +1,27 @@
-//! The measured requests of every stream one by one, in shared words of their own, when somebody asks for them.
+//! The measured requests of every stream, one by one, in shared words of their own, if requested.
 
 use crate::worker::report::Report;
 use ioscape_machine::cgroup::{available_memory, enclosing_limit};
-use ioscape_machine::clock::Clock;
+use ioscape_machine::clock::{Clock, unix_ns};
 use ioscape_schema::{Access, Io, IoFlags, IoType, Op, Request, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Words of a row: offset, length and operation, the clock at issue and at completion.
+/// Words of a row: offset, length and operation, and the clock at issue and at completion.
 pub(crate) const ROW_WORDS: usize = 4;
 
-/// Set in the second word of a write.
+/// Set in the second word of a row for a write.
 const WRITES: u64 = 1 << 32;
 
-/// Words of the smallest page.
+/// Words in the smallest page.
 const PAGE_WORDS: usize = 512;
 
-/// The rows of all streams take at most these parts of a limited memory and of what is available: when they are put in order, more than four times as
-/// much as that is in use.
+/// The rows of all streams take at most one part in this many of limited memory and of available
+/// memory. While they are being sorted, more than four times as much is in use.
 const LIMIT_PARTS: u64 = 32;
 const AVAILABLE_PARTS: u64 = 16;
 
-/// How many of `most` rows there is room for, where the workers have a memory limit of `own` bytes, and in whatever limit this program was started.
+/// How many of `most` rows there is room for, if the workers have a memory limit of `own` bytes.
+/// Also respects the limit that this program was started under.
 pub(crate) fn that_fit(most: usize, own: Option<u64>) -> usize {
     if most == 0 {
         return 0;
@@ -28,23 +29,32 @@ pub(crate) fn that_fit(most: usize, own: Option<u64>) -> usize {
     within(most, own.into_iter().chain(enclosing_limit()).min(), available_memory())
 }
 
-/// The same in bytes of the tightest limit and of what is available.
+/// Like [`that_fit`], given the tightest limit and the available memory, both in bytes.
 fn within(most: usize, limit: Option<u64>, available: u64) -> usize {
     let of_limit = limit.map_or(u64::MAX, |limit| limit / LIMIT_PARTS);
     let room = of_limit.min(available / AVAILABLE_PARTS);
     most.min(usize::try_from(room).unwrap_or(usize::MAX) / (8 * ROW_WORDS))
 }
 
-/// What a stream does with each measured request besides counting it.
+/// Individual requests, and the wall-clock time at which their clock was 0.
+#[derive(Debug, Default)]
+pub struct KeptRows {
+    /// The first requests, in the order of arrival.
+    pub rows: Vec<Io>,
+    /// The wall clock at time 0, in nanoseconds since 1970; absent where it is not known.
+    pub began_unix_ns: Option<i64>,
+}
+
+/// What a stream does with each measured request apart from counting it.
 pub(crate) trait Keep {
-    /// Forgets what was kept: the measured part begins.
+    /// Forgets everything: the measured part begins.
     fn clear(&mut self);
 
     /// Keeps a completed request, given the clock's readings at its issue and completion.
     fn keep(&mut self, request: &Request, issued: u64, completed: u64);
 }
 
-/// Nothing is kept, and nothing is left of it in the hot loop.
+/// Keeps nothing, and leaves no trace in the hot loop.
 impl Keep for () {
     #[inline]
     fn clear(&mut self) {}
@@ -53,14 +63,14 @@ impl Keep for () {
     fn keep(&mut self, _request: &Request, _issued: u64, _completed: u64) {}
 }
 
-/// The first requests of a stream, as many as its words hold.
+/// The first requests of a stream, as many as its words can hold.
 pub(crate) struct Rows<'a> {
     words: &'a [AtomicU64],
     at: usize,
 }
 
 impl<'a> Rows<'a> {
-    /// Rows in `words`, whose memory is taken now, not while requests are measured.
+    /// Creates rows in `words`, and touches their memory now rather than during the measurement.
     pub(crate) fn new(words: &'a [AtomicU64]) -> Self {
         words.iter().step_by(PAGE_WORDS).for_each(|word| word.store(0, Ordering::Relaxed));
         Self { words, at: 0 }
@@ -82,7 +92,7 @@ impl Keep for Rows<'_> {
     }
 }
 
-/// A row as a stream left it.
+/// A row as a stream stored it.
 struct Raw {
     process: u32,
     request: Request,
@@ -99,15 +109,16 @@ impl Raw {
     }
 }
 
-/// The rows of all streams in the order of arrival, from the first one on: given what each stream reports, and its words.
+/// The rows of all streams in the order of arrival, from the first on, given the report and the
+/// words of each stream.
 ///
-/// Where the words of a stream did not hold all its requests, the rows of all streams end with the last it kept, so that
-/// the rows are all that happened until then.
+/// If a stream's words had no room for all its requests, the rows of all streams end with the last
+/// one that it kept. So the rows are everything that happened until then.
 pub(crate) fn collect<'a>(
     streams: impl Iterator<Item = (&'a Report, &'a [AtomicU64])>,
     flags: IoFlags,
     clock: &Clock,
-) -> Vec<Io> {
+) -> KeptRows {
     let (mut raw, mut end) = (Vec::new(), u64::MAX);
     for (number, (report, words)) in (1..).zip(streams) {
         let measured = report.counters.iter().map(|c| c.ios).sum::<u64>();
@@ -120,7 +131,9 @@ pub(crate) fn collect<'a>(
     }
     raw.retain(|row| row.completed <= end);
     raw.sort_by_key(|row| (row.issued, row.process));
-    let begin = raw.first().map_or(0, |row| row.issued);
+    let first = raw.first().map(|row| row.issued);
+    let began_unix_ns = first.and_then(|at| unix_ns(clock.nanos_between(at, clock.raw())));
+    let begin = first.unwrap_or(0);
     let row = |row: &Raw| {
         let issued_ns = clock.nanos_between(begin, row.issued);
         Io {
@@ -134,10 +147,11 @@ pub(crate) fn collect<'a>(
             ..Io::default()
         }
     };
-    raw.iter().map(row).collect()
+    KeptRows { rows: raw.iter().map(row).collect(), began_unix_ns }
 }
 
-/// A process waits for its one request; of many in flight it waits for none in particular.
+/// The flags of the rows: a process waits for its request if it has one in flight; with many, it
+/// waits for none in particular.
 pub(crate) fn flags(workload: &Workload) -> IoFlags {
     let waited = if workload.queue_depth == 1 { IoFlags::SYNC } else { IoFlags::ASYNC };
     waited | if workload.access == Access::Dsync { IoFlags::FUA } else { IoFlags::empty() }
@@ -147,7 +161,7 @@ pub(crate) fn flags(workload: &Workload) -> IoFlags {
 mod tests {
     use super::*;
 
-    /// In a container of 128 MiB the rows alone would have taken all of it.
+    /// Guards against rows that use up all the memory of a container of 128 MiB.
     #[test]
     fn rows_take_a_small_part_of_whatever_limits_the_memory() {
         const MOST: usize = 1 << 22;
@@ -182,7 +196,7 @@ mod tests {
         (reports[0].counters[0].ios, reports[0].counters[1].ios) = (1, 1);
         reports[1].counters[1].ios = 1;
         let streams = reports.iter().zip([&first[..], &second]);
-        let rows = collect(streams, IoFlags::SYNC, &clock);
+        let rows = collect(streams, IoFlags::SYNC, &clock).rows;
         let told: Vec<_> = rows.iter().map(|io| (io.process, io.request.offset)).collect();
         assert_eq!(told, [(1, 1 << 40), (2, 3), (1, 2)]);
         assert_eq!((rows[0].request, rows[0].queued_ns), (request(Op::Read, 1 << 40), 0));
@@ -203,7 +217,7 @@ mod tests {
         let mut reports = [Report::new(), Report::new()];
         (reports[0].counters[0].ios, reports[1].counters[0].ios) = (5, 2);
         let streams = reports.iter().zip([&first[..], &second]);
-        let rows = collect(streams, IoFlags::SYNC, &Clock::new());
+        let rows = collect(streams, IoFlags::SYNC, &Clock::new()).rows;
         let told: Vec<_> = rows.iter().map(|io| io.request.offset).collect();
         assert_eq!(
             told,

@@ -1,4 +1,5 @@
-//! What a worker does in a run: make itself ready, wait for the start, issue its streams' requests, report.
+//! The work of a worker in a run: get ready, wait for the start, issue the requests of its streams,
+//! report.
 
 use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::content::Content;
@@ -8,7 +9,7 @@ use crate::engine::mmap::Mmap;
 use crate::engine::null::Null;
 use crate::engine::psync::Psync;
 use crate::engine::uring::Uring;
-use crate::engine::{Action, Fault, drive};
+use crate::engine::{Action, Fault, Perform, drive};
 use crate::verify::{Ledger, NoteBook, Sealed};
 use crate::worker::meter::Meter;
 use crate::worker::pauses::Pauses;
@@ -27,29 +28,29 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// Stack of a worker thread: the hot loop is shallow.
+/// Stack of a worker thread in bytes; the hot loop is shallow.
 const STACK_BYTES: usize = 512 << 10;
 
-/// All that the workers of a run need to know.
+/// Everything that the workers of a run need to know.
 pub(crate) struct Plan<'a> {
-    /// Memory shared with the conductor; the words of a stream behind its report are for its rows.
+    /// Memory shared with the conductor. The words after a stream's report hold its rows.
     pub(crate) shared: &'a Shared,
-    /// What the I/O goes to.
+    /// The target of the I/O.
     pub(crate) target: &'a Target,
-    /// What to do to it.
+    /// The workload to run.
     pub(crate) workload: &'a Workload,
-    /// Size of the largest request.
+    /// Size of the largest request in bytes.
     pub(crate) buffer_bytes: usize,
     /// The clock, calibrated by the conductor.
     pub(crate) clock: &'a Clock,
-    /// The memory limit.
+    /// The control group for the memory limit.
     pub(crate) group: Option<&'a MemoryGroup>,
-    /// What the blocks must hold and where it is noted what they hold, if that is verified.
+    /// What the blocks must hold, and where findings are noted, if the run is verified.
     pub(crate) verify: Option<(&'a Ledger, &'a NoteBook)>,
 }
 
 impl Plan<'_> {
-    /// Whether some request writes.
+    /// Whether any request writes.
     pub(crate) fn writes(&self) -> bool {
         self.workload.read_frac < 1.0
     }
@@ -64,20 +65,23 @@ impl Plan<'_> {
             Advice::Random => rustix::fs::Advice::Random,
             Advice::Sequential => rustix::fs::Advice::Sequential,
         };
-        // A file system that takes no advice is measured without: the kernel itself calls it a hint.
+        // If a file system takes no advice, the run does without: the kernel itself calls it a
+        // hint.
         let _ = rustix::fs::fadvise(&file, 0, None, advice);
         Ok(file)
     }
 
-    /// The files through which the runs of an application's phases are read, each with a read-ahead of its own: twice as many as there are,
-    /// so that requests elsewhere do not take those of a run.
+    /// The files through which the sequential runs of an application's phases are read, each with
+    /// its own read-ahead. There are twice as many as runs, so that requests elsewhere do not take
+    /// the file of a run.
     fn readers(&self) -> Result<Vec<File>, Fault> {
         let reads = self.workload.phases.iter().filter_map(|phase| phase.read.as_ref());
         let runs = reads.map(|read| read.runs).max().filter(|runs| *runs > 1).unwrap_or(0);
         (0..2 * runs).map(|_| self.open(self.workload.access)).collect()
     }
 
-    /// The set as a mapping of `file`, whose faults read ahead by the advice on the mapping, not by that on the file.
+    /// Maps the set from `file`. Faults read ahead by the advice on the mapping, not by that on the
+    /// file.
     fn mapping<C: Content>(&self, file: &File, number: u64, content: C) -> Result<Mmap<C>, Fault> {
         let (set, buffer) = (self.workload.unique_bytes, self.buffer(number)?);
         let engine = Mmap::new(file, set, self.writes(), buffer, content)?;
@@ -99,7 +103,7 @@ impl Plan<'_> {
     }
 }
 
-/// The system's number of an error; `EIO` where it has none.
+/// The system's error number; `EIO` if there is none.
 pub(crate) fn errno(error: &Error) -> i32 {
     match error {
         Error::Io { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
@@ -125,8 +129,8 @@ where
     run_streams(plan.shared, streams, |index| run_stream(plan, index, &meter, make))
 }
 
-/// Has `run` carry out each of `streams` in this worker process, in threads if there are several, and leaves with the first exit code of a
-/// failure; returns that of all.
+/// Has `run` carry out each of `streams` in this worker process, in threads if there are several.
+/// Returns the exit code of all; a thread that fails ends the process at once with its own.
 pub(crate) fn run_streams(
     shared: &Shared,
     streams: Range<u32>,
@@ -154,25 +158,26 @@ pub(crate) fn run_streams(
     DONE
 }
 
-/// The memory of so many of the workload's processes, all of it touched: it is not there for the file cache.
+/// The memory of `processes` of the workload's processes, all of it touched, so that the file cache
+/// cannot use it.
 fn held(workload: &Workload, processes: u64) -> Result<Vec<u8>, Fault> {
     let all = u128::from(workload.memory_bytes.unwrap_or(0));
     let share = all * u128::from(processes) / u128::from(workload.process_num.max(1));
     let share = usize::try_from(share).unwrap_or(usize::MAX);
     let mut held = Vec::new();
     held.try_reserve_exact(share).map_err(|_| Fault::new(Action::Resource, libc::ENOMEM))?;
-    // A byte that is not 0 has to be in memory.
+    // A nonzero byte must be in memory.
     held.resize(share, 1);
     Ok(held)
 }
 
-/// Joins the memory group, if any.
+/// Joins the control group for the memory limit, if any.
 pub(crate) fn join(group: Option<&MemoryGroup>) -> Result<(), Fault> {
     let Some(group) = group else { return Ok(()) };
     group.join().map_err(|e| Fault::new(Action::Join, e.raw_os_error().unwrap_or(libc::EIO)))
 }
 
-/// Leaves a report that holds nothing but a fault; returns the exit code that goes with it.
+/// Stores a report that contains only a fault; returns the matching exit code.
 pub(crate) fn report_failure(shared: &Shared, index: u32, fault: Fault) -> i32 {
     let report = Report { fault: Some(fault), ..Report::new() };
     report.store(shared.report(index as usize));
@@ -185,7 +190,7 @@ where
     S: FnMut() -> Request,
 {
     if plan.workload.think_time_ns > 0 || Pauses::are_of(plan.workload) {
-        // The kernel's usual slack of 50 us would make short thinking several times as long.
+        // The kernel's usual slack of 50 us would make short think times several times as long.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     }
     match plan.shared.report(index as usize).get(REPORT_WORDS..) {
@@ -203,7 +208,7 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
 ) -> i32 {
     let (clock, workload) = (plan.clock.clone(), plan.workload);
     let mut stream = Stream::new(plan.shared, index as usize, clock, meter, workload, kept);
-    let outcome = match plan.verify {
+    let done = match plan.verify {
         None => run_engine(plan, index, &mut stream, source, || {
             Stamp::against(plan.target.file_system().compresses())
         }),
@@ -211,20 +216,45 @@ fn run_and_report<S: FnMut() -> Request, K: Keep>(
             Sealed::new(ledger, notes.of(index as usize))
         }),
     };
+    done.unwrap_or_else(|fault| hand_in(plan.shared, index, &mut stream, Err(fault)))
+}
+
+/// Stores the stream's report; returns the matching exit code.
+fn hand_in<K: Keep>(
+    shared: &Shared,
+    index: u32,
+    stream: &mut Stream<'_, K>,
+    outcome: Result<(), Fault>,
+) -> i32 {
     let report = stream.report_mut();
     report.fault = outcome.err();
-    report.store(plan.shared.report(index as usize));
+    report.store(shared.report(index as usize));
     if report.fault.is_some() { FAULTED } else { DONE }
 }
 
-/// Runs the workload's engine; `content` makes what its requests move, anew for each way to the file.
+/// Has `engine` carry out the stream, and stores the report before its file is closed. On NFS, CIFS
+/// and FUSE, the close waits for everything written.
+fn driven<E: Perform, S: FnMut() -> Request, K: Keep>(
+    shared: &Shared,
+    index: u32,
+    stream: &mut Stream<'_, K>,
+    mut source: S,
+    mut engine: E,
+) -> i32 {
+    stream.wait_for_start();
+    let outcome = drive(&mut engine, &mut source, stream);
+    hand_in(shared, index, stream, outcome)
+}
+
+/// Runs the workload's engine; returns the exit code, or why there is no engine. `content` makes
+/// the contents of the requests, anew for each way to the file.
 fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
     plan: &Plan<'_>,
     index: u32,
     stream: &mut Stream<'_, K>,
     mut source: S,
     content: impl Fn() -> C,
-) -> Result<(), Fault> {
+) -> Result<i32, Fault> {
     let number = u64::from(index) << 32;
     let access = plan.workload.access;
     match plan.workload.engine {
@@ -233,14 +263,12 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
                 Ok(Psync::new(plan.open(access)?, plan.buffer(number)?, content()))
             };
             let Some(above) = plan.workload.direct_above_bytes else {
-                let mut engine = way(access)?.with_readers(plan.readers()?);
-                stream.wait_for_start();
-                return drive(&mut engine, &mut source, stream);
+                let engine = way(access)?.with_readers(plan.readers()?);
+                return Ok(driven(plan.shared, index, stream, source, engine));
             };
             let direct = way(Access::Direct)?;
-            let mut engine = Discovered::new(way(access)?, direct, above);
-            stream.wait_for_start();
-            drive(&mut engine, &mut source, stream)
+            let engine = Discovered::new(way(access)?, direct, above);
+            Ok(driven(plan.shared, index, stream, source, engine))
         }
         Engine::IoUring => {
             let depth = u64::from(plan.workload.queue_depth);
@@ -248,26 +276,58 @@ fn run_engine<S: FnMut() -> Request, K: Keep, C: Content>(
             let mut engine = Uring::new(plan.open(access)?, buffers, content())?;
             stream.report_mut().unregistered = !engine.is_registered();
             stream.wait_for_start();
-            engine.drive(&mut source, stream)
+            let outcome = engine.drive(&mut source, stream);
+            Ok(hand_in(plan.shared, index, stream, outcome))
         }
         Engine::Mmap => {
             let file = plan.open(access)?;
-            let mut engine = plan.mapping(&file, number, content())?;
-            stream.wait_for_start();
-            drive(&mut engine, &mut source, stream)
+            let engine = plan.mapping(&file, number, content())?;
+            Ok(driven(plan.shared, index, stream, source, engine))
         }
         Engine::Dontcache => {
             let file = plan.open(access)?;
             dontcache::check(&file)?;
             let plain = Psync::new(file, plan.buffer(number)?, content());
-            let mut engine = plain.with_flags(dontcache::DONTCACHE);
-            stream.wait_for_start();
-            drive(&mut engine, &mut source, stream)
+            let engine = plain.with_flags(dontcache::DONTCACHE);
+            Ok(driven(plan.shared, index, stream, source, engine))
         }
-        Engine::Null => {
-            stream.wait_for_start();
-            drive(&mut Null, &mut source, stream)
-        }
+        Engine::Null => Ok(driven(plan.shared, index, stream, source, Null)),
         Engine::Sim => Err(Fault::new(Action::Resource, libc::ENOSYS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_machine::shared::phase;
+
+    /// An engine's file; on close, it notes whether the report was already stored.
+    struct Closing<'a>(&'a Shared, &'a mut bool);
+
+    impl Perform for Closing<'_> {
+        fn perform(&mut self, _: &Request) -> Result<(), Fault> {
+            Ok(())
+        }
+    }
+
+    impl Drop for Closing<'_> {
+        fn drop(&mut self) {
+            *self.1 = Report::load(self.0.report(0)).is_some();
+        }
+    }
+
+    /// Guards against losing a finished run when a server that no longer answers blocks the close
+    /// of a file.
+    #[test]
+    fn what_was_measured_is_handed_in_before_the_file_is_closed() {
+        let shared = Shared::new(1, REPORT_WORDS).unwrap();
+        shared.set_phase(phase::STOP);
+        let (meter, workload) = (Meter::new(1), Workload::default());
+        let mut stream = Stream::new(&shared, 0, Clock::new(), &meter, &workload, ());
+        let mut was_there = false;
+        let source = || unreachable!("the run is over");
+        let closing = Closing(&shared, &mut was_there);
+        assert_eq!(driven(&shared, 0, &mut stream, source, closing), DONE);
+        assert!(was_there);
     }
 }

@@ -1,4 +1,4 @@
-//! One stream of requests while it runs: its clock, its counters, and its part in the phases of the run.
+//! One running stream of requests: its clock, its counters, and its part in the phases of the run.
 
 use crate::worker::meter::{Meter, RunDelay};
 use crate::worker::pauses::Pauses;
@@ -10,18 +10,21 @@ use ioscape_schema::{Request, Workload};
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
 use std::sync::atomic::Ordering;
 
-/// Longest sleep without a look at the phase: who thinks for long stops, and begins to be measured, as soon as others.
+/// The longest sleep without checking the phase, so that a stream that thinks for long stops, and
+/// begins its measured part, as soon as the others.
 const NAP_NS: u64 = 100_000_000;
 
-/// Longest lateness that later thinking makes up for: who woke later than this was stopped, not late.
+/// The greatest lateness that later think times make up for. A stream that wakes later than this
+/// was stopped, not late.
 const LATE_MOST_NS: u64 = 100_000_000;
 
-/// Time between two looks at whether the others are done as well.
+/// Time between two checks whether the other streams are done as well.
 const REST_NS: u64 = 1_000_000;
 
-/// The state of one stream inside its worker, which keeps its requests or, with `()`, only counts them.
+/// The state of one stream inside its worker. It keeps its requests or, with `()`, only counts
+/// them.
 pub(crate) struct Stream<'a, K = ()> {
-    /// The clock all response times are taken from.
+    /// The source of all response times.
     pub(crate) clock: Clock,
     shared: &'a Shared,
     live: &'a Live,
@@ -33,16 +36,16 @@ pub(crate) struct Stream<'a, K = ()> {
     began_ns: u64,
     think_ns: u64,
     pauses: Pauses,
-    /// How much longer it slept than it was to, and has not made up for yet.
+    /// Excess sleep that it has not made up for yet.
     late_ns: u64,
-    /// Bytes that are left of its share of the workload's phases; without phases it never comes to their end.
+    /// Bytes left in its share of the workload's phases; without phases, these never end.
     pass_left: u64,
     report: Report,
     kept: K,
 }
 
 impl<'a, K: Keep> Stream<'a, K> {
-    /// Stream number `index` of the run, in the thread that carries it out.
+    /// Creates stream number `index` of the run, in the thread that carries it out.
     pub(crate) fn new(
         shared: &'a Shared,
         index: usize,
@@ -72,20 +75,21 @@ impl<'a, K: Keep> Stream<'a, K> {
         }
     }
 
-    /// Says that the stream is ready, and waits for the start.
+    /// Reports that the stream is ready, and waits for the start.
     pub(crate) fn wait_for_start(&self) {
         self.live.ready.store(1, Ordering::Release);
         self.shared.wait_for_start();
     }
 
-    /// Whether to issue another request; begins the measured part when the conductor says so.
+    /// Whether to issue another request. Begins the measured part when the conductor says so.
     #[inline]
     pub(crate) fn goes_on(&mut self) -> bool {
         let phase = self.shared.phase();
         (phase == self.seen || self.enter(phase)) && (self.pass_left > 0 || self.rest())
     }
 
-    /// Ends the measured part when all phases are over, and waits for the other streams; false, as the answer to `goes_on`.
+    /// Ends the measured part when all phases are over, and waits for the other streams. Returns
+    /// false, the answer of `goes_on`.
     #[cold]
     fn rest(&mut self) -> bool {
         self.finish();
@@ -116,17 +120,19 @@ impl<'a, K: Keep> Stream<'a, K> {
         true
     }
 
-    /// Ends the measured part; false, as the answer to `goes_on`.
+    /// Ends the measured part. Returns false, the answer of `goes_on`.
     fn finish(&mut self) -> bool {
         self.seen = phase::STOP;
         if !self.report.started {
-            // It was stuck in one request all the time: what it did before the measured part does not count.
+            // The stream was stuck in one request throughout the measured part: what it did earlier
+            // does not count.
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.kept.clear();
             self.report.cost = self.meter.end().unwrap_or_default();
             return false;
         }
-        // By the kernel's clock: the processor's counter may go on while the machine is suspended, or be another on another processor.
+        // From the kernel's clock: the processor's counter may go on while the machine is
+        // suspended, and may differ between processors.
         self.report.elapsed_ns = monotonic_ns().saturating_sub(self.began_ns);
         let delay_ns =
             self.delay.ns().zip(self.delayed_ns).map(|(now, then)| now.saturating_sub(then));
@@ -151,10 +157,11 @@ impl<'a, K: Keep> Stream<'a, K> {
         self.pass_left = self.pass_left.saturating_sub(bytes);
     }
 
-    /// Lets the process think, asleep, as long as the workload says, for each of `requests`; the end of the run wakes it.
+    /// Lets the process think, asleep, for as long as the workload says, once for each of
+    /// `requests`. The end of the run wakes it.
     ///
-    /// A sleeper wakes late, by tens of microseconds on an idle machine. That is taken off the next pauses, so that they are as long as
-    /// was asked on average.
+    /// Sleepers wake late, by tens of microseconds on an idle machine. That excess is subtracted
+    /// from the next pauses, so that they have the requested length on average.
     #[inline]
     pub(crate) fn think(&mut self, requests: u32) {
         if self.think_ns == 0 {
@@ -163,12 +170,12 @@ impl<'a, K: Keep> Stream<'a, K> {
         self.pause(self.think_ns.saturating_mul(u64::from(requests)));
     }
 
-    /// Whether it thinks between requests.
+    /// Whether the process thinks between requests.
     pub(crate) fn thinks(&self) -> bool {
         self.think_ns > 0
     }
 
-    /// Lets the process think before `request`, as long as the phase of the workload says.
+    /// Lets the process think before `request`, for as long as the phase of the workload says.
     #[inline]
     pub(crate) fn think_before(&mut self, request: &Request) {
         let asked_ns = self.pauses.before(request);
@@ -179,7 +186,7 @@ impl<'a, K: Keep> Stream<'a, K> {
 
     fn pause(&mut self, asked_ns: u64) {
         let mut left_ns = asked_ns.saturating_sub(self.late_ns);
-        // What it slept too long before is a part of this pause.
+        // Earlier excess sleep counts as part of this pause.
         let made_up_ns = asked_ns - left_ns;
         self.late_ns -= made_up_ns;
         self.report.thought_ns += made_up_ns;
@@ -202,7 +209,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         }
     }
 
-    /// The report as far as it came, to complete and store.
+    /// The report so far, to be completed and stored.
     #[inline]
     pub(crate) fn report_mut(&mut self) -> &mut Report {
         &mut self.report
@@ -222,7 +229,7 @@ fn sleep(ns: u64) {
     }
 }
 
-/// Nanoseconds as the system wants them.
+/// Converts nanoseconds to the system's format.
 fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
 }

@@ -1,5 +1,5 @@
-//! What is done to the set before a run, in a worker of its own: a hung disk then hangs that worker alone, and the pages
-//! it brings in are charged to the memory group it is in.
+//! Preparation of the set before a run, in a worker of its own: a hung disk then hangs only that
+//! worker, and the pages that it brings in are charged to its own memory group.
 
 use crate::engine::buffer::{Buffer, fill, new_number};
 use crate::engine::{Action, Fault};
@@ -20,49 +20,50 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-/// Bytes of the set that are written or read at a time.
+/// Bytes of the set written or read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A job on the whole set.
+/// A task on the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Write incompressible bytes to this range, then see them on storage.
+    /// Write incompressible bytes to this range, then sync it.
     Layout(Range<u64>),
-    /// Write dirty pages to storage, and see that none was lost since the target was opened.
+    /// Write dirty pages to storage, and check that none has been lost since the target was opened.
     Flush,
-    /// The same, then drop the pages from the cache.
+    /// Flush, then drop the pages from the cache.
     Evict,
-    /// Read this range once, in order: into the file cache, or past it into what caches of its own the device has.
+    /// Read this range once, in order: into the file cache, or past it into any cache that the
+    /// device has.
     Touch(Range<u64>, Access),
-    /// Read all blocks that are known back and check them.
+    /// Read all known blocks back and check them.
     ReadBack,
-    /// Cut the target off behind so many bytes.
+    /// Truncate the target to this many bytes.
     Shrink(u64),
 }
 
-/// What a task works on.
+/// The environment of a task.
 pub(crate) struct Site<'a> {
-    /// How far it is goes to the header, a failure to the report of stream 0.
+    /// Progress goes to the header, a failure to the report of stream 0.
     pub(crate) shared: &'a Shared,
     /// The target.
     pub(crate) target: &'a Target,
     /// The target, open for reading through the file cache since before the workers opened it.
     pub(crate) opened: &'a File,
-    /// The memory limit.
+    /// The control group for the memory limit.
     pub(crate) group: Option<&'a MemoryGroup>,
-    /// What the blocks must hold, if that is known.
+    /// What the blocks must hold, if known.
     pub(crate) ledger: Option<&'a Ledger>,
-    /// Where it is noted what they hold.
+    /// Where findings are noted.
     pub(crate) notes: Option<&'a NoteBook>,
 }
 
-/// Carries out `task`.
+/// Carries out `task`; returns the exit code.
 pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
     let Site { shared, target, opened, group, ledger, notes } = *site;
     let work = || {
         join(group)?;
         if let Task::Touch(range, Access::Buffered) = task {
-            // To open the file once more might empty the cache that is to be filled.
+            // Opening the file once more might empty the cache that is to be filled.
             return touch(opened, range.clone(), shared, target.file_system().comes_by_pages());
         }
         let write = matches!(task, Task::Layout(_));
@@ -72,14 +73,15 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
         match task {
             Task::Layout(range) => {
                 let system = target.file_system();
-                // Where each write is synced by itself, small ones take far too long.
+                // If each write is synced by itself, small ones take far too long.
                 let is_small = system.comes_by_pages() && !system.syncs_each_write();
                 let piece =
                     if is_small { piece_bytes(&file).min(BLOCK_BYTES) } else { BLOCK_BYTES };
                 lay_out(&file, range.clone(), shared, ledger, piece)?;
                 sync(&file)
             }
-            // A lost page is reported once for every open file, so the one that was open all the time is asked too.
+            // A lost page is reported once per open file, so the file that has been open all the
+            // time is asked too.
             Task::Flush => sync(target.file()).and_then(|()| sync(&file)),
             Task::Evict => {
                 sync(target.file())?;
@@ -100,7 +102,8 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
             Task::Shrink(bytes) => {
                 rustix::fs::ftruncate(target.file(), *bytes)
                     .map_err(|e| Fault::new(Action::Write, e.raw_os_error()))?;
-                // What could not be written is cut off: nobody is to be told of it by the next flush.
+                // The data that could not be written is cut off: the next flush must not report it
+                // to anybody.
                 let _ = sync(target.file());
                 Ok(())
             }
@@ -120,7 +123,8 @@ fn buffer() -> Result<Buffer, Fault> {
     Buffer::new(BLOCK_BYTES, 1, 0).ok_or(Fault::new(Action::Resource, libc::ENOMEM))
 }
 
-/// Cuts `range` into blocks and calls `one` with the place and length of each until the conductor says stop.
+/// Splits `range` into blocks and calls `one` with the place and length of each until the conductor
+/// stops it.
 fn each_block(
     range: Range<u64>,
     shared: &Shared,
@@ -160,7 +164,7 @@ fn lay_out(
     })
 }
 
-/// Writes all of `bytes`, in several calls if the kernel takes less at a time.
+/// Writes all of `bytes`, in several calls if the kernel accepts less at a time.
 fn write_whole(file: &File, bytes: &[u8], place: u64) -> Result<(), Fault> {
     let mut done = 0;
     while done < bytes.len() {

@@ -1,4 +1,4 @@
-//! What the tests of sessions share: a small set, short runs, and a simple generator.
+//! Helpers shared by the tests of sessions: a small set, short runs, and a simple generator.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub use ioscape_machine::testing::skipped;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Uniform 4 KiB requests over a set, reads with a given probability.
+/// Uniform 4 KiB requests over a set, with a given probability of reads.
 pub struct Uniform {
     state: u64,
     blocks: u64,
@@ -45,7 +45,7 @@ pub fn workload() -> Workload {
     }
 }
 
-/// Short runs that stop early however noisy the machine is.
+/// Short runs that stop early, however noisy the machine is.
 pub fn quick() -> RunOptions {
     RunOptions {
         min_s: 0.06,
@@ -77,7 +77,8 @@ pub fn session_on(file: &Path) -> Session {
     Session::new(target, SessionOptions::default()).unwrap()
 }
 
-/// Tries it on a file system in memory that is mounted with these options; whether one could be mounted.
+/// Calls `tried` on a file system in memory, mounted with these options; returns whether one could
+/// be mounted.
 pub fn in_memory(options: &str, tried: fn(&Path)) -> bool {
     let place = tempfile::tempdir().unwrap();
     let mount = ["-t", "tmpfs", "-o", options, "tmpfs"];
@@ -86,7 +87,7 @@ pub fn in_memory(options: &str, tried: fn(&Path)) -> bool {
         return false;
     }
     let tried = std::panic::catch_unwind(|| tried(place.path()));
-    // Workers that other tests are just forking may hold a file there a moment longer.
+    // Workers that other tests have just forked may hold a file there a moment longer.
     let unmounted = Command::new("umount").arg("-l").arg(place.path()).status();
     assert!(unmounted.unwrap().success());
     tried.unwrap();
@@ -98,7 +99,7 @@ pub fn run(session: &mut Session, workload: &Workload) -> Result<Measurement, Er
     run_with(session, workload, &quick())
 }
 
-/// The same, for as long as `options` say.
+/// Runs `workload` with uniform requests and these options.
 pub fn run_with(
     session: &mut Session,
     workload: &Workload,
@@ -111,7 +112,7 @@ pub fn run_with(
     })
 }
 
-/// What was measured; nothing where this machine cannot do it, which is said loudly.
+/// Returns the measurement; `None` if this machine cannot do it, which is printed.
 pub fn possible(measured: Result<Measurement, Error>) -> Option<Measurement> {
     match measured {
         Ok(m) => Some(m),

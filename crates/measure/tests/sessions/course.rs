@@ -1,4 +1,4 @@
-//! The course of a run, and what is left of one that the user cuts off.
+//! The course of a run, and what remains of one that the user cuts short.
 
 use crate::common::{quick, run_with, session, workload};
 use ioscape_machine::Error;
@@ -7,12 +7,13 @@ use ioscape_schema::{Measurement, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Runs for a minute unless it is cut off, which happens in the midst of what is measured.
-fn cut_off(session: &mut Session, course: bool) -> Result<Measurement, Error> {
+/// Runs for a minute unless it is interrupted, which happens in the middle of its measured part.
+fn cut_off(session: &mut Session, course: bool, partial: bool) -> Result<Measurement, Error> {
     let interrupt = Arc::new(AtomicBool::new(false));
     let (told, before) = (Arc::clone(&interrupt), AtomicU64::new(u64::MAX));
     let options = RunOptions {
         course,
+        partial,
         min_s: 60.0,
         cap_s: 60.0,
         interrupt,
@@ -29,15 +30,23 @@ fn cut_off(session: &mut Session, course: bool) -> Result<Measurement, Error> {
 }
 
 #[test]
-fn a_course_that_is_cut_off_is_measured_as_far_as_it_went_and_other_runs_are_not() {
+fn a_run_that_is_cut_off_is_measured_as_far_as_it_went_where_that_is_asked_for() {
     let (_dir, mut session) = session();
-    let told = cut_off(&mut session, true).unwrap();
-    assert_eq!(told.stop, Stop::Interrupted);
-    assert!(told.ios > 0 && told.response_time_ns.mean > 0.0 && told.elapsed_s < 30.0);
+    for course in [false, true] {
+        let told = cut_off(&mut session, course, true).unwrap();
+        assert_eq!(told.stop, Stop::Interrupted);
+        assert!(told.ios > 0 && told.response_time_ns.mean > 0.0 && told.elapsed_s < 30.0);
+        assert!(matches!(cut_off(&mut session, course, false), Err(Error::Interrupted)));
+    }
+}
+
+#[test]
+fn a_course_that_is_cut_off_is_kept_as_far_as_it_went() {
+    let (_dir, mut session) = session();
+    let told = cut_off(&mut session, true, true).unwrap();
     let course = session.take_course().unwrap();
     assert!(course.marks.is_sorted_by(|a, b| a.at_s < b.at_s && a.bytes <= b.bytes));
     let last = course.marks.last().unwrap();
     assert!(last.bytes > 0 && last.bytes <= told.bytes, "{last:?} of {}", told.bytes);
-    assert!(matches!(cut_off(&mut session, false), Err(Error::Interrupted)));
     assert!(session.take_course().is_none());
 }

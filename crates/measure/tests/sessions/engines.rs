@@ -1,4 +1,5 @@
-//! Every engine on a real file: counts agree with each other, and what is asked is really done.
+//! Every engine on a real file: its counts agree with each other, and it really does what is
+//! requested.
 
 use crate::common::{Uniform, possible, quick, run, run_with, session, skipped, workload};
 use ioscape_measure::RunOptions;
@@ -10,7 +11,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
 
-/// What must hold for every measurement of 4 KiB requests.
+/// Checks what must hold for every measurement of 4 KiB requests.
 fn assert_consistent(m: &Measurement) {
     assert!(m.ios > 0, "{m:?}");
     assert_eq!(m.bytes, m.ios * 4096);
@@ -52,7 +53,7 @@ fn psync_reads() {
 fn psync_mixes() {
     let m = measured(|w| w);
     let share = m.read.unwrap().ios as f64 / m.ios as f64;
-    // Six standard deviations of that many coin flips: a starved run has few.
+    // Six standard deviations of this many coin flips: a starved run has few requests.
     let apart = 3.0 / (m.ios as f64).sqrt();
     assert!((share - 0.5).abs() < apart, "{share} of {}", m.ios);
 }
@@ -69,7 +70,8 @@ fn mmap_loads_and_stores() {
     measured(|w| Workload { engine: Engine::Mmap, ..w });
 }
 
-/// The advice went to the file alone, which faults do not look at: each of them at random read 128 KiB.
+/// Guards against advising the file alone, which faults ignore: each random fault then read 128
+/// KiB.
 #[test]
 fn a_mapping_is_advised_as_its_file_is() {
     let (dir, mut session) = session();
@@ -79,7 +81,7 @@ fn a_mapping_is_advised_as_its_file_is() {
         let mut uniform = Uniform::new(process, workload().unique_bytes, 0.5);
         let mut unseen = Some(seen.clone());
         move || {
-            // The worker itself, when its mapping is there.
+            // The worker itself reads this, once its mapping exists.
             if let Some(seen) = unseen.take() {
                 fs::write(seen, fs::read("/proc/self/smaps").unwrap_or_default()).unwrap();
             }
@@ -113,7 +115,8 @@ fn io_uring_keeps_many_in_flight() {
     }
 }
 
-/// The cache answers each request before the next are made, so that few of 32 are ever in flight: their times were doubted.
+/// Guards against doubting the times of cached reads. The cache answers each request before the
+/// next are issued, so that few of 32 are ever in flight.
 #[test]
 fn cached_reads_that_never_fill_the_queue_are_not_doubted() {
     let (_dir, mut session) = session();
@@ -140,7 +143,7 @@ fn direct_reads_come_from_storage() {
 #[test]
 fn dontcache_leaves_nothing_in_the_cache() {
     let (_dir, mut session) = session();
-    // Without the advice the kernel reads ahead, and what was read ahead stays until it is asked for.
+    // Without the advice, the kernel reads ahead, and those pages stay until they are requested.
     let uncached = Workload { engine: Engine::Dontcache, advice: Advice::Random, ..workload() };
     let only_reads = Workload { read_frac: 1.0, ..uncached.clone() };
     let Some(reads) = possible(run(&mut session, &only_reads)) else { return };
@@ -163,7 +166,7 @@ fn the_size_of_a_request_decides_whether_storage_sees_it() {
         let has_device = session.target().file_system().has_device;
         m.storage_read_bytes.filter(|_| has_device).map(|read| read as f64 / m.bytes as f64)
     };
-    // Requests of 4 KiB, all of them larger than 4095 bytes and none larger than 4096.
+    // All requests have 4 KiB: larger than 4095 bytes, but not larger than 4096.
     if let (Some(past), Some(through)) = (from_storage(4095), from_storage(4096)) {
         assert!(past >= 0.9 && through < 0.1, "{past} and {through} of the bytes from storage");
     }
@@ -209,7 +212,7 @@ fn writes_reach_the_file_and_nothing_else_changes() {
     }
 }
 
-/// Storage that merges equal blocks would keep a set that is laid out like the one before from the medium.
+/// Storage that deduplicates would keep a set that equals an earlier one off the medium.
 #[test]
 fn no_block_of_a_set_is_in_that_of_the_session_before() {
     let set = workload().unique_bytes;
@@ -232,7 +235,8 @@ fn thinking_slows_a_stream_down_but_is_no_response_time() {
     assert!(m.io_time_frac < 0.5);
 }
 
-/// Requests that ended while the process thought were seen to end after the pause: 10 ms for what took 0.2.
+/// Guards against counting a pause as response time: requests that end while the process thinks
+/// would take 10 ms instead of 0.2.
 #[test]
 fn thinking_with_many_requests_in_flight_is_no_response_time_either() {
     let (_dir, mut session) = session();
@@ -249,10 +253,11 @@ fn thinking_with_many_requests_in_flight_is_no_response_time_either() {
     assert!(m.response_time_ns.p50 < 2_500_000, "{:?}", m.response_time_ns);
 }
 
-/// A sleep of 200 us takes some 260 us, which left 3800 requests a second of 5000.
+/// Guards against late wakeups that lengthen think times: a sleep of 200 us takes some 260 us,
+/// which left 3800 of 5000 requests a second.
 #[test]
 fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
-    // One that is woken late in the end, beside other work, cannot make up for it.
+    // A stream that is woken late at the end, by other load, cannot make up for it.
     let taken_ns = [(); 5].map(|()| {
         let m = measured(|w| Workload { think_time_ns: 200_000, read_frac: 1.0, ..w });
         1e9 / m.iops() - m.response_time_ns.mean
@@ -260,7 +265,7 @@ fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
     assert!(taken_ns.iter().any(|ns| (195_000.0..220_000.0).contains(ns)), "{taken_ns:?}");
 }
 
-/// Reads of 4 KiB, so many bytes in all, each after a pause.
+/// Reads of 4 KiB, `bytes` in total, each after a pause.
 fn reading(bytes: u64, think_time_ns: u64) -> Phase {
     let reads = PhaseRequests {
         sizes: vec![(4096, 1.0)],
@@ -271,7 +276,7 @@ fn reading(bytes: u64, think_time_ns: u64) -> Phase {
     Phase { bytes, read_frac: 1.0, think_time_ns, read: Some(reads), ..Phase::default() }
 }
 
-/// A run that ends when its phases do, which come from a disk: however long that takes.
+/// A run that ends with its phases, however long these take on a disk.
 fn to_the_end() -> RunOptions {
     RunOptions { cap_s: 60.0, ..quick() }
 }
@@ -290,7 +295,8 @@ fn phases_are_carried_out_once_and_no_request_more_is_measured() {
     }
 }
 
-/// A rate known well enough was looked at no further: the run took until its phases were over, here some four seconds.
+/// Guards against a run that continues to the end of its phases, here some four seconds, although
+/// time is up, because its rate is already known well enough.
 #[test]
 fn phases_end_when_time_is_up_however_steady_their_rate_is() {
     let (_dir, mut session) = session();
@@ -302,7 +308,7 @@ fn phases_end_when_time_is_up_however_steady_their_rate_is() {
     assert!(m.bytes < 1 << 24, "{}", m.bytes);
 }
 
-/// Only what the workload as a whole says of thinking was taken off.
+/// Guards against subtracting only the think time of the workload as a whole.
 #[test]
 fn what_is_thought_in_phases_is_no_io() {
     let (_dir, mut session) = session();

@@ -1,4 +1,4 @@
-//! What a session says when a request fails, a worker dies, or the user has enough.
+//! What a session reports when a request fails, a worker dies, or the user interrupts.
 
 use crate::common::{Uniform, quick, run, run_with, session, skipped, workload};
 use ioscape_machine::{Death, Error, Target, TargetOptions};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Longer than anybody waits for a test.
+/// Longer than anybody waits for a test, in seconds.
 const FOR_EVER_S: f64 = 1e6;
 
 fn reads() -> Workload {
@@ -121,7 +121,8 @@ fn a_killed_worker_is_reported_by_number() {
     assert_eq!(children(), Vec::<Pid>::new(), "the other worker is gone too");
 }
 
-/// Children of this thread that were not waited for; only workers forked by this very thread are listed.
+/// Children of this thread that have not been waited for. Only workers forked by this very thread
+/// are listed.
 fn children() -> Vec<Pid> {
     let own = rustix::thread::gettid().as_raw_nonzero();
     let list = std::fs::read_to_string(format!("/proc/self/task/{own}/children"));

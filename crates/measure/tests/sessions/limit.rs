@@ -1,4 +1,5 @@
-//! Under a memory limit the file cache has a known size, and what a session says about misses follows from it.
+//! Under a memory limit, the file cache has a known size, and the cache misses that a session
+//! reports follow from it.
 
 use crate::common::{quick, run_with, skipped, workload};
 use ioscape_machine::{Error, Target, TargetOptions};

@@ -1,4 +1,5 @@
-//! Sessions on real files: what is measured, what fails, and what is found wrong. One binary, so that it is linked once.
+//! Sessions on real files: measurements, failures, and blocks found wrong. They share one binary,
+//! so that it is linked only once.
 
 #[path = "../../tests/common/mod.rs"]
 mod common;

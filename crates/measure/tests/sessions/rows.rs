@@ -1,15 +1,24 @@
-//! The measured requests one by one: all that is counted, or the first of them and a word about the others.
+//! The measured requests one by one: all that are counted, or the first of them and a note about
+//! the rest.
 
 use crate::common::{quick, run_with, session, workload};
 use ioscape_measure::{RunOptions, Session};
 use ioscape_schema::{
     Direction, Engine, Io, IoFlags, Measurement, Op, WarningKind, Workers, Workload,
 };
+use std::time::SystemTime;
 
 fn run(session: &mut Session, workload: &Workload, rows_most: usize) -> (Measurement, Vec<Io>) {
     let options = RunOptions { rows_most, ..quick() };
+    let now_ns = || SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos() as i64;
+    let before_ns = now_ns();
     let measurement = run_with(session, workload, &options).unwrap();
-    (measurement, session.take_rows())
+    let kept = session.take_rows();
+    if let Some(began_ns) = kept.began_unix_ns {
+        assert!((before_ns..=now_ns()).contains(&began_ns), "{before_ns} {began_ns}");
+    }
+    assert_eq!(kept.began_unix_ns.is_some(), !kept.rows.is_empty());
+    (measurement, kept.rows)
 }
 
 #[test]

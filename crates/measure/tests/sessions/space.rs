@@ -1,4 +1,5 @@
-//! What a session leaves of the free space: some for others, and all that a file's holes would need beyond it.
+//! How much free space a session leaves: some for other programs, and all that a file's holes would
+//! need beyond it.
 
 use crate::common::{in_memory, quick, session_in, session_on, skipped};
 use ioscape_machine::Error;
@@ -7,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Two sets that each would take less than half of the file system.
+/// Two sets that would each take less than half of the file system.
 fn two_sets(place: &Path) {
     let (mut first, mut second) = (session_in(place), session_in(place));
     first.layout(100 << 20, &quick()).unwrap();
@@ -17,7 +18,7 @@ fn two_sets(place: &Path) {
     let left = second.target().free_bytes();
     assert!(left > 100 << 20, "{left}: it was refused while there was room for it");
     drop(first);
-    // Workers that other tests are just forking hold the file a moment longer.
+    // Workers that other tests have just forked hold the file a moment longer.
     let has_room = || second.target().free_bytes() > 200 << 20;
     assert!(
         (0..500).any(|_| has_room() || {
@@ -29,7 +30,7 @@ fn two_sets(place: &Path) {
     second.layout(100 << 20, &quick()).unwrap();
 }
 
-/// As much as was promised, step by step.
+/// Uses as much as was promised, step by step.
 fn whole_capacity(place: &Path) {
     let mut session = session_in(place);
     let most = session.max_unique_bytes();
@@ -38,7 +39,7 @@ fn whole_capacity(place: &Path) {
     }
 }
 
-/// What lies there already needs no space; the sets of later runs do.
+/// Existing data needs no more space, but the sets of later runs do.
 fn again(place: &Path) {
     let mut session = session_in(place);
     session.layout(100 << 20, &quick()).unwrap();

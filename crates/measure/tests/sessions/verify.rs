@@ -1,4 +1,5 @@
-//! Verified runs: nothing is found where nothing is wrong, and each kind of fault is found, located and told for what it is.
+//! Verified runs: nothing is found where nothing is wrong, and each kind of fault is found, located
+//! and named correctly.
 
 use crate::common::{quick, run, run_with, session, skipped, workload};
 use ioscape_machine::Error;
@@ -91,7 +92,7 @@ fn an_account_of_more_blocks_than_there_is_memory_for_is_refused() {
     session.keep_ledger(1 << 36, 512, Some(10), "").unwrap();
 }
 
-/// The file, as another program changes it.
+/// The file, as another program would change it.
 struct Saboteur(File);
 
 impl Saboteur {
@@ -106,15 +107,15 @@ impl Saboteur {
     }
 }
 
-/// Blocks that are spoiled, one for each kind of fault.
+/// The blocks to spoil, one for each kind of fault.
 const CORRUPT: u64 = 1;
 const MISPLACED: u64 = 2;
 const LOST: u64 = 3;
 const STALE: u64 = 4;
 const TORN: u64 = 5;
 
-/// One stream that writes the blocks that will be spoiled, spoils them behind its own back, and then goes on elsewhere; reads of
-/// the first blocks find it if `reads`, or else the end does.
+/// Runs one stream that writes the blocks, spoils them behind its own back, and goes on elsewhere.
+/// If `reads`, its reads of the first blocks find the faults; otherwise, the reading back does.
 fn spoil(reads: bool) -> VerifyReport {
     let (_dir, mut session) = session();
     let path: PathBuf = session.target().path().to_owned();

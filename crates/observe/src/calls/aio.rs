@@ -1,54 +1,56 @@
-//! The requests of `io_submit(2)` as they stand in a stopped process's memory, and what `io_getevents(2)` says of them.
+//! Reads the requests of `io_submit(2)` from a stopped process's memory, and the results of
+//! `io_getevents(2)`.
 
 use super::memory::{Bytes, read};
 
 /// Size of `struct iocb` and of `struct io_event` (`linux/aio_abi.h`), in bytes.
 const BLOCK: usize = 64;
 const EVENT: usize = 32;
-/// The kernel takes no more in one call (`/proc/sys/fs/aio-max-nr` is below it by default).
+/// The kernel takes no more in one call (by default, `/proc/sys/fs/aio-max-nr` is below this).
 const MOST: u64 = 1 << 16;
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Reads.
+    /// A read.
     Read,
-    /// Writes.
+    /// A write.
     Write,
-    /// Waits for dirty pages.
+    /// A sync: waits for dirty pages.
     Sync,
-    /// Opens a file.
+    /// Opening a file.
     Open,
-    /// Closes a descriptor.
+    /// Closing a descriptor.
     Close,
-    /// Moves no bytes of files that we could tell.
+    /// Anything else; it moves no bytes of a file that could be identified.
     Other,
 }
 
-/// A request in the terms of its system call.
+/// A request, in the terms of its system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Control {
-    /// What its completion is told by.
+    /// The key under which its completion is reported.
     pub(super) key: u64,
     pub(super) asked: Asked,
-    /// Descriptor, or a number in the ring's table of files. Of one that opens, the number that the file gets, if it gets one there.
+    /// Its descriptor, or an index in the ring's table of files. For an open, the index that the
+    /// file gets, if it gets one there.
     pub(super) fd: i32,
     pub(super) is_fixed_file: bool,
-    /// Where in the file; -1 stands for its own position.
+    /// Offset in the file; -1 stands for the file's own position.
     pub(super) offset: u64,
     pub(super) len: u64,
     /// Flags of `preadv2(2)`.
     pub(super) flags: u32,
 }
 
-/// Bytes that `count` vectors at `address` point to.
+/// Total bytes of the `count` vectors at `address`.
 pub(super) fn vector_bytes(tid: i32, address: u64, count: u64) -> u64 {
     let count = count.min(1024) as usize;
     let vectors = read(tid, address, count * 16).unwrap_or_default();
     (0..count).filter_map(|one| vectors.word64(16 * one + 8)).fold(0, u64::saturating_add)
 }
 
-/// The requests of `io_submit(context, count, list)`.
+/// The requests submitted by `io_submit(context, count, list)`.
 pub(super) fn submitted(tid: i32, count: u64, list: u64) -> Vec<Control> {
     let count = count.min(MOST) as usize;
     let Some(pointers) = read(tid, list, count * 8) else { return Vec::new() };
@@ -80,7 +82,7 @@ fn control(tid: i32, address: u64, block: &Bytes) -> Option<Control> {
     })
 }
 
-/// Key and value of the completions that `io_getevents` wrote to `events`.
+/// Keys and values of the completions that `io_getevents` wrote to `events`.
 pub(super) fn completed(tid: i32, count: u64, events: u64) -> Vec<(u64, i64)> {
     let count = count.min(MOST) as usize;
     let Some(bytes) = read(tid, events, count * EVENT) else { return Vec::new() };

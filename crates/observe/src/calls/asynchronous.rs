@@ -1,24 +1,25 @@
-//! What a process has in flight of requests that complete later, and where its memory says so.
+//! A process's requests in flight that complete later, and where its memory holds them.
 
 use super::description::{Description, Shared};
 use super::in_flight::{InFlight, Submitted};
 use super::ring::Ring;
 use std::collections::{HashMap, HashSet};
 
-/// `IORING_ENTER_REGISTERED_RING`: the descriptor is a number that the thread registered.
+/// `IORING_ENTER_REGISTERED_RING`: the descriptor is an index that the thread registered.
 const REGISTERED_RING: u64 = 1 << 4;
-/// `IORING_REGISTER_USE_REGISTERED_RING`: the same of `io_uring_register(2)`, among the bits of its command.
+/// `IORING_REGISTER_USE_REGISTERED_RING`: the same for `io_uring_register(2)`, as a bit of its
+/// command.
 const BY_NUMBER: u64 = 1 << 31;
 
-/// What a process has in flight, and where it says so.
+/// A process's asynchronous requests, and the rings that they are on.
 #[derive(Debug, Default)]
 pub(super) struct Asynchronous {
     pub(super) aio: InFlight,
-    /// By descriptor.
+    /// Rings, with their requests in flight, by descriptor.
     pub(super) rings: HashMap<i32, (Ring, InFlight)>,
-    /// Descriptors of rings by the thread and the number it registered them under.
+    /// Descriptors of rings, by the thread and the index under which it registered them.
     pub(super) registered: HashMap<(i32, u64), i32>,
-    /// What each thread is submitting in the call it is in.
+    /// The requests that each thread submits in its present call.
     pub(super) submitting: HashMap<i32, Vec<Submitted>>,
     /// Requests that open a file, by the descriptor of their ring and their key.
     pub(super) opening: HashSet<(i32, u64)>,
@@ -41,18 +42,18 @@ impl Asynchronous {
         self.rings.contains_key(&fd)
     }
 
-    /// Whether the thread is about to submit requests to files that count.
+    /// Whether the thread is about to submit requests to counted files.
     pub(super) fn is_submitting(&self, tid: i32) -> bool {
         let own = self.submitting.get(&tid);
         own.is_some_and(|all| all.iter().any(|one| one.moved.is_some()))
     }
 
-    /// The descriptor of the ring that a call of `io_uring_enter` is about.
+    /// The descriptor of the ring that a call of `io_uring_enter` uses.
     pub(super) fn ring_of(&self, tid: i32, arguments: &[u64; 6]) -> i32 {
         self.ring(tid, arguments[0], arguments[3] & REGISTERED_RING != 0)
     }
 
-    /// That of a call of `io_uring_register`, and its command.
+    /// The descriptor of the ring that a call of `io_uring_register` uses, and its command.
     pub(super) fn registration(&self, tid: i32, arguments: &[u64; 6]) -> (i32, u64) {
         let command = arguments[1] & u64::from(u32::MAX);
         (self.ring(tid, arguments[0], command & BY_NUMBER != 0), command & !BY_NUMBER)
@@ -65,13 +66,14 @@ impl Asynchronous {
         }
     }
 
-    /// What stands in the rings' tables of files.
+    /// The entries of the rings' tables of files.
     pub(super) fn fixed_files(&self) -> impl Iterator<Item = &Shared<Description>> {
         let tables = self.rings.values().flat_map(|(ring, _)| &ring.files);
         tables.flatten().map(|(description, _)| description)
     }
 
-    /// Behind the last byte of file number `file` that requests in flight, and others of the threads but `tid`, are to write.
+    /// The byte after the last one of file number `file` that requests in flight will write,
+    /// including those that threads other than `tid` are submitting.
     pub(super) fn writes_until(&self, tid: i32, file: u32) -> u64 {
         let queues = self.rings.values().map(|(_, queue)| queue).chain([&self.aio]);
         let in_flight = queues.map(|queue| queue.writes_until(file));

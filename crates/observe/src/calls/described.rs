@@ -1,4 +1,4 @@
-//! A recording and what its calls amount to, as one result.
+//! Combines a recording and the portrait of its calls into one result.
 
 use super::faults::MappedUse;
 use super::files::TracedFile;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What is known of a recording besides its calls.
+/// What is known of a recording apart from its calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// The files, by [`FileCall::file`](ioscape_schema::FileCall::file).
@@ -19,35 +19,40 @@ pub struct Recording {
     pub processes: Vec<TracedProcess>,
     /// How the command itself ended.
     pub ending: Option<Ending>,
-    /// Whether it was ended by an interruption.
+    /// Whether an interruption ended it.
     pub interrupted: bool,
-    /// From its first instruction to the end of its last process.
+    /// Nanoseconds from the command's first instruction to the end of its last process.
     pub elapsed_ns: u64,
-    /// Calls that stopped for the recorder.
+    /// The number of calls at which a process stopped for the recorder.
     pub calls_traced: u64,
-    /// Calls on anything but counted files, by its kind.
+    /// Calls on anything except counted files, by kind.
     pub elsewhere: BTreeMap<&'static str, u64>,
     /// What tracing adds to the times.
     pub cost: TracingCost,
-    /// Rings of `io_uring` that were set up, or calls or requests on them, whose bytes are not seen.
+    /// The number of `io_uring` rings set up, or of calls or requests on them, whose bytes cannot
+    /// be seen.
     pub unseen_calls: u64,
-    /// Descriptors of counted files that were taken to begin at the first byte and to have no flags, since these could not be read.
+    /// Descriptors of counted files whose position and flags could not be read. They are assumed to
+    /// begin at the first byte, without flags.
     pub unread_descriptors: u64,
     /// Faults on mapped files.
     pub mapped: MappedUse,
-    /// A 32-bit program that ran, whose calls are not seen.
+    /// A 32-bit program that ran; its calls cannot be seen.
     pub foreign: Option<String>,
+    /// A setuid or setgid program that ran without its rights because it was traced.
+    pub unprivileged: Option<String>,
     /// Whether the filter was in place.
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
-    /// Most memory that one of its processes had for itself, whoever waited for it, in bytes and at least: what may have been pages of files that it mapped
-    /// does not count.
+    /// The most memory that any one of its processes had for itself, even one that nobody waited
+    /// for; a lower bound in bytes. It excludes whatever may have been pages of mapped files.
     pub memory_bytes: Option<u64>,
 }
 
 impl Recording {
-    /// The result: `portrait` is what the calls of `command` amount to, on files in `below` if only those were counted.
+    /// Builds the result. `portrait` sums up the calls of `command`, on files in `below` if only
+    /// those were counted.
     pub fn characterization(
         &self,
         command: &[OsString],

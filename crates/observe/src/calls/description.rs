@@ -1,11 +1,12 @@
-//! An open file description: what descriptors made by `dup` and `fork`, and places in a ring's table of files, have in common.
+//! An open file description: the state shared by descriptors made by `dup` and `fork`, and by
+//! entries of a ring's table of files.
 
 use super::files::Target;
 use ioscape_schema::Advice;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Something that several owners see the same of.
+/// A value that several owners share.
 pub(super) type Shared<T> = Rc<RefCell<T>>;
 
 /// An open file description.
@@ -21,12 +22,12 @@ pub(super) struct Description {
     pub(super) is_synchronous: bool,
     /// Whether it bypasses the file cache.
     pub(super) is_direct: bool,
-    /// What the kernel was told about the accesses to come.
+    /// What the kernel was told about future accesses.
     pub(super) advice: Advice,
 }
 
 impl Description {
-    /// One at the beginning of its file, with no flag set.
+    /// Creates a description at the beginning of its file, with no flags set.
     pub(super) fn of(target: Target) -> Self {
         Self {
             target,
@@ -38,7 +39,8 @@ impl Description {
         }
     }
 
-    /// Takes over an advice of `posix_fadvise(2)`; those that say nothing of the order change nothing.
+    /// Applies advice given by `posix_fadvise(2)`. Advice that says nothing about the order changes
+    /// nothing.
     pub(super) fn take_advice(&mut self, advice: i32) {
         self.advice = match advice {
             libc::POSIX_FADV_NORMAL => Advice::Normal,
@@ -48,7 +50,7 @@ impl Description {
         };
     }
 
-    /// Takes over the flags that the file was opened with, or that were set later.
+    /// Applies the flags with which the file was opened, or that were set later.
     pub(super) fn set_flags(&mut self, flags: i32) {
         self.appends = flags & libc::O_APPEND != 0;
         self.is_synchronous = flags & (libc::O_DSYNC | libc::O_SYNC) != 0;

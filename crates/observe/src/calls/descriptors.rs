@@ -1,4 +1,4 @@
-//! Descriptors of traced processes: what `open`, `dup`, `fork` and `close` do to them.
+//! Descriptors of traced processes, and what `open`, `dup`, `fork` and `close` do to them.
 
 use super::asynchronous::Asynchronous;
 use super::description::{Description, Shared};
@@ -11,12 +11,13 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Descriptors {
     known: HashMap<i32, Shared<Description>>,
-    /// The requests that the process has in flight.
+    /// The process's requests in flight.
     pub(super) asynchronous: Asynchronous,
 }
 
 impl Descriptors {
-    /// The description behind `fd` of thread `tid`: as known, or as `/proc` says now.
+    /// The description behind `fd` of thread `tid`: the known one, or else the one that `/proc`
+    /// shows now.
     pub(super) fn get(&mut self, files: &mut Files, tid: i32, fd: i32) -> Shared<Description> {
         if let Some(known) = self.known.get(&fd) {
             return Rc::clone(known);
@@ -32,28 +33,28 @@ impl Descriptors {
         shared
     }
 
-    /// Forgets `fd`: it is closed, or about to stand for something else.
+    /// Forgets `fd`: it is closed, or about to refer to something else.
     pub(super) fn remove(&mut self, fd: i32) {
         self.known.remove(&fd);
     }
 
-    /// Forgets all from `first` to `last`.
+    /// Forgets all descriptors from `first` to `last`.
     pub(super) fn remove_range(&mut self, first: u32, last: u32) {
         self.known.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
     }
 
-    /// Whether one of them, or a place in the table of a ring, refers to file number `file`.
+    /// Whether a descriptor, or an entry in the table of a ring, refers to file number `file`.
     pub(super) fn hold(&self, file: u32) -> bool {
         let fixed = self.asynchronous.fixed_files();
         self.known.values().chain(fixed).any(|known| known.borrow().target == Target::File(file))
     }
 
-    /// Whether `fd` still stands for this description.
+    /// Whether `fd` still refers to this description.
     pub(super) fn are_of(&self, fd: i32, description: &Shared<Description>) -> bool {
         self.known.get(&fd).is_some_and(|known| Rc::ptr_eq(known, description))
     }
 
-    /// Makes `copy` stand for the same as a description.
+    /// Makes `copy` refer to a description.
     pub(super) fn set(&mut self, copy: i32, description: Shared<Description>) {
         self.known.insert(copy, description);
     }
@@ -67,7 +68,8 @@ impl Descriptors {
         }
     }
 
-    /// After an exec: keeps what is still open, and learns what is; rings are gone with the memory that they were in.
+    /// After an exec, keeps the descriptors that are still open and learns about new ones. Rings
+    /// are gone, along with their memory.
     pub(super) fn settle(&mut self, files: &mut Files, tid: i32) {
         self.asynchronous = Asynchronous::default();
         let Some(open) = files::open_descriptors(tid) else {

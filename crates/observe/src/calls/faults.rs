@@ -1,8 +1,9 @@
-//! Faults on mapped files, by the kernel's own events from a private instance of tracefs.
+//! Faults on mapped files, from the kernel's own events in a private instance of tracefs.
 //!
-//! A load or store of a page that is mapped already leaves no trace anywhere. Of any other page it is a fault, which tells file
-//! and page, but not whether it loads or stores. Where the page is in the file cache, the kernel maps it together with its
-//! neighbours (64 KiB by default) and names the range only.
+//! A load or store on a page that is already mapped leaves no trace anywhere. On any other page, it
+//! is a fault. That shows the file and the page, but not whether it is a load or a store. If the
+//! page is in the file cache, the kernel maps it together with its neighbours (64 KiB by default)
+//! and reports only the range.
 
 use crate::namespace::is_outermost;
 use crate::record::Instance;
@@ -18,55 +19,58 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A page is wanted of a file, whether it is in the cache or not (`mm/filemap.c`; Linux 6.11).
+/// A page of a file is needed, whether or not it is in the cache (`mm/filemap.c`; Linux 6.11).
 const WANTED: &str = "mm_filemap_fault";
-/// Pages around a fault are mapped as far as they are in the cache: before the one above, or instead of it, or when it is there.
+/// Cached pages around a fault are mapped: before the event above, instead of it, or after the page
+/// has arrived.
 const AROUND: &str = "mm_filemap_map_pages";
-/// Buffer of each processor, for what comes between two looks at it.
+/// Buffer of each processor in KiB, for the events between two readings.
 const BUFFER_KIB: &str = "4096";
 const LOOK: Duration = Duration::from_millis(20);
 
 /// What is known of faults on mapped files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MappedUse {
-    /// Whether the kernel told of faults.
+    /// Whether the kernel reported faults.
     pub is_watched: bool,
-    /// Pages of which the place is known; each is a call of its own that reads it.
+    /// Pages whose place is known. Each counts as a call of its own that reads it.
     pub pages: u64,
-    /// Faults on pages in the file cache, whose place is known to the range that was mapped at once only.
+    /// Faults on pages in the file cache, whose place is known only to within the range that was
+    /// mapped at once.
     pub unplaced: u64,
-    /// Faults on none of the files that the command mapped by calls: on its program, or on files whose file system gives them other
-    /// numbers than the kernel names.
+    /// Faults on none of the files that the command mapped by calls: on its program, or on files
+    /// whose file system gives them other numbers than the kernel's events do.
     pub unmatched: u64,
-    /// Events that the kernel could not keep.
+    /// Events that did not fit into the kernel's buffers.
     pub lost: u64,
 }
 
-/// Device and number of a file.
+/// Device and inode number of a file.
 pub(super) type Inode = (u32, u32, u64);
 
-/// A fault.
+/// A page fault on a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) thread: i32,
-    /// On the monotonic clock.
+    /// Time on the monotonic clock.
     pub(super) at_ns: u64,
     pub(super) file: Inode,
-    /// Where the page begins; absent where only a range is known.
+    /// Offset of the page; absent where only a range is known.
     pub(super) offset: Option<u64>,
 }
 
-/// The faults of a process and of all that it starts, as they come.
+/// The faults of a process and of everything that it starts, as they occur.
 pub(super) struct Faults {
     found: Receiver<Fault>,
     done: Arc<AtomicBool>,
-    /// Ends with the number of events that were lost; none if there were no events at all.
+    /// Returns the number of lost events; `None` if there were no events at all.
     gatherer: Option<JoinHandle<Option<u64>>>,
 }
 
 impl Faults {
-    /// Watches thread `tid` and its children; `None` where that is not allowed, the kernel has no such events, or its numbers of
-    /// threads are not those here, so that it could not be told whose faults are wanted.
+    /// Watches thread `tid` and its children. Returns `None` where that is not allowed, where the
+    /// kernel has no such events, or where its thread numbers differ from those here, so that the
+    /// faults could not be attributed.
     pub(super) fn of(tid: i32) -> Option<Self> {
         if !is_outermost() {
             return None;
@@ -90,12 +94,13 @@ impl Faults {
         Some(Self { found, done, gatherer: Some(gatherer) })
     }
 
-    /// A fault that has come meanwhile.
+    /// A fault that has arrived meanwhile.
     pub(super) fn next(&self) -> Option<Fault> {
         self.found.try_recv().ok()
     }
 
-    /// Waits for all that came, which [`Faults::next`] then gives; the number of events lost, or none if nothing was seen at all.
+    /// Waits for all remaining events, which [`Faults::next`] then returns. Returns the number of
+    /// lost events, or `None` if no event was seen at all.
     pub(super) fn end(&mut self) -> Option<u64> {
         self.done.store(true, Ordering::Relaxed);
         self.gatherer.take()?.join().ok()?
@@ -108,7 +113,7 @@ impl Drop for Faults {
     }
 }
 
-/// Hands on what the instance tells until `done`, and what is left then.
+/// Passes on the events of the instance until `done`, and those that are left then.
 fn gather(
     instance: &Instance,
     mut pipe: File,
@@ -136,23 +141,23 @@ fn gather(
     }
 }
 
-/// Nobody listens any more only where the tracer has failed.
+/// Passes faults on. Sending fails only after the tracer has failed.
 fn hand_on(faults: impl Iterator<Item = Fault>, to: &Sender<Fault>) {
     for fault in faults {
         let _ = to.send(fault);
     }
 }
 
-/// What a thread did last.
+/// The last event of a thread.
 #[derive(Clone, Debug)]
 enum Last {
-    /// Wanted this page: what is mapped around it belongs to the same fault.
+    /// It needed this page: the range mapped around it belongs to the same fault.
     Wanted(Inode, u64),
-    /// Had this range mapped, and has not wanted a page of it yet.
+    /// It had this range mapped, and has not needed a page in it yet.
     Around(Fault, RangeInclusive<u64>),
 }
 
-/// From lines of the instance to faults.
+/// Turns lines of the instance into faults.
 #[derive(Debug, Default)]
 struct Parser {
     last: HashMap<i32, Last>,
@@ -160,7 +165,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// The faults that are known now.
+    /// Takes a line; returns the faults that it completes.
     fn line(&mut self, line: &str) -> impl Iterator<Item = Fault> + use<> {
         let event = parse(line);
         self.has_seen |= event.is_some();
@@ -172,7 +177,7 @@ impl Parser {
         let Some(range) = range else {
             let offset = fault.offset.unwrap_or(0);
             self.last.insert(fault.thread, Last::Wanted(fault.file, offset));
-            // It has waited for storage, and looks again.
+            // The thread has waited for storage, and looks again.
             if matches!(before, Some(Last::Wanted(file, at)) if (file, at) == (fault.file, offset))
             {
                 return [None, None];
@@ -199,7 +204,7 @@ impl Parser {
         }
     }
 
-    /// What no later event can change.
+    /// The faults left at the end, which no later event can change.
     fn rest(&mut self) -> impl Iterator<Item = Fault> {
         self.last.drain().filter_map(|(_, last)| match last {
             Last::Around(fault, _) => Some(fault),
@@ -208,7 +213,8 @@ impl Parser {
     }
 }
 
-/// `fio-14280 [001] ..... 77117.484292: mm_filemap_fault: dev=254:0 ino=336001 ofs=819200`, or a range of the other event.
+/// Parses `fio-14280 [001] ..... 77117.484292: mm_filemap_fault: dev=254:0 ino=336001 ofs=819200`,
+/// or the other event, with a range.
 fn parse(line: &str) -> Option<(Fault, Option<RangeInclusive<u64>>)> {
     let (head, event, rest) = [WANTED, AROUND].iter().find_map(|name| {
         let (head, rest) = line.split_once(&format!(": {name}: "))?;
@@ -231,7 +237,7 @@ fn parse(line: &str) -> Option<(Fault, Option<RangeInclusive<u64>>)> {
     Some((Fault { thread, at_ns, file, offset: None }, Some(range)))
 }
 
-/// `77117.484292`, in seconds.
+/// Parses `77117.484292`, in seconds.
 fn nanoseconds(text: &str) -> Option<u64> {
     let (seconds, micros) = text.split_once('.')?;
     let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Which file a descriptor of another process refers to, from `/proc`.
+//! Finds out from `/proc` which file a descriptor of another process refers to.
 
 use super::faults::Inode;
 use ioscape_machine::text;
@@ -7,10 +7,12 @@ use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Files listed separately; all later ones are counted together, so that memory stays bounded.
+/// The most files listed separately. All later ones are counted together, so that memory stays
+/// bounded.
 const FILES_MOST: usize = 100_000;
 
-/// File systems that the kernel makes up as it is asked: their files are no data of anybody (`linux/magic.h`).
+/// File systems that the kernel generates on request: their files are nobody's data
+/// (`linux/magic.h`).
 const MADE_UP: [i64; 20] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
@@ -34,7 +36,8 @@ const MADE_UP: [i64; 20] = [
     0x0765_5821, // resctrl
 ];
 
-/// File systems whose files are memory of who maps them, and in no file cache that could drop them (`linux/magic.h`).
+/// File systems whose files are memory of the processes that map them, outside of any file cache
+/// that could drop them (`linux/magic.h`).
 const IN_MEMORY: [i64; 2] = [
     0x0102_1994, // tmpfs, where shared memory is too
     0x9584_58f6, // hugetlbfs
@@ -43,13 +46,13 @@ const IN_MEMORY: [i64; 2] = [
 /// A file that the command used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedFile {
-    /// Path at its first use, as the kernel gives it.
+    /// Path at its first use, as the kernel reports it.
     pub path: String,
-    /// Regular file or block device.
+    /// Whether it is a regular file or a block device.
     pub kind: FileKind,
     /// How often it was opened.
     pub opens: u64,
-    /// Bytes mapped into memory, programs and libraries left out.
+    /// Bytes of it mapped into memory, except as a program or library.
     pub mapped_bytes: u64,
     /// Whether it was mapped as a program or a library.
     pub is_code: bool,
@@ -60,44 +63,45 @@ pub struct TracedFile {
 pub(super) enum Target {
     /// The counted file of this number.
     File(u32),
-    /// Something else, in a word.
+    /// Something else, described in one word.
     Elsewhere(&'static str),
 }
 
-/// Device, file number and time of birth: a file number is used again when its file is gone.
+/// Device, inode number and time of birth: an inode number is reused when its file is gone.
 type Identity = (u32, u32, u64, i64, u32);
 
 /// All files seen.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     numbers: HashMap<Identity, u32>,
-    /// The latest of each device and number.
+    /// The latest file with each device and inode number.
     inodes: HashMap<Inode, u32>,
     list: Vec<TracedFile>,
     below: Option<PathBuf>,
     /// Descriptors of counted files whose position and flags could not be read.
     pub(super) unread: u64,
-    /// How often a file that is no program and no memory was mapped, those that do not count among them.
+    /// How often a file that is neither a program nor memory was mapped, including files that are
+    /// not counted.
     pub(super) mappings: u64,
 }
 
 impl Files {
-    /// Counts only files at or below `below`, when given: a path without links.
+    /// Counts only files at or below `below`, if given: a path without links.
     pub(super) fn new(below: Option<PathBuf>) -> Self {
         Self { below, ..Self::default() }
     }
 
-    /// The files in order of their numbers.
+    /// The files, in the order of their numbers.
     pub(super) fn into_list(self) -> Vec<TracedFile> {
         self.list
     }
 
-    /// The file of this number.
+    /// The file with this number.
     pub(super) fn file(&mut self, number: u32) -> Option<&mut TracedFile> {
         self.list.get_mut(number as usize)
     }
 
-    /// The file of this device and number, if its bytes are mapped and no program.
+    /// The file with this device and inode number, if its bytes are mapped and it is no program.
     pub(super) fn mapped(&self, inode: Inode) -> Option<u32> {
         let number = *self.inodes.get(&inode)?;
         let file = self.list.get(number as usize)?;
@@ -132,8 +136,9 @@ impl Files {
         Target::File(self.number(identity, kind, &path))
     }
 
-    /// Position and flags of a descriptor of a counted file, if they could be read: where not, it is taken as one at the beginning of
-    /// its file without flags, and counted.
+    /// Position and flags of a descriptor of a counted file. If they could not be read, the
+    /// descriptor counts as unread, and is assumed to be at the beginning of its file, without
+    /// flags.
     pub(super) fn told(&mut self, read: Option<(u64, i32)>) -> (u64, i32) {
         self.unread += u64::from(read.is_none());
         read.unwrap_or_default()

@@ -1,38 +1,41 @@
-//! The filter that stops a process at watched calls only: a small program that the kernel runs at every call.
+//! The filter that stops a process only at watched calls: a small program that the kernel runs at
+//! every call.
 
 use super::numbers::{ARCHITECTURE, watched};
 use libc::sock_filter;
 
-/// Places of the fields of the kernel's `seccomp_data`, in bytes; of an argument the lower half, first on these processors.
+/// Offsets of the fields of the kernel's `seccomp_data`, in bytes. For an argument, this is its
+/// lower half, which comes first on these processors.
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
 const fn argument(index: u32) -> u32 {
     16 + 8 * index
 }
 
-/// Calls from this number on are of the x32 kind of x86-64, whose numbers mean something else.
+/// Calls from this number on are of the x32 ABI of x86-64, whose numbers mean something else.
 const X32: u32 = 0x4000_0000;
 
-/// Where a comparison leads.
+/// Where a comparison jumps to.
 #[derive(Clone, Copy)]
 enum To {
     /// The next instruction.
     Next,
-    /// So many instructions after the next one.
+    /// Skips this many instructions after the next one.
     Over(u8),
-    /// Let the call go on.
+    /// Lets the call go on.
     Pass,
-    /// Stop for the tracer.
+    /// Stops for the tracer.
     Stop,
 }
 
-/// What an instruction does: it loads a field, or compares what was loaded.
+/// The operation of an instruction: load a field, or compare the loaded value.
 const LOAD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 const EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
 const AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
 const ANY_BIT: u32 = libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K;
 
-/// One instruction whose ends are not yet placed: what it does, with which number, and where it leads if that holds and if not.
+/// One instruction whose jumps are not resolved yet: its operation, its operand, and where it jumps
+/// if the comparison holds and if it does not.
 type Step = (u32, u32, To, To);
 
 fn steps(architecture: u32) -> Vec<Step> {
@@ -42,11 +45,11 @@ fn steps(architecture: u32) -> Vec<Step> {
         (EQUAL, architecture, To::Next, To::Pass),
         load(NUMBER),
         (AT_LEAST, X32, To::Pass, To::Next),
-        // Memory without a file behind it is mapped all the time.
+        // Anonymous memory is mapped all the time.
         (EQUAL, libc::SYS_mmap as u32, To::Next, To::Over(2)),
         load(argument(3)),
         (ANY_BIT, libc::MAP_ANONYMOUS as u32, To::Pass, To::Stop),
-        // So are locks and flags asked for.
+        // Locks and flags are queried all the time too.
         (EQUAL, libc::SYS_fcntl as u32, To::Next, To::Over(4)),
         load(argument(1)),
         (EQUAL, libc::F_DUPFD as u32, To::Stop, To::Next),
@@ -57,7 +60,7 @@ fn steps(architecture: u32) -> Vec<Step> {
     steps
 }
 
-/// The program; `None` on a processor whose numbers are not known.
+/// The filter program; `None` on a processor whose call numbers are not known here.
 pub(super) fn program() -> Option<Vec<sock_filter>> {
     let steps = steps(ARCHITECTURE?);
     let end = steps.len();
@@ -85,7 +88,7 @@ pub(super) fn program() -> Option<Vec<sock_filter>> {
 mod tests {
     use super::*;
 
-    /// Runs the program on a call as the kernel would.
+    /// Runs the program on a call, as the kernel would.
     fn judge(number: u32, arguments: [u32; 6], architecture: u32) -> u32 {
         let program = program().unwrap();
         let (mut at, mut value) = (0, 0);

@@ -1,9 +1,9 @@
-//! Requests that one call submits and that complete later, kept in the order of their submission.
+//! Requests that one call submits and that complete later, kept in the order of submission.
 
 use ioscape_schema::{FileCall, Op, Request};
 use std::collections::VecDeque;
 
-/// Behind the last byte of a request, where it writes to file number `file`; else 0.
+/// The byte after the last one of a request that writes to file number `file`; otherwise, 0.
 fn writes_until(call: &FileCall, file: u32) -> u64 {
     let Request { op, offset, len } = call.request;
     let writes = op == Op::Write && call.file == file;
@@ -13,41 +13,43 @@ fn writes_until(call: &FileCall, file: u32) -> u64 {
 /// A request as its program submits it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Submitted {
-    /// What its completion will be told by.
+    /// The key under which its completion will be reported.
     pub(super) key: u64,
-    /// On a file that counts; with the length that was asked for, and neither its thread nor its times yet.
+    /// The row of a request on a counted file, with the requested length, but without its thread
+    /// and times.
     pub(super) moved: Option<FileCall>,
 }
 
 impl Submitted {
-    /// Behind its last byte, where it writes to file number `file`; else 0.
+    /// The byte after its last one, if it writes to file number `file`; otherwise, 0.
     pub(super) fn writes_until(&self, file: u32) -> u64 {
         self.moved.map_or(0, |moved| writes_until(&moved, file))
     }
 }
 
-/// A request in flight, or complete while one before it is not.
+/// A request in flight, or one that is complete but follows one that is not.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     key: u64,
-    /// With the length that was asked for, and not yet the end.
+    /// The row with the requested length, without its end.
     call: FileCall,
-    /// When it was seen to be complete, and with how many bytes; a failed one moved none.
+    /// When its completion was seen, and how many bytes it moved; none if it failed.
     ended: Option<(u64, Option<u32>)>,
 }
 
-/// Requests of one process that are in flight.
+/// The requests of one process in flight.
 #[derive(Debug, Default)]
 pub(super) struct InFlight(VecDeque<Flying>);
 
 impl InFlight {
-    /// A request goes out. One with the same key must have completed without our seeing it.
+    /// Adds a request. An earlier one with the same key must have completed unseen.
     pub(super) fn submit(&mut self, key: u64, call: FileCall) {
         self.complete(key, None, call.issued_ns);
         self.0.push_back(Flying { key, call, ended: None });
     }
 
-    /// The oldest request of this key is complete: `value` is the number of bytes or less than 0, absent where it was not seen.
+    /// Completes the oldest request with this key. `value` is the number of bytes, or negative for
+    /// an error; absent if it was not seen.
     pub(super) fn complete(&mut self, key: u64, value: Option<i64>, now_ns: u64) {
         let Some(one) = self.0.iter_mut().find(|one| one.key == key && one.ended.is_none()) else {
             return;
@@ -61,20 +63,20 @@ impl InFlight {
         one.ended = Some((now_ns, moved));
     }
 
-    /// Behind the last byte that one of them writes to file number `file`; 0 where none does.
+    /// The byte after the last one that any of them writes to file number `file`; 0 if none does.
     pub(super) fn writes_until(&self, file: u32) -> u64 {
         let flying = self.0.iter().filter(|one| one.ended.is_none());
         flying.map(|one| writes_until(&one.call, file)).max().unwrap_or(0)
     }
 
-    /// Everything that is still in flight counts as complete: its process is gone.
+    /// Completes everything still in flight: its process is gone.
     pub(super) fn end(&mut self, now_ns: u64) {
         for one in self.0.iter_mut().filter(|one| one.ended.is_none()) {
             one.ended = Some((now_ns, Some(one.call.request.len)));
         }
     }
 
-    /// The next row: in the order of submission, so that what follows what can be told.
+    /// The next complete row, in the order of submission, as soon as all before it are complete.
     pub(super) fn next(&mut self) -> Option<FileCall> {
         while let Some((completed_ns, len)) = self.0.front()?.ended {
             let call = self.0.pop_front()?.call;

@@ -1,28 +1,32 @@
-//! The end of a command that its user interrupts: whoever has not been asked to end is asked once, and all have the time that they need,
-//! unless the user interrupts again.
+//! The end of a command that its user interrupts. Each process that has not been asked to end is
+//! asked once. All of them have the time that they need, unless the user interrupts again.
 //!
-//! Many programs take a second SIGINT for a wish to leave their work undone, so who has heard of one gets none from us.
+//! Many programs take a second SIGINT as a wish to abandon their work, so processes that have
+//! already received one get none from us.
 
 use super::threads::{LiveThreads, send};
 use ioscape_machine::{interrupt, terminal, text};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The terminal sends Ctrl-C to the command itself; who has not heard of it gets it from us after this time.
+/// Time after which the command gets a signal from us. The terminal sends Ctrl-C to the command
+/// itself; this is for processes that did not receive it.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// It may have reached the command so long before we get a processor to notice ours.
+/// The command may have received the signal this long before we get a processor and notice ours.
 const BEFORE: Duration = Duration::from_secs(5);
-/// A command that takes longer to end is said to be waited for.
+/// A command that takes longer than this to end is reported as being waited for.
 const SILENCE: Duration = Duration::from_secs(1);
-/// How often is looked.
+/// How often this is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// How often a process must have been deaf to a signal: a shell blocks all of them while it starts a program, and where processors are busy that lasts.
+/// How many times in a row a process must ignore or block a signal to count as deaf to it. A shell
+/// blocks all signals while it starts a program, which lasts longer on busy processors.
 const LOOKS: u32 = 15;
-/// Processes that are named.
+/// The most processes that are named.
 const NAMED: usize = 3;
 
-/// Sees to it, once `asked` is set, that all processes that are followed are asked to end, `root` first, and once `forced` is set that they
-/// are killed; says who is waited for where that takes long. Returns when all is `done`.
+/// Once `asked` is set, has all followed processes asked to end, `root` first; once `forced` is
+/// set, has them killed. If that takes long, reports which processes are being waited for. Returns
+/// when all is `done`.
 pub(super) fn watch([asked, forced, done]: [&AtomicBool; 3], living: &LiveThreads, root: i32) {
     let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     while !is_set(asked) {
@@ -48,29 +52,31 @@ pub(super) fn watch([asked, forced, done]: [&AtomicBool; 3], living: &LiveThread
     }
 }
 
-/// The processes that are followed.
+/// The followed processes, `root` first.
 fn root_first(living: &LiveThreads, root: i32) -> Vec<i32> {
     let mut processes: Vec<i32> = living.processes().into_iter().collect();
     processes.sort_by_key(|pid| *pid != root);
     processes
 }
 
-/// Asks those to end who have not heard of it.
+/// Asks those processes to end that have not been asked yet.
 fn ask(processes: &[i32], living: &LiveThreads, since: Instant) {
     let since = since.checked_sub(BEFORE).unwrap_or(since);
-    // For a server SIGHUP may mean to read its configuration again.
+    // A server may take SIGHUP as a request to reload its configuration.
     let wanted = if interrupt::signal() == libc::SIGINT { libc::SIGINT } else { libc::SIGTERM };
     for &pid in processes.iter().filter(|pid| !living.is_asked(**pid, since)) {
         send(pid, request(pid, wanted));
     }
 }
 
-/// Whether a signal that is about to reach a thread asks its process to end, and is not ignored there.
+/// Whether a signal that is about to reach a thread asks its process to end, and is not ignored
+/// there.
 pub(super) fn is_heard(tid: i32, signal: i32) -> bool {
     [libc::SIGINT, libc::SIGTERM].contains(&signal) && !is_deaf(tid, signal)
 }
 
-/// What asks a process to end: `wanted`, but of one that is deaf to it, and not for a moment only, the other of SIGINT and SIGTERM.
+/// The signal that asks a process to end: `wanted` or, if the process is deaf to that for more than
+/// a moment, the other one of SIGINT and SIGTERM.
 fn request(pid: i32, wanted: i32) -> i32 {
     let is_deaf = |_| {
         std::thread::sleep(LOOK);
@@ -80,7 +86,7 @@ fn request(pid: i32, wanted: i32) -> i32 {
     if (0..LOOKS).all(is_deaf) { other } else { wanted }
 }
 
-/// Whether a thread ignores a signal, or blocks it, as servers do that wait for SIGTERM alone.
+/// Whether a thread ignores or blocks a signal, as servers do that wait for SIGTERM alone.
 fn is_deaf(tid: i32, signal: i32) -> bool {
     let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
     let masks = status
@@ -90,7 +96,7 @@ fn is_deaf(tid: i32, signal: i32) -> bool {
     masks.any(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Who is waited for, and what ends the wait.
+/// The message that names the processes being waited for, and what ends the wait.
 fn waiting(processes: &[i32]) -> String {
     let name = |pid: &i32| {
         let name = text::read(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -123,7 +129,7 @@ mod tests {
         }
         let heard = [libc::SIGINT, libc::SIGTERM].map(|one| is_heard(pid, one));
         let asked = [libc::SIGINT, libc::SIGTERM].map(|one| request(pid, one));
-        // That may mean to read a configuration again.
+        // It may mean to reload a configuration.
         let hangs_up = is_heard(pid, libc::SIGHUP);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,4 +1,5 @@
-//! Starts the command so that nothing is missed: the tracer attaches before the program is executed.
+//! Starts the command so that nothing is missed: the tracer attaches before the program is
+//! executed.
 #![allow(unsafe_code, reason = "fork, exec and the filter have no safe form")]
 
 use super::{filter, ptrace};
@@ -12,27 +13,29 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Calls that do nothing, made before the program begins, to measure what tracing costs.
+/// The number of calls that do nothing, made before the program begins to measure the cost of
+/// tracing.
 const TRIALS: usize = 200;
 
-/// First byte of the child's report: the filter is in place.
+/// First byte of the child's report if the filter is in place.
 const FILTERED: u8 = b'f';
-/// Or it is not, and every call must be stopped at.
+/// First byte if it is not, and the tracer must stop at every call.
 const UNFILTERED: u8 = b'a';
 
 /// How the command is to be started.
 pub(super) struct Start<'a> {
     /// Program and arguments.
     pub(super) command: &'a [OsString],
-    /// What it writes on standard output goes to standard error instead.
+    /// Whether its standard output goes to standard error instead.
     pub(super) stdout_to_stderr: bool,
-    /// Stop at every call, without a filter.
+    /// Whether to stop at every call, without a filter.
     pub(super) every_call: bool,
-    /// Limits its memory.
+    /// The control group that limits its memory.
     pub(super) group: Option<&'a MemoryGroup>,
 }
 
-/// A started command, attached to, that waits with `SIGSTOP` for its first resumption.
+/// A started command that is attached to, and waits with `SIGSTOP` to be resumed for the first
+/// time.
 pub(super) struct Launched {
     /// Its process number.
     pub(super) pid: i32,
@@ -40,13 +43,13 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    /// Whether the filter is in place; to be asked at the command's first stop, once.
+    /// Whether the filter is in place. To be called once, at the command's first stop.
     pub(super) fn is_filtered(&mut self) -> bool {
         let mut word = [0];
         self.report.read_exact(&mut word).is_ok() && word[0] == FILTERED
     }
 
-    /// Why the program could not be executed, if so; to be asked when the process is gone.
+    /// Why the program could not be executed, if so. To be called when the process is gone.
     pub(super) fn refusal(&mut self) -> Option<io::Error> {
         let mut number = [0; 4];
         self.report.read_exact(&mut number).ok()?;
@@ -57,7 +60,7 @@ impl Launched {
 /// Forks, attaches, and lets the child prepare itself.
 ///
 /// # Errors
-/// Arguments that cannot be passed on, no process or pipe, or tracing is forbidden here.
+/// The arguments cannot be passed on, there is no process or pipe, or tracing is forbidden here.
 pub(super) fn launch(start: &Start<'_>) -> Result<Launched, Error> {
     let name = start.command.first().map(Path::new).unwrap_or(Path::new(""));
     let words: Vec<CString> = start
@@ -107,14 +110,14 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
 }
 
-/// What the child needs, made before the fork: it must not allocate.
+/// What the child needs. It is made before the fork, since the child must not allocate.
 struct Ready<'a> {
     start: &'a Start<'a>,
     program: Option<&'a [libc::sock_filter]>,
     pointers: &'a [*const libc::c_char],
 }
 
-/// The child's way from the fork to the program; never returns.
+/// Takes the child from the fork to the program; never returns.
 fn become_program(ready: &Ready<'_>, mut go: File, mut report: File) -> ! {
     let joined = ready.start.group.map_or(Ok(()), MemoryGroup::join);
     let mut word = [0];
@@ -130,7 +133,7 @@ fn become_program(ready: &Ready<'_>, mut go: File, mut report: File) -> ! {
                 libc::dup2(2, 1);
             }
         }
-        // Ours can only have been raised, and from there to lower is allowed to all.
+        // This program can only have raised the limit, and anybody may lower it again.
         let _ = restore_open_files();
         let filtered = ready.program.is_some_and(install);
         let _ = report.write_all(&[if filtered { FILTERED } else { UNFILTERED }]);
@@ -141,13 +144,15 @@ fn become_program(ready: &Ready<'_>, mut go: File, mut report: File) -> ! {
         let number = error.raw_os_error().unwrap_or(libc::EIO);
         let _ = report.write_all(&number.to_ne_bytes());
     }
-    // SAFETY: always sound; nothing of the parent's is run.
+    // SAFETY: always sound; it runs none of the parent's handlers.
     unsafe { libc::_exit(127) }
 }
 
-/// Waits for the tracer, makes the trial calls, and becomes the program; returns only if that fails.
+/// Waits for the tracer, makes the trial calls, and executes the program; returns only if that
+/// fails.
 fn execute(pointers: &[*const libc::c_char]) -> io::Error {
-    // SAFETY: the pointers end with a null and outlive the call; all else is async-signal-safe.
+    // SAFETY: the pointers end with a null and outlive the call; everything else is
+    // async-signal-safe.
     unsafe {
         libc::kill(libc::getpid(), libc::SIGSTOP);
         for _ in 0..TRIALS {
@@ -158,19 +163,21 @@ fn execute(pointers: &[*const libc::c_char]) -> io::Error {
     io::Error::last_os_error()
 }
 
-/// Installs the filter for this process and all it starts; false if this system forbids it.
+/// Installs the filter for this process and all that it starts; returns false if this system
+/// forbids it.
 fn install(program: &[libc::sock_filter]) -> bool {
     let whole = libc::sock_fprog {
         len: program.len() as libc::c_ushort,
         filter: program.as_ptr().cast_mut(),
     };
     let try_once = || {
-        // SAFETY: the kernel copies the program of the length given.
+        // SAFETY: the kernel copies the program, which has the given length.
         unsafe {
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const whole) == 0
         }
     };
-    // Without privilege a filter is allowed to those only who give up gaining any (setuid programs).
+    // Without privilege, only a process that can no longer gain any (from setuid programs) may
+    // install a filter.
     try_once()
         // SAFETY: prctl with plain numbers.
         || unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 } && try_once()

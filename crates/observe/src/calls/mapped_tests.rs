@@ -3,6 +3,7 @@
 
 use super::files::is_in_memory;
 use super::tests::{folder, play_in, requests};
+use crate::record::Instance;
 use ioscape_machine::testing::{build_directory, skipped};
 use ioscape_schema::Op;
 use std::fs::File;
@@ -12,15 +13,16 @@ use std::path::Path;
 
 const PAGE: usize = 4096;
 const PAGES: usize = 256;
-/// Bytes of a file of which every page is loaded.
+/// Size in bytes of a file of which every page is loaded.
 const LARGE: usize = 32 << 20;
-/// Far enough apart that none is mapped around another.
+/// Pages far enough apart that none is mapped around another.
 const LOADED: [usize; 3] = [200, 40, 120];
 
-/// Tracefs is root's, it names threads by the numbers of the machine, and events of faults came with Linux 6.11.
+/// Whether the kernel reports faults here: tracefs belongs to root, uses the machine's thread
+/// numbers, and has events for faults since Linux 6.11.
 fn is_told_of_faults() -> bool {
-    let event = "/sys/kernel/tracing/events/filemap/mm_filemap_fault/enable";
-    let is_there = File::options().write(true).open(event).is_ok();
+    let event = "events/filemap/mm_filemap_fault/enable";
+    let is_there = Instance::new().is_ok_and(|one| one.folder().join(event).exists());
     is_there && crate::namespace::is_outermost() && rustix::param::page_size() == PAGE
 }
 
@@ -47,9 +49,9 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
     assert!(after.completed_ns <= recording.elapsed_ns);
 }
 
-/// The memory that a program had for itself where it was this binary in one of its parts.
+/// The memory that this binary had for itself while it played one of its parts.
 fn own_bytes(part: &str) -> u64 {
-    // Not in the folder for temporary files, which may be one of tmpfs: its files are memory.
+    // Not in the folder for temporary files, which may be a tmpfs: its files are memory.
     let place = tempfile::tempdir_in(build_directory()).expect("a temporary directory");
     play_in(place.path(), part).0.memory_bytes.expect("the kernel says")
 }
@@ -88,12 +90,12 @@ pub(super) fn kept(path: &Path) -> Result<()> {
     loaded(&created(path)?).map(drop)
 }
 
-/// The same, and unmaps it.
+/// Loads every page of a file, and unmaps it.
 pub(super) fn dropped(path: &Path) -> Result<()> {
     unmapped(loaded(&created(path)?)?)
 }
 
-/// The same with shared memory.
+/// Loads every page of shared memory, and unmaps it.
 pub(super) fn shared() -> Result<()> {
     let memory = rustix::fs::memfd_create("shared", rustix::fs::MemfdFlags::CLOEXEC)?;
     unmapped(loaded(&File::from(memory))?)
@@ -105,16 +107,16 @@ fn created(path: &Path) -> Result<File> {
 
 /// Unmaps what [`loaded`] mapped.
 fn unmapped(start: *mut libc::c_void) -> Result<()> {
-    // SAFETY: nobody uses the mapping any more.
+    // SAFETY: nothing uses the mapping any more.
     let result = unsafe { libc::munmap(start, LARGE) };
     if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// Maps a new file and loads every page of it; where it is mapped.
+/// Maps a new file and loads every page of it; returns where it is mapped.
 fn loaded(file: &File) -> Result<*mut libc::c_void> {
     file.set_len(LARGE as u64)?;
     let (fd, len) = (file.as_raw_fd(), LARGE);
-    // SAFETY: nobody else uses the mapping, which is as long as the file.
+    // SAFETY: nothing else uses the mapping, which is as long as the file.
     unsafe {
         let start = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);
         if start == libc::MAP_FAILED {
@@ -132,7 +134,7 @@ pub(super) fn mapped(path: &Path) -> Result<()> {
     let file = File::open(path)?;
     file.sync_all()?;
     let (fd, len) = (file.as_raw_fd(), PAGES * PAGE);
-    // SAFETY: nobody else uses the mapping, which is as long as the file.
+    // SAFETY: nothing else uses the mapping, which is as long as the file.
     unsafe {
         libc::posix_fadvise(fd, 0, 0, libc::POSIX_FADV_DONTNEED);
         let start = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_SHARED, fd, 0);

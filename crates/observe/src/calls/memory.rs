@@ -1,7 +1,7 @@
-//! Reading structures out of a stopped process's memory.
+//! Reads structures from a stopped process's memory.
 #![allow(unsafe_code, reason = "process_vm_readv has no safe form")]
 
-/// Bytes of another process, with numbers at places in them.
+/// Bytes of another process, from which numbers can be read at given offsets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bytes(Vec<u8>);
 
@@ -27,7 +27,7 @@ impl Bytes {
     }
 }
 
-/// `len` bytes at `address` of a stopped process; `None` where not all of them can be read.
+/// Reads `len` bytes at `address` of a stopped process; `None` unless all of them can be read.
 pub(super) fn read(pid: i32, address: u64, len: usize) -> Option<Bytes> {
     let mut bytes = vec![0u8; len];
     let mut local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: len };
@@ -37,15 +37,17 @@ pub(super) fn read(pid: i32, address: u64, len: usize) -> Option<Bytes> {
     usize::try_from(read).is_ok_and(|read| read == len).then_some(Bytes(bytes))
 }
 
-/// Longest path that the kernel takes (`PATH_MAX`), and what lies in one piece of memory at least.
+/// The longest path that the kernel accepts (`PATH_MAX`), which is also the smallest page size: no
+/// piece crosses a page boundary.
 const PATH_MOST: usize = 4096;
 
-/// The bytes before the next zero at `address` of a stopped process; `None` where they cannot be read or are too many for a path.
+/// Reads the bytes up to the next zero at `address` of a stopped process; `None` if they cannot be
+/// read or are too many for a path.
 pub(super) fn string(pid: i32, address: u64) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     while all.len() < PATH_MOST {
         let at = address.checked_add(all.len() as u64)?;
-        // Of one page either all or nothing can be read.
+        // A page can be read either entirely or not at all.
         let piece = read(pid, at, PATH_MOST - at as usize % PATH_MOST)?.0;
         match piece.iter().position(|byte| *byte == 0) {
             Some(end) => {

@@ -1,10 +1,13 @@
-//! What a command does to files: its reads, writes and syncs, and those of all processes it starts, recorded call by call.
+//! What a command does to files: its reads, writes and syncs, and those of all processes that it
+//! starts, recorded call by call.
 //!
-//! The means is `ptrace(2)` with a `seccomp(2)` filter: the kernel stops a process only at the calls that are watched, and
-//! at their exits; everything else runs at full speed. Where filters are forbidden every call is stopped at, which is
-//! slower and sees the same. Requests of `io_submit` and `io_uring` are read from the program's memory at the calls that submit
-//! them. Of loads and stores on mapped files the kernel tells the faults, to those who may ask it. Not seen are rings that the
-//! kernel polls, and calls of 32-bit programs on a 64-bit system; the recording says when there were any.
+//! It uses `ptrace(2)` with a `seccomp(2)` filter: the kernel stops a process only at the entry and
+//! exit of watched calls, and everything else runs at full speed. Where filters are forbidden, it
+//! stops at every call, which is slower but sees the same. Requests of `io_submit` and `io_uring`
+//! are read from the program's memory at the calls that submit them. For loads and stores on mapped
+//! files, the kernel reports faults, to users who have the right to see them. Two things cannot be
+//! seen: rings that the kernel polls, and calls of 32-bit programs on a 64-bit system. The
+//! recording says if there were any.
 
 mod aio;
 mod asynchronous;
@@ -26,6 +29,7 @@ mod own_memory;
 mod ptrace;
 mod registrations;
 mod requests;
+mod rights;
 mod ring;
 #[cfg(test)]
 mod ring_tests;
@@ -64,23 +68,26 @@ pub use threads::TracedProcess;
 /// How a command is recorded.
 #[derive(Clone, Debug, Default)]
 pub struct CallOptions {
-    /// Count only files at or below this folder.
+    /// Counts only files at or below this folder; absent: all files.
     pub below: Option<PathBuf>,
     /// Memory that the command and the file cache of its I/O may use together, in bytes; absent: no limit.
     pub memory_limit: Option<u64>,
-    /// What the command writes on standard output goes to standard error.
+    /// Whether the command's standard output goes to standard error.
     pub stdout_to_stderr: bool,
-    /// Stop at every call, as where filters are forbidden.
+    /// Whether to stop at every call, as where filters are forbidden.
     pub every_call: bool,
-    /// Set to stop: all processes are asked to end, but for those that somebody has asked, and followed until they have.
+    /// Set to stop: all processes that have not been asked yet are asked to end, and are followed
+    /// until they have ended.
     pub interrupt: Arc<AtomicBool>,
-    /// Set after that to kill what is left of them.
+    /// Set after that to kill the processes that are left.
     pub kill: Arc<AtomicBool>,
 }
 
-/// Runs `command` to its end, with all processes it starts, and hands every call that moved bytes to `sink`.
+/// Runs `command` to its end, with all processes that it starts, and passes every call that moved
+/// bytes to `sink`.
 ///
-/// The command has our standard input, output and error. Calls are handed over in the order of their exits.
+/// The command inherits our standard input, output and error. Calls are passed on in the order of
+/// their exits.
 ///
 /// # Errors
 /// The command cannot be found or executed, tracing is forbidden, or no memory limit can be set.
@@ -122,7 +129,7 @@ pub fn record(
     conclude(followed, command, options, memory_limit)
 }
 
-/// Kills all that is traced and lets it go: who ends stops once more before that.
+/// Kills all traced processes and resumes them: a process that ends stops once more before that.
 fn kill(living: &LiveThreads) {
     living.processes().into_iter().for_each(|pid| send(pid, libc::SIGKILL));
     while let Ok(Some((tid, stop))) = ptrace::wait() {
@@ -153,7 +160,8 @@ fn conclude(
     Ok(Recording { interrupted, memory_limit, ..followed.recording })
 }
 
-/// The path without links, as the kernel gives those of open files.
+/// Resolves the links in a path, so that it matches the paths that the kernel reports for open
+/// files.
 fn resolve(path: &Path) -> Result<PathBuf, Error> {
     path.canonicalize()
         .map_err(|e| Error::target(path, format!("files below it cannot be counted: {e}")))

@@ -1,4 +1,4 @@
-//! Which system calls are traced, by the numbers this processor gives them.
+//! Which system calls are traced, by their numbers on this processor.
 
 /// A traced call, by what it does to files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,11 +7,11 @@ pub(super) enum Call {
     Read,
     /// `write`, `writev`.
     Write,
-    /// `pread64`, `preadv`: at the position of the fourth argument.
+    /// `pread64`, `preadv`: at the offset in the fourth argument.
     ReadAt,
     /// `pwrite64`, `pwritev`.
     WriteAt,
-    /// `preadv2`: as `ReadAt`, but -1 stands for the file's own position.
+    /// `preadv2`: like `ReadAt`, but -1 stands for the file's own position.
     ReadAtOrOn,
     /// `pwritev2`.
     WriteAtOrOn,
@@ -31,15 +31,15 @@ pub(super) enum Call {
     Close,
     /// `close_range`.
     CloseRange,
-    /// `dup`, and `fcntl` with one of its commands that duplicate.
+    /// `dup`, and the commands of `fcntl` that duplicate.
     Duplicate,
     /// `dup2`, `dup3`.
     DuplicateTo,
-    /// `fcntl` that sets flags, or another of its commands.
+    /// `fcntl` with the command that sets flags, or with any other.
     Control,
-    /// `sendfile`: out, in, offset of in.
+    /// `sendfile`: output, input, offset in the input.
     SendFile,
-    /// `copy_file_range`, `splice`: in, its offset, out, its offset.
+    /// `copy_file_range`, `splice`: input, its offset, output, its offset.
     CopyRange,
     /// `ftruncate`: file, length.
     Truncate,
@@ -53,7 +53,7 @@ pub(super) enum Call {
     RenameAt,
     /// `renameat2`: as `RenameAt`, then flags.
     RenameAt2,
-    /// `unshare`, which may part a thread's files from its siblings'.
+    /// `unshare`, which may separate a thread's files from those of its siblings.
     Unshare,
     /// `io_submit`: context, count, list.
     Submit,
@@ -67,7 +67,8 @@ pub(super) enum Call {
     RingRegister,
 }
 
-/// `SYNC_FILE_RANGE_WAIT_BEFORE` and `_AFTER` of `sync_file_range(2)`: without them it begins to write, and waits for nothing.
+/// `SYNC_FILE_RANGE_WAIT_BEFORE` and `_AFTER` of `sync_file_range(2)`: without them, the call only
+/// starts write-back, and waits for nothing.
 pub(super) const WAITS: u64 = 0x1 | 0x4;
 
 const ALL: &[(libc::c_long, Call)] = &[
@@ -110,7 +111,7 @@ const ALL: &[(libc::c_long, Call)] = &[
     (IO_PGETEVENTS, Call::Completions),
 ];
 
-/// The C library's headers leave it out.
+/// Missing from the C library's headers.
 #[cfg(target_arch = "x86_64")]
 const IO_PGETEVENTS: libc::c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
@@ -127,7 +128,8 @@ const OLDER: &[(libc::c_long, Call)] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[(libc::c_long, Call)] = &[];
 
-/// What the kernel calls this processor (`linux/audit.h`); absent where the calls' numbers are not known here.
+/// The kernel's name for this processor (`linux/audit.h`); absent where the numbers of calls are
+/// not known here.
 pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
@@ -136,12 +138,12 @@ pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// All watched numbers.
+/// The numbers of all watched calls.
 pub(super) fn watched() -> impl Iterator<Item = u32> {
     ALL.iter().chain(OLDER).map(|&(number, _)| number as u32)
 }
 
-/// The call with this number, if it is watched; `command` is its second argument.
+/// The call with this number, if it is watched; `command` is the call's second argument.
 pub(super) fn call(number: u64, command: u64) -> Option<Call> {
     let of_number = |&&(known, _): &&(libc::c_long, Call)| known as u64 == number;
     let (_, call) = ALL.iter().chain(OLDER).find(of_number)?;

@@ -1,50 +1,54 @@
-//! Memory that processes have for themselves, as far as the kernel surely tells of it.
+//! Memory that processes have for themselves, as far as the kernel's figures prove it.
 //!
-//! It tells how much of each kind a process has now, and the most that it ever had, but neither when that was nor of which kind: pages of files
-//! that it had mapped, which are the file cache's, may be in it. So all that a process mapped until then counts as such pages, but for files that are
-//! memory themselves, and it is looked at once more before it maps a lot.
+//! The kernel reports how much memory of each kind a process has now, and the most that it ever
+//! had. It does not report when that was or which kinds it included. Pages of mapped files, which
+//! belong to the file cache, may be part of it. So everything that a process has mapped by then is
+//! subtracted as such pages, except for files that are memory themselves. The process is examined
+//! once more before it maps a lot.
 
 use ioscape_machine::text;
 use std::collections::HashMap;
 
-/// Bytes that a process maps of files from one look at it to the next: most programs map a few small files as they begin.
+/// Bytes of files that a process may map between two examinations. Most programs map a few small
+/// files as they begin.
 const LOOKED_EVERY: u64 = 1 << 20;
 
-/// Bytes that a process mapped of files since it executed its program, but for programs, libraries and files in memory.
+/// Bytes of files that a process has mapped since it executed its program, except programs,
+/// libraries and files in memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mapped {
     bytes: u64,
-    /// As many as there were at the last look.
+    /// Their number at the last examination.
     looked_at: u64,
 }
 
-/// The most memory that one of the processes had for itself.
+/// The most memory that any one process had for itself.
 #[derive(Debug, Default)]
 pub(super) struct OwnMemory {
-    /// By the number of the process.
+    /// Mapped bytes, by process number.
     mapped: HashMap<i32, Mapped>,
     most_bytes: Option<u64>,
 }
 
 impl OwnMemory {
-    /// In bytes, at least; `None` where the kernel does not say.
+    /// A lower bound in bytes; `None` where the kernel does not say.
     pub(super) fn most_bytes(&self) -> Option<u64> {
         self.most_bytes
     }
 
-    /// A process begins with what its parent has mapped.
+    /// Notes that a process begins, with the mappings of its parent.
     pub(super) fn begin(&mut self, process: i32, parent: Option<i32>) {
         if let Some(mapped) = parent.and_then(|parent| self.mapped.get(&parent)).copied() {
             self.mapped.insert(process, mapped);
         }
     }
 
-    /// A process executed a program, or is gone: nothing is left of what it mapped.
+    /// Notes that a process executed a program, or is gone: none of its mappings are left.
     pub(super) fn forget(&mut self, process: i32) {
         self.mapped.remove(&process);
     }
 
-    /// A thread of `process` is about to map so many bytes of a file.
+    /// Notes that a thread of `process` is about to map `bytes` of a file.
     pub(super) fn map(&mut self, (process, tid): (i32, i32), bytes: u64) {
         let before = self.mapped.get(&process).copied().unwrap_or_default();
         let mut mapped = Mapped { bytes: before.bytes.saturating_add(bytes), ..before };
@@ -55,7 +59,8 @@ impl OwnMemory {
         self.mapped.insert(process, mapped);
     }
 
-    /// Takes what the kernel says of `process` now, by one of its threads: its first may have ended.
+    /// Reads the kernel's present figures for `process` from one of its threads: its first thread
+    /// may have ended.
     pub(super) fn look(&mut self, (process, tid): (i32, i32)) {
         let mapped_bytes = self.mapped.get(&process).map_or(0, |mapped| mapped.bytes);
         let status = text::read(format!("/proc/{tid}/status"));
@@ -64,12 +69,13 @@ impl OwnMemory {
     }
 }
 
-/// Memory that a process had for itself at some time since it executed its program, in bytes and at least, by its status and by how much it has mapped
-/// of files until now; `None` where the kernel does not say.
+/// Memory that a process had for itself at some time since it executed its program, as a lower
+/// bound in bytes, from its status and from the bytes of files that it has mapped so far; `None`
+/// where the kernel does not say.
 fn own_bytes(status: &str, mapped_bytes: u64) -> Option<u64> {
     let bytes = |name: &str| text::field(status, name).map(|kib| kib.saturating_mul(1024));
     let now = |name: &str| bytes(name).unwrap_or(0);
-    // Pages of its program and its libraries are in `RssFile`.
+    // `RssFile` includes pages of the program and its libraries.
     let most = bytes("VmHWM")?.saturating_sub(now("RssFile")).saturating_sub(mapped_bytes);
     Some(most.max(now("RssAnon").saturating_add(now("RssShmem"))))
 }

@@ -1,15 +1,15 @@
-//! The kernel's tracing interface, `ptrace(2)`, with names: kinds of stops, and resuming processes.
+//! Names for the kernel's tracing interface, `ptrace(2)`: kinds of stops, and resuming processes.
 #![allow(unsafe_code, reason = "ptrace and waitpid have no safe form")]
 
 use std::io;
 
-/// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate does not have for musl.
+/// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate lacks for musl.
 const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
 
-/// `PTRACE_EVENT_STOP`, which the C library's headers leave out.
+/// `PTRACE_EVENT_STOP`, which is missing from the C library's headers.
 const EVENT_STOP: i32 = 128;
 
-/// Everything asked of the kernel: follow children, stop at traced calls, and leave no process behind.
+/// All tracing options: follow children, stop at traced calls, and leave no process behind.
 const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
     | libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEFORK
@@ -22,43 +22,43 @@ const OPTIONS: i32 = libc::PTRACE_O_EXITKILL
 /// Why a process stopped, or how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It left with this code.
+    /// It exited with this code.
     Exited(i32),
     /// It was killed by this signal.
     Killed(i32),
     /// It is about to receive this signal.
     Signal(i32),
-    /// It was suspended by job control together with its whole process.
+    /// Job control suspended it together with its whole process.
     Suspended,
-    /// It has just been attached, or resumes after a suspension.
+    /// It has just been attached to, or resumes after a suspension.
     Attached,
-    /// It made a process or thread.
+    /// It created a process or thread.
     Birth,
-    /// It became another program.
+    /// It executed another program.
     Exec,
     /// It is about to end, and still has its memory.
     Leaving,
-    /// It reached a watched call, by the filter's word.
+    /// It reached a watched call, as the filter reports.
     Filtered,
     /// It enters or leaves a call.
     Call,
 }
 
-/// How a process goes on.
+/// How a process is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Go {
-    /// To the next event of any other kind than calls.
+    /// Until the next event that is not a call.
     On,
-    /// To the next entry or exit of a call.
+    /// Until the next entry or exit of a call.
     ToCall,
 }
 
-/// What a process at a call is doing.
+/// The state of a process that stopped at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallStop {
-    /// It enters the call of this number with these arguments.
+    /// It enters the call with this number and these arguments.
     Entry(u64, [u64; 6]),
-    /// It leaves with this value: an error number below zero.
+    /// It leaves with this value; an error number is negative.
     Exit(i64),
     /// Neither.
     None,
@@ -94,7 +94,7 @@ pub(super) fn seize(pid: i32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE as _, pid, 0, OPTIONS as usize).map(drop)
 }
 
-/// Lets a stopped process go on, with a signal or 0; one that is gone meanwhile is no error.
+/// Resumes a stopped process, with a signal or 0. It is no error if the process is gone.
 pub(super) fn resume(pid: i32, go: Go, signal: i32) {
     let kind = match go {
         Go::On => libc::PTRACE_CONT,
@@ -103,12 +103,13 @@ pub(super) fn resume(pid: i32, go: Go, signal: i32) {
     let _ = request(kind as _, pid, 0, signal as usize);
 }
 
-/// Leaves a suspended process suspended, but hears of its continuation.
+/// Leaves a suspended process suspended, but learns when it continues.
 pub(super) fn listen(pid: i32) {
     let _ = request(libc::PTRACE_LISTEN as _, pid, 0, 0);
 }
 
-/// The number that comes with an event: the child's after a fork, the former thread's after an exec.
+/// The number that comes with an event: the child's after a fork, the former thread's after an
+/// exec.
 pub(super) fn message(pid: i32) -> Option<i32> {
     let mut value: libc::c_ulong = 0;
     request(libc::PTRACE_GETEVENTMSG as _, pid, 0, &raw mut value as usize).ok()?;
@@ -127,7 +128,8 @@ pub(super) fn call(pid: i32) -> io::Result<CallStop> {
     })
 }
 
-/// Waits for the next stop or end of any process that this thread traces; `None` when there is none left.
+/// Waits for the next stop or end of any process that this thread traces; `None` if there are none
+/// left.
 pub(super) fn wait() -> io::Result<Option<(i32, Stop)>> {
     loop {
         let mut status = 0;

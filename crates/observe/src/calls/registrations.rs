@@ -1,30 +1,32 @@
-//! Files that a program registers with a ring, as its memory names them at the end of `io_uring_register(2)`.
+//! Files that a program registers with a ring, read from its memory at the end of
+//! `io_uring_register(2)`.
 
 use super::memory::{Bytes, read};
 
-/// Commands about files (`linux/io_uring.h`).
+/// Commands that concern files (`linux/io_uring.h`).
 const REGISTER: u64 = 2;
 const UNREGISTER: u64 = 3;
 const UPDATE: u64 = 6;
 const REGISTER_TAGGED: u64 = 13;
 const UPDATE_TAGGED: u64 = 14;
-/// `IORING_REGISTER_FILES_SKIP`: what stands there stays.
+/// `IORING_REGISTER_FILES_SKIP`: the entry stays as it is.
 pub(super) const SKIP: i32 = -2;
-/// More files than the kernel takes at once.
+/// More files than the kernel accepts at once.
 const MOST: u64 = 1 << 16;
 
-/// What becomes of a ring's table of files.
+/// A change to a ring's table of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Registered {
     /// Whether there was no table before.
     pub(super) is_new: bool,
-    /// The number of the first file.
+    /// The index of the first file.
     pub(super) first: usize,
-    /// Descriptors; -1 for none, or one that cannot be read.
+    /// Descriptors; -1 for none, or for one that cannot be read.
     pub(super) descriptors: Vec<i32>,
 }
 
-/// The files that `command` with these arguments has just registered, of which it said `value`; `None` where it is about something else.
+/// The files that `command` with these arguments has just registered, where its result was `value`;
+/// `None` if the command concerns something else.
 pub(super) fn registered(
     tid: i32,
     command: u64,
@@ -49,7 +51,7 @@ pub(super) fn registered(
     })
 }
 
-/// An update of `count` files, of which the first `done` were taken.
+/// An update of `count` files, the first `done` of which were accepted.
 fn update(tid: i32, told: &Bytes, count: u64, done: u64) -> Option<Registered> {
     let descriptors = descriptors(tid, told.word64(8)?, count.min(done));
     Some(Registered { is_new: false, first: told.word32(0)? as usize, descriptors })

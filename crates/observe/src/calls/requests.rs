@@ -1,4 +1,5 @@
-//! From calls to requests: which file, which bytes, by the arguments at entry and the value at exit.
+//! Turns calls into requests: which file and which bytes, from the arguments at entry and the value
+//! at exit.
 
 use super::description::{Description, Shared};
 use super::descriptors::Descriptors;
@@ -18,18 +19,18 @@ pub(super) struct Pending {
     pub(super) call: Call,
     pub(super) arguments: [u64; 6],
     pub(super) issued_ns: u64,
-    /// What its thread had had when it began.
+    /// The schedule of its thread up to the beginning of the call.
     pub(super) before: Turns,
-    /// Number of the file that loses its last name if it succeeds.
+    /// The number of the file that loses its last name if the call succeeds.
     pub(super) deletes: Option<u32>,
 }
 
-/// How long others held a thread up: no processor, or the tracer.
+/// How long a thread was held up, for lack of a processor or by the tracer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
-    /// Between its previous request and this one.
+    /// Between the thread's previous request and this one.
     pub(super) before_ns: u64,
-    /// During this one.
+    /// During this request.
     pub(super) within_ns: u64,
 }
 
@@ -45,7 +46,7 @@ impl Caller<'_> {
     }
 }
 
-/// What a call moved, of two files perhaps; by whom and when is not told yet.
+/// What a call moved, perhaps of two files; by whom and when is filled in later.
 type Pair = [Option<FileCall>; 2];
 
 /// `RWF_DSYNC` and `RWF_SYNC` of `preadv2(2)`.
@@ -53,7 +54,7 @@ pub(super) const SYNCHRONOUS: u64 = 0x2 | 0x4;
 /// `RWF_APPEND`.
 pub(super) const APPEND: u64 = 0x10;
 
-/// Everything that calls add up to.
+/// The requests and state that calls add up to.
 pub(super) struct Ledger<'a> {
     pub(super) files: Files,
     pub(super) elsewhere: BTreeMap<&'static str, u64>,
@@ -64,7 +65,7 @@ pub(super) struct Ledger<'a> {
 }
 
 impl Ledger<'_> {
-    /// At the entry of a call: what is done at once, and what is awaited at its exit.
+    /// Handles the entry of a call: what takes effect at once, and what to expect at its exit.
     pub(super) fn enter(
         &mut self,
         caller: &Caller<'_>,
@@ -124,14 +125,16 @@ impl Ledger<'_> {
         None
     }
 
-    /// At the exit: the value says what was really done. What was moved is to be posted.
+    /// Handles the exit of a call: the value says what was really done. Returns what was moved, to
+    /// be posted.
     pub(super) fn leave(&mut self, caller: &Caller<'_>, pending: &Pending, value: i64) -> Pair {
         let fd = pending.arguments[0] as i32;
         let Ok(value) = u64::try_from(value) else { return [None, None] };
         match pending.call {
             Call::Open => self.open(caller, value as i32),
             Call::Truncate => self.cut(caller, fd, pending.arguments[1]),
-            // The tracer parts the descriptors, and knows whether somebody has the file open.
+            // The tracer separates the descriptors, and knows whether any process has the file
+            // open.
             Call::Unshare
             | Call::Unlink
             | Call::UnlinkAt
@@ -150,7 +153,7 @@ impl Ledger<'_> {
         [None, None]
     }
 
-    /// Hands out the rows of process number `process`; two of one call share its time half and half.
+    /// Passes on the rows of process number `process`. Two rows of one call share its time equally.
     pub(super) fn post(
         &mut self,
         process: u32,
@@ -174,7 +177,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// A page of a mapped file was wanted: whether to be read or written is not told.
+    /// Handles a fault on a page of a mapped file; whether it is a read or a write is unknown.
     pub(super) fn fault(&mut self, (process, file): (u32, u32), offset: u64, at_ns: u64) {
         let len = rustix::param::page_size() as u32;
         self.sink.call(&FileCall {
@@ -200,7 +203,7 @@ impl Ledger<'_> {
         if (fd as i32) < 0 {
             return;
         }
-        // The linker of programs first maps a library whole, as one that nobody should write to.
+        // The dynamic linker first maps a library whole, denying writes to it.
         let is_code =
             protection & libc::PROT_EXEC as u64 != 0 || flags & libc::MAP_DENYWRITE as u64 != 0;
         let target = self.description(caller, fd as i32).borrow().target;
@@ -212,7 +215,8 @@ impl Ledger<'_> {
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
             self.mappings += u64::from(!file.is_code);
         }
-        // What is mapped of a device is no page of a file, and what is memory anyway stays that of the process.
+        // A mapping of a device has no pages of a file, and files in memory remain memory of the
+        // process.
         let is_device = target == Target::Elsewhere("character device");
         let link = format!("/proc/{}/fd/{}", caller.tid, fd as i32);
         let is_cached = !is_code && !is_device && !files::is_in_memory(link);
@@ -246,7 +250,7 @@ impl Ledger<'_> {
         caller.descriptors.borrow_mut().set(copy, description);
     }
 
-    /// The ordinary reads and writes, and syncs, which move nothing.
+    /// Handles ordinary reads and writes, and syncs, which move nothing.
     fn transfer(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Option<FileCall> {
         let fd = pending.arguments[0] as i32;
         let op = match pending.call {
@@ -270,7 +274,7 @@ impl Ledger<'_> {
         let mut moved = moved_of(&self.description(caller, fd), op, value, |description| {
             let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (has_place, appends) {
-                // Linux appends here too, wherever the call points.
+                // Linux appends here too, whatever offset the call gives.
                 (true, true) => files::size(tid, fd).map_or(place, |end| end.saturating_sub(value)),
                 (true, false) => place,
                 (false, appends) => advance(description, tid, fd, value, appends),
@@ -280,7 +284,7 @@ impl Ledger<'_> {
         Some(moved)
     }
 
-    /// The calls that copy from one descriptor to another.
+    /// Handles the calls that copy from one descriptor to another.
     fn copy(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) -> Pair {
         if value == 0 {
             return [None, None];
@@ -292,7 +296,7 @@ impl Ledger<'_> {
         [self.side(caller, from, Op::Read, value), self.side(caller, to, Op::Write, value)]
     }
 
-    /// One side of such a call: its descriptor; `pointer` is where its offset stands, 0 for none.
+    /// Handles one side of such a call. `pointer` is the address of its offset, 0 if it has none.
     fn side(
         &mut self,
         caller: &Caller<'_>,
@@ -303,7 +307,7 @@ impl Ledger<'_> {
         let (fd, tid) = (fd as i32, caller.tid);
         let given = (pointer != 0).then(|| read(tid, pointer, 8)?.word64(0)).flatten();
         moved_of(&self.description(caller, fd), op, value, |description| match given {
-            // The kernel has moved it on already.
+            // The kernel has already advanced it.
             Some(end) => end.saturating_sub(value),
             None => {
                 let appends = op == Op::Write && description.appends;
@@ -313,7 +317,7 @@ impl Ledger<'_> {
     }
 }
 
-/// Bytes of a file that begin where `place` says, if it counts.
+/// The bytes of a file that begin where `place` says, if the file counts.
 pub(super) fn moved_of(
     description: &Shared<Description>,
     op: Op,
@@ -333,7 +337,7 @@ pub(super) fn moved_of(
     })
 }
 
-/// Moves the position on behind `len` bytes and gives where they began.
+/// Advances the position by `len` bytes and returns where they began.
 pub(super) fn advance(
     description: &mut Description,
     tid: i32,
@@ -341,26 +345,27 @@ pub(super) fn advance(
     len: u64,
     appends: bool,
 ) -> u64 {
-    // Where the end of the file was is known only afterwards.
+    // The former end of the file is known only afterwards.
     let end = appends.then(|| files::position_and_flags(tid, fd)).flatten();
     let begin = end.map_or(description.position, |(end, _)| end.saturating_sub(len));
     description.position = begin.saturating_add(len);
     begin
 }
 
-/// The same descriptors for a new owner, independent from here on.
+/// The same descriptors for a new owner, independent from now on.
 pub(super) fn parted(descriptors: &Shared<Descriptors>) -> Shared<Descriptors> {
     Rc::new(std::cell::RefCell::new(descriptors.borrow().clone()))
 }
 
 impl Pending {
-    /// Whether it submits requests, waits for them or prepares that: what follows stands in memory, not in its value alone.
+    /// Whether the call submits requests, waits for them or prepares for that: its effects are in
+    /// memory, not only in its value.
     pub(super) fn is_asynchronous(&self) -> bool {
         use Call::{Completions, Map, RingEnter, RingRegister, RingSetup, Submit};
         matches!(self.call, Submit | Completions | RingEnter | RingSetup | RingRegister | Map)
     }
 
-    /// Whether the caller's descriptors are its own from now on.
+    /// Whether the caller's descriptors are its own after this call.
     pub(super) fn parts_descriptors(&self) -> bool {
         self.call == Call::Unshare && self.arguments[0] & libc::CLONE_FILES as u64 != 0
     }

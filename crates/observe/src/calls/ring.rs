@@ -1,16 +1,17 @@
-//! A ring of `io_uring(7)` in a stopped process's memory: what is submitted on it, and what completed.
+//! An `io_uring(7)` ring in a stopped process's memory: what is submitted on it, and what has
+//! completed.
 
 use super::aio::{Asked, Control, vector_bytes};
 use super::description::{Description, Shared};
 use super::memory::{Bytes, read};
 use super::numbers::WAITS;
 
-/// Places in `struct io_uring_params` (`linux/io_uring.h`), in bytes.
+/// Size of `struct io_uring_params` and offsets in it (`linux/io_uring.h`), in bytes.
 const PARAMS: usize = 120;
 const SUBMISSION: usize = 40;
 const COMPLETION: usize = 80;
 
-/// `IORING_SETUP_SQPOLL`: a thread of the kernel takes requests without any call.
+/// `IORING_SETUP_SQPOLL`: a kernel thread takes requests without any call.
 const POLLED: u32 = 1 << 1;
 /// `IORING_SETUP_SQE128`, `_CQE32`: entries of twice the size.
 const LARGE_SUBMISSIONS: u32 = 1 << 10;
@@ -22,7 +23,7 @@ const NO_ARRAY: u32 = 1 << 16;
 /// `IORING_FEAT_SINGLE_MMAP`: both rings are in one mapping.
 const ONE_MAPPING: u32 = 1;
 
-/// Offsets of `mmap(2)` that stand for the parts of a ring.
+/// Offsets for `mmap(2)` that stand for the parts of a ring.
 const MAP_COMPLETIONS: u64 = 0x0800_0000;
 const MAP_ENTRIES: u64 = 0x1000_0000;
 
@@ -31,7 +32,8 @@ const FIXED_FILE: u8 = 1;
 /// More files than any ring may have.
 const FILES_MOST: usize = 1 << 20;
 
-/// What stands in a ring's table of files, and the descriptor by which it got there, which may stand for something else by now.
+/// An entry of a ring's table of files, and the descriptor by which it was registered, which may
+/// refer to something else by now.
 pub(super) type Fixed = (Shared<Description>, i32);
 
 /// A ring, as far as its program has set it up.
@@ -42,14 +44,16 @@ pub(super) struct Ring {
     submissions: Option<u64>,
     completions: Option<u64>,
     entries: Option<u64>,
-    /// Completions up to here were seen; those of others in a ring that was inherited are none of ours.
+    /// Completions up to here were seen. In an inherited ring, those for other processes are not
+    /// ours.
     seen: Option<u32>,
-    /// Files that were registered, by their number; nothing where there is none, or an unknown one.
+    /// Registered files, by index; `None` for an empty or unknown entry.
     pub(super) files: Vec<Option<Fixed>>,
 }
 
 impl Ring {
-    /// The ring that `io_uring_setup(_, address)` has just made; `None` where its requests cannot be seen at calls.
+    /// The ring that `io_uring_setup(_, address)` has just created; `None` if its requests cannot
+    /// be seen at calls.
     pub(super) fn of(tid: i32, address: u64) -> Option<Self> {
         let params = read(tid, address, PARAMS)?;
         let flags = params.word32(8)?;
@@ -64,12 +68,12 @@ impl Ring {
         })
     }
 
-    /// The same ring for a process that has it from its parent, and has asked nothing of it yet.
+    /// The same ring for a process that inherited it, and has submitted nothing to it yet.
     pub(super) fn inherited(&self) -> Self {
         Self { seen: None, ..self.clone() }
     }
 
-    /// A part of it was mapped.
+    /// Notes that a part of the ring was mapped.
     pub(super) fn map(&mut self, offset: u64, address: u64) {
         match offset {
             0 => {
@@ -83,7 +87,7 @@ impl Ring {
         }
     }
 
-    /// Other files stand in its table from number `first` on; where there is nothing, the same as before.
+    /// Replaces the entries of its table from index `first` on; `None` leaves an entry as it is.
     pub(super) fn register(&mut self, first: usize, files: Vec<Option<Option<Fixed>>>) {
         let end = first.saturating_add(files.len()).min(FILES_MOST);
         self.files.resize(self.files.len().max(end), None);
@@ -94,26 +98,27 @@ impl Ring {
         }
     }
 
-    /// What stands at this number is another file from now on, or none.
+    /// Forgets the entry at this index, which is now another file, or none.
     pub(super) fn forget(&mut self, number: i32) {
         if let Some(known) = usize::try_from(number).ok().and_then(|at| self.files.get_mut(at)) {
             *known = None;
         }
     }
 
-    /// A number of the submission ring, by its place among the offsets of the parameters.
+    /// A word of the submission ring, by its place among the offsets of the parameters.
     fn submission_word(&self, tid: i32, place: usize) -> Option<u32> {
         let address = self.submissions? + u64::from(self.params.word32(SUBMISSION + place)?);
         read(tid, address, 4)?.word32(0)
     }
 
-    /// A number of the completion ring, likewise.
+    /// A word of the completion ring, by its place among the offsets of the parameters.
     fn completion_word(&self, tid: i32, place: usize) -> Option<u32> {
         let address = self.completions? + u64::from(self.params.word32(COMPLETION + place)?);
         read(tid, address, 4)?.word32(0)
     }
 
-    /// The requests that `io_uring_enter` is about to take, at most `count`; `None` where the ring is not understood.
+    /// The requests that `io_uring_enter` is about to take, at most `count`; `None` if the ring
+    /// cannot be understood.
     pub(super) fn submitted(&mut self, tid: i32, count: u64) -> Option<Vec<Control>> {
         self.seen = self.seen.or_else(|| self.completion_word(tid, 4));
         let (head, tail) = (self.submission_word(tid, 0)?, self.submission_word(tid, 4)?);
@@ -132,7 +137,8 @@ impl Ring {
         (0..count).map(one).collect()
     }
 
-    /// Key and value of the completions since the last time, as far as they still stand in the ring.
+    /// Keys and values of the completions since the last time, as far as they are still in the
+    /// ring.
     pub(super) fn completed(&mut self, tid: i32) -> Option<Vec<(u64, i64)>> {
         let (tail, mask) = (self.completion_word(tid, 4)?, self.completion_word(tid, 8)?);
         let first = self.completions? + u64::from(self.params.word32(COMPLETION + 20)?);
@@ -149,7 +155,7 @@ impl Ring {
     }
 }
 
-/// A submission queue entry.
+/// Decodes a submission queue entry.
 fn control(tid: i32, entry: &Bytes) -> Option<Control> {
     let (pointer, len) = (entry.word64(16)?, u64::from(entry.word32(24)?));
     let flags = entry.word32(28)?;
@@ -165,7 +171,7 @@ fn control(tid: i32, entry: &Bytes) -> Option<Control> {
         _ => (Asked::Other, 0),
     };
     let (fd, is_fixed_file) = match (asked, entry.word32(44)?) {
-        // Of the table: one more than the number.
+        // For the table of files, the value is one more than the index.
         (Asked::Open | Asked::Close, place @ 1..) => ((place - 1) as i32, true),
         _ => (entry.word32(4)? as i32, entry.word8(1)? & FIXED_FILE != 0),
     };

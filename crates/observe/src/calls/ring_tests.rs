@@ -1,4 +1,5 @@
-//! What is made of requests on a ring that stands in our own memory, as a program and the kernel share one.
+//! Requests on a ring in our own memory, shared as between a program and the kernel, and what is
+//! made of them.
 
 use super::description::Shared;
 use super::descriptors::Descriptors;
@@ -13,7 +14,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, OwnedFd};
 use tempfile::NamedTempFile;
 
-/// Its descriptor, which nobody opens.
+/// The ring's descriptor, which is never opened.
 const RING: i32 = 1 << 20;
 /// Commands of requests.
 const RANGE: u64 = 8;
@@ -21,13 +22,14 @@ const READ: u64 = 22;
 const WRITE: u64 = 23;
 const OPEN: u64 = 18;
 const CLOSE: u64 = 19;
-/// That of a request on a file of the ring's table.
+/// The flag of a request on a file of the ring's table.
 const FIXED: u64 = 1;
 /// `RWF_DSYNC`, `RWF_APPEND`.
 const DSYNC: u64 = 2;
 const APPEND: u64 = 0x10;
 
-/// `struct io_uring_sqe` of `linux/io_uring.h` where the lower half of a word comes first.
+/// `struct io_uring_sqe` of `linux/io_uring.h` on machines where the lower half of a word comes
+/// first.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     opcode: u64,
@@ -48,13 +50,13 @@ impl Entry {
     }
 }
 
-/// A ring of eight places.
+/// A ring with eight places.
 struct Memory {
     /// `struct io_uring_params`.
     params: [u32; 30],
-    /// Head, tail, mask, and the places' entries.
+    /// Head, tail and mask, and the entries of the places.
     submissions: [u32; 11],
-    /// Tail, mask, nothing, and the places.
+    /// Tail, mask, an unused word, and the places.
     completions: [u32; 36],
     entries: [[u64; 8]; 8],
 }
@@ -69,7 +71,8 @@ struct Stage<'a> {
 impl<'a> Stage<'a> {
     fn new(sink: &'a mut dyn CallSink) -> Self {
         let mut params = [0; 30];
-        // Where head, tail, mask and places of submissions are, then tail, mask and places of completions.
+        // The offsets of head, tail, mask and places of submissions, then tail, mask and places of
+        // completions.
         for (at, offset) in [(10, 0), (11, 4), (12, 8), (16, 12), (21, 0), (22, 4), (25, 16)] {
             params[at] = offset;
         }
@@ -97,7 +100,7 @@ impl<'a> Stage<'a> {
         self.ledger.left(&caller, &pending(call, arguments), value, 20);
     }
 
-    /// The program submits these with one call, and the kernel takes them.
+    /// The program submits these requests with one call, and the kernel takes them.
     fn submit(&mut self, all: &[Entry]) {
         let first = self.memory.submissions[1];
         for (number, one) in (first..).zip(all) {
@@ -113,7 +116,7 @@ impl<'a> Stage<'a> {
         self.memory.submissions[0] = self.memory.submissions[1];
     }
 
-    /// Requests of these keys end with these values, which the program sees at its next call.
+    /// Requests with these keys end with these values, which the program sees at its next call.
     fn complete(&mut self, all: &[(u32, i32)]) {
         for (key, value) in all {
             let at = 4 + 4 * (self.memory.completions[0] & 7) as usize;
@@ -138,7 +141,7 @@ fn pending(call: Call, arguments: [u64; 6]) -> Pending {
     Pending { call, arguments, issued_ns: 10, before: Turns::default(), deletes: None }
 }
 
-/// A file, and a descriptor of it that can be made one of another file.
+/// A file, and a descriptor of it that can be made to refer to another file.
 fn opened() -> (NamedTempFile, OwnedFd, u32) {
     let file = NamedTempFile::new().expect("a file");
     let fd = OwnedFd::from(file.reopen().expect("the file"));
@@ -146,7 +149,7 @@ fn opened() -> (NamedTempFile, OwnedFd, u32) {
     (file, fd, number)
 }
 
-/// Makes `fd` a descriptor of a new file, which has no name any more.
+/// Makes `fd` refer to a new file, which no longer has a name.
 fn replace(fd: &mut OwnedFd) {
     let file = NamedTempFile::new().expect("a file");
     rustix::io::dup2(file.as_file(), fd).expect("a descriptor");
@@ -251,7 +254,7 @@ fn a_range_that_a_ring_only_begins_to_write_is_no_wait() {
     assert_eq!(waits, 1);
 }
 
-/// As of PostgreSQL, whose postmaster makes a ring for each of the processes that it will fork.
+/// As in PostgreSQL, whose postmaster makes a ring for each of the processes that it will fork.
 #[test]
 fn an_inherited_ring_is_seen_without_what_others_asked_of_it() {
     let (_file, _fd, number) = opened();

@@ -1,28 +1,30 @@
-//! How much of its time a thread computed or slept of its own accord, rather than waited for a processor or for the tracer.
+//! How much of its time a thread computed or slept of its own accord, rather than waiting for a
+//! processor or for the tracer.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 
-/// The `schedstat` of one thread (kernel: Documentation/scheduler/sched-stats.rst), which is read at every call.
+/// The `schedstat` of one thread (kernel: Documentation/scheduler/sched-stats.rst), which is read
+/// at every call.
 #[derive(Debug)]
 pub(super) enum Schedule {
-    /// Kept open.
+    /// A file that is kept open.
     Open(File),
-    /// Opened at every look, since too many files are open: that of this thread.
+    /// The file of this thread, opened for each reading, since too many files are open.
     Named(i32),
-    /// The kernel keeps none.
+    /// The kernel does not provide it.
     Absent,
 }
 
-/// What a thread had at some time, since it began or over a while.
+/// The schedule of a thread, from its beginning to a certain time, or over an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Turns {
     /// Nanoseconds on a processor.
     pub(super) ran_ns: u64,
     /// Nanoseconds ready to run, without a processor.
     pub(super) waited_ns: u64,
-    /// How often it got a processor; 0 where the kernel does not count.
+    /// How often it got a processor; 0 where the kernel does not count that.
     pub(super) turns: u64,
     /// Nanoseconds in which it stood still because the tracer had no processor.
     pub(super) late_ns: u64,
@@ -31,7 +33,8 @@ pub(super) struct Turns {
 }
 
 impl Schedule {
-    /// That of a thread, kept open or not; where the kernel keeps none, it says nothing.
+    /// Opens the schedule of a thread, kept open or not; absent where the kernel does not provide
+    /// it.
     pub(super) fn of(tid: i32, is_kept: bool) -> Self {
         match open(tid) {
             Ok(file) if is_kept => Self::Open(file),
@@ -40,12 +43,12 @@ impl Schedule {
         }
     }
 
-    /// That of the calling thread.
+    /// The schedule of the calling thread.
     pub(super) fn own() -> Self {
         File::open("/proc/thread-self/schedstat").map_or(Self::Absent, Self::Open)
     }
 
-    /// What the thread has had so far.
+    /// The thread's schedule so far.
     pub(super) fn so_far(&self) -> Turns {
         let mut bytes = [0; 80];
         let read = match self {
@@ -65,7 +68,7 @@ fn open(tid: i32) -> io::Result<File> {
 }
 
 impl Turns {
-    /// What came since `before`.
+    /// The difference from `before`.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             ran_ns: self.ran_ns.saturating_sub(before.ran_ns),
@@ -76,10 +79,12 @@ impl Turns {
         }
     }
 
-    /// How much of `passed_ns` others held it up for: no processor, or the tracer, whose every stop takes `stop_ns`.
+    /// For how much of `passed_ns` the thread was held up, for lack of a processor or by the
+    /// tracer, each stop of which takes `stop_ns`.
     ///
-    /// A thread that got a processor no more often than the tracer let it go on never slept: its own is what it ran, however
-    /// long stops take, which differs from one minute to the next. Of one that slept or was interrupted, what is known to be others' is taken away.
+    /// A thread that got a processor no more often than the tracer resumed it never slept: only its
+    /// time on a processor is its own, however long stops take, which varies from minute to minute.
+    /// If it slept or was interrupted, only the time known to be lost to others is subtracted.
     pub(super) fn held_ns(&self, passed_ns: u64, stop_ns: u64) -> u64 {
         let others_ns = self.waited_ns + self.late_ns + self.stops * stop_ns;
         let own_ns = match self.turns {

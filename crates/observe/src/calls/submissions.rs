@@ -1,7 +1,9 @@
-//! Requests that a call submits and that complete later: those of `io_submit(2)` and of rings of `io_uring(7)`.
+//! Requests that a call submits and that complete later: those of `io_submit(2)` and of
+//! `io_uring(7)` rings.
 //!
-//! They are read from the program's memory while it stands at the call, and their completions at its later calls: one that
-//! the program finds by itself in the ring's memory is seen at its next call. Rows come in the order of submission.
+//! They are read from the program's memory while it is stopped at the call. Completions are read at
+//! its later calls: one that the program finds by itself in the ring's memory is seen at its next
+//! call. Rows come in the order of submission.
 
 use super::aio::{self, Asked, Control};
 use super::asynchronous::Asynchronous;
@@ -18,7 +20,7 @@ use ioscape_schema::{FileCall, Op};
 const REGISTER_RINGS: u64 = 20;
 
 impl Ledger<'_> {
-    /// At the entry of a call: what stands in memory to be taken, if it submits anything.
+    /// At the entry of a call, reads the requests in memory that it submits, if any.
     pub(super) fn about_to_submit(&mut self, caller: &Caller<'_>, pending: &Pending) {
         let (tid, arguments) = (caller.tid, &pending.arguments);
         let (ring, controls) = match pending.call {
@@ -37,7 +39,7 @@ impl Ledger<'_> {
         caller.descriptors.borrow_mut().asynchronous.submitting.insert(tid, all);
     }
 
-    /// What stands in a ring to be taken, at most `count` requests.
+    /// The requests in a ring that a call is about to take, at most `count`.
     fn about_to_enter(&mut self, caller: &Caller<'_>, ring: i32, count: u64) -> Vec<Control> {
         let mut descriptors = caller.descriptors.borrow_mut();
         let Some((ring, _)) = descriptors.asynchronous.rings.get_mut(&ring) else {
@@ -50,7 +52,7 @@ impl Ledger<'_> {
         })
     }
 
-    /// A request that is to be taken after those before it; `ring` is where it stands, if in one.
+    /// A request that is taken after those before it; `ring` is the ring that holds it, if any.
     fn submission(
         &mut self,
         caller: &Caller<'_>,
@@ -92,8 +94,8 @@ impl Ledger<'_> {
         Submitted { key, moved }
     }
 
-    /// The file that a request is about, with a descriptor of it, -1 where there is none any more; nothing where a ring's table of
-    /// files has it, and its registration was not seen.
+    /// The file of a request, with a descriptor of it, -1 if there is none any more. `None` if a
+    /// ring's table of files holds it, and its registration was not seen.
     fn file_of(&mut self, caller: &Caller<'_>, ring: i32, one: &Control) -> Option<Fixed> {
         if !one.is_fixed_file {
             return Some((self.description(caller, one.fd), one.fd));
@@ -106,7 +108,8 @@ impl Ledger<'_> {
         Some((description, fd))
     }
 
-    /// At the exit of such a call: the first `value` requests were taken, by thread number `process`.
+    /// At the exit of such a call, notes that thread number `process` submitted the first `value`
+    /// requests.
     pub(super) fn submitted(
         &mut self,
         caller: &Caller<'_>,
@@ -130,7 +133,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// At the exit of a call of which completions, or a ring, may stand in memory.
+    /// At the exit of a call that may have left completions, or a ring, in memory.
     pub(super) fn left(&mut self, caller: &Caller<'_>, pending: &Pending, value: i64, now_ns: u64) {
         match pending.call {
             Call::Submit | Call::Completions | Call::RingEnter => {
@@ -176,7 +179,8 @@ impl Ledger<'_> {
         }
     }
 
-    /// A ring was made, or a part of it mapped, or files registered with it.
+    /// Notes that a ring was created, that part of it was mapped, or that files were registered
+    /// with it.
     fn prepare_ring(&mut self, caller: &Caller<'_>, pending: &Pending, value: u64) {
         let (tid, arguments) = (caller.tid, pending.arguments);
         let mut descriptors = caller.descriptors.borrow_mut();
@@ -209,7 +213,7 @@ impl Ledger<'_> {
         }
     }
 
-    /// Files were registered with a ring.
+    /// Notes that files were registered with a ring.
     fn register_files(&mut self, caller: &Caller<'_>, arguments: &[u64; 6], value: u64) {
         let tid = caller.tid;
         let mut descriptors = caller.descriptors.borrow_mut();
@@ -228,7 +232,7 @@ impl Ledger<'_> {
         ring.register(found.first, files);
     }
 
-    /// The process of these descriptors is gone: what it had in flight is done.
+    /// Notes that the process with these descriptors is gone: its requests in flight are done.
     pub(super) fn end(&mut self, own: &mut Asynchronous, now_ns: u64) {
         let rings = own.rings.values_mut().map(|(_, queue)| queue);
         for queue in rings.chain([&mut own.aio]) {
@@ -240,7 +244,8 @@ impl Ledger<'_> {
     }
 }
 
-/// A request of a ring is about to close a descriptor, or to open a file under a number that will be known when it has.
+/// Notes that a request of a ring is about to close a descriptor, or to open a file under a number
+/// that will be known when it has completed.
 fn about_to_change(caller: &Caller<'_>, ring: i32, one: &Control) {
     let mut descriptors = caller.descriptors.borrow_mut();
     let own = &mut descriptors.asynchronous;
@@ -257,7 +262,8 @@ fn about_to_change(caller: &Caller<'_>, ring: i32, one: &Control) {
     }
 }
 
-/// Where the end of a file will be when all is written that was submitted; of appends the kernel only tells the end as it is.
+/// Where the end of a file will be once everything submitted is written. For appends, the kernel
+/// reports only the present end.
 fn end_of(caller: &Caller<'_>, target: Target, fd: i32, before: &[Submitted]) -> Option<u64> {
     let (Target::File(file), end) = (target, files::size(caller.tid, fd)?) else { return None };
     let descriptors = caller.descriptors.borrow();

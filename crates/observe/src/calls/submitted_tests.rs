@@ -1,4 +1,4 @@
-//! The recorder on requests that are submitted by one call and complete later.
+//! The recorder on requests that one call submits and that complete later.
 #![allow(unsafe_code, reason = "io_submit has no safe form")]
 
 use super::tests::{folder, play_in, requests};
@@ -21,12 +21,13 @@ fn what_io_submit_takes_is_seen_request_by_request() {
     assert!(calls.iter().all(|call| call.issued_ns <= call.completed_ns));
 }
 
-/// `struct iocb` of `linux/aio_abi.h` where the lower half of a word comes first.
+/// `struct iocb` of `linux/aio_abi.h` on machines where the lower half of a word comes first.
 fn block(command: u64, fd: i32, buffer: u64, len: u64, offset: u64) -> [u64; 8] {
     [0, 0, command | (fd as u64) << 32, buffer, len, offset, 0, 0]
 }
 
-/// Submits a read, a write, a read beyond the end, one of two buffers and a sync in one call, and waits for them.
+/// Submits a read, a write, a read beyond the end, one with two buffers and a sync in one call, and
+/// waits for them.
 pub(super) fn aio(path: &Path) -> io::Result<()> {
     std::fs::write(path, [1; 20_000])?;
     let file = OpenOptions::new().read(true).write(true).open(path)?;
@@ -46,7 +47,8 @@ pub(super) fn aio(path: &Path) -> io::Result<()> {
         0.. => Ok(value),
         _ => Err(io::Error::last_os_error()),
     };
-    // SAFETY: every pointer is to memory of ours of the size told, which outlives the requests.
+    // SAFETY: every pointer refers to our own memory of the given size, which outlives the
+    // requests.
     unsafe {
         failed(libc::syscall(libc::SYS_io_setup, 8, &raw mut context))?;
         let mut left = &pointers[..];

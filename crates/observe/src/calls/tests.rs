@@ -1,4 +1,5 @@
-//! The recorder on real programs whose calls are known: the tools of the system, and this test binary itself.
+//! The recorder on real programs whose calls are known: tools of the system, and this test binary
+//! itself.
 
 use super::threads::send;
 use super::{CallOptions, CallSink, Recording, record};
@@ -15,10 +16,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
-/// Names the part that this binary plays when it is run as the command.
+/// The variable that names the part this binary plays when it is run as the command.
 const PART: &str = "IOSCAPE_TEST_PART";
 
-/// What `command` did below `folder`.
+/// Records what `command` did below `folder`.
 fn run_with(
     folder: &Path,
     command: &[&str],
@@ -199,7 +200,7 @@ fn an_interruption_ends_the_command_and_keeps_what_was_seen() {
     let line = format!("echo x > '{}/a'; trap '' INT; sleep 1000", place.path().display());
     let words: Vec<OsString> = ["sh", "-c", &line].iter().map(OsString::from).collect();
     let mut seen = 0;
-    // The first thing seen asks for the end: nothing here depends on how fast that is.
+    // The first write seen triggers the interruption: nothing here depends on how fast that is.
     let recording = record(&words, &options, &mut |call: &FileCall| {
         seen += u32::from(call.request.op == Op::Write);
         interrupt.store(true, Ordering::Relaxed);
@@ -209,7 +210,8 @@ fn an_interruption_ends_the_command_and_keeps_what_was_seen() {
     assert!(matches!(recording.ending, Some(Ending::Signal(_) | Ending::Exit(_))));
 }
 
-/// A second SIGINT means to many programs to leave their work undone, and SIGKILL to all.
+/// Many programs take a second SIGINT as a wish to abandon their work, and SIGKILL leaves none a
+/// choice.
 #[test]
 fn a_command_that_was_asked_to_end_is_asked_no_more_and_has_its_time() {
     let place = folder();
@@ -237,8 +239,8 @@ fn a_command_that_was_asked_to_end_is_asked_no_more_and_has_its_time() {
     assert_eq!((read("heard"), read("done")), ("x\n".to_owned(), "y\n".to_owned()));
 }
 
-/// What becomes of a line of a shell in `place` that is interrupted once it has moved bytes there, by signals to the recorder alone: one, or
-/// two where it is `forced`.
+/// Records a shell line in `place`, and interrupts it once it has moved bytes there. Only the
+/// recorder gets signals: one, or two if `forced`.
 fn interrupted(place: &Path, shell: &str, line: &str, forced: bool) -> Recording {
     let options = CallOptions { below: Some(place.to_owned()), ..CallOptions::default() };
     let line = format!("cd '{}'; {line}", place.display());
@@ -250,7 +252,7 @@ fn interrupted(place: &Path, shell: &str, line: &str, forced: bool) -> Recording
     recording.expect("it ends")
 }
 
-/// Bash goes on with its script unless the program that it waits for was interrupted too.
+/// Bash continues its script unless the program that it waits for was interrupted too.
 #[test]
 fn a_script_is_interrupted_with_the_program_that_it_waits_for() {
     if Command::new("bash").arg("--version").output().is_err() {
@@ -284,7 +286,8 @@ fn who_does_not_end_is_killed_at_the_second_interruption() {
 #[test]
 fn the_memory_of_a_process_that_nobody_waits_for_counts() {
     let place = folder();
-    // A program with a locale may map all that are installed, which are hundreds of MB in places and count as pages of a file.
+    // A program with a locale may map all installed ones, which can be hundreds of MB and count as
+    // pages of a file.
     let line = "(LC_ALL=C dd if=/dev/zero of=/dev/null bs=64M count=1 status=none &)";
     let (recording, _) = shell(place.path(), line);
     let most = recording.memory_bytes.expect("the kernel says");
@@ -341,7 +344,7 @@ fn threads_have_their_own_requests_and_share_descriptors() {
 fn a_wait_for_a_processor_is_not_taken_for_computing() {
     let place = folder();
     let mut seen = Vec::new();
-    // Other tests keep the recorder waiting, too, so one good recording of eight is enough.
+    // Other tests also keep the recorder waiting, so one good recording of eight is enough.
     let is_told = (0..8).any(|_| {
         let (_, calls) = play_in(place.path(), "crowd");
         let read: Vec<_> = calls.iter().filter(|call| call.is_read()).collect();
@@ -406,11 +409,12 @@ fn append(path: &Path) -> std::io::Result<()> {
     late.write_all(&[1; 3])?;
     end.write_all(&[2; 5])?;
     end.write_all(&[3; 7])?;
-    // With O_APPEND, Linux writes at the end wherever pwrite points.
+    // With O_APPEND, Linux writes at the end, whatever offset pwrite gives.
     end.write_all_at(&[4; 2], 7)
 }
 
-/// What the thread of `crowd` computes before each read: longer than a scheduler leaves a thread alone that has just slept.
+/// How long the thread of `crowd` computes before each read, in nanoseconds: longer than a
+/// scheduler spares a thread that has just slept.
 const COMPUTED_NS: u64 = 8_000_000;
 
 fn compute() {
@@ -424,7 +428,7 @@ fn compute() {
     }
 }
 
-/// Reads and computes in turns, while every processor has three others to run.
+/// Reads and computes in turn, while every processor has three other threads to run.
 fn crowd(path: &Path) -> std::io::Result<()> {
     std::fs::write(path, [0; 4000])?;
     let (mut file, done) = (File::open(path)?, AtomicBool::new(false));

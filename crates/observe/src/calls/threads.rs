@@ -38,8 +38,9 @@ impl LiveThreads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread of process `pid` begins to be traced. A process that was begun by one that was asked to end counts as asked, since it serves
-    /// that end; `parent` is a thread of that one.
+    /// Begins to trace a thread of process `pid`. A process started by one that was asked to end
+    /// counts as asked too, since it serves that end; `parent` is a thread of the process that
+    /// started it.
     pub(super) fn add(&self, tid: i32, pid: i32, parent: Option<i32>) {
         let mut living = self.lock();
         living.threads.insert(tid, pid);
@@ -49,31 +50,31 @@ impl LiveThreads {
         }
     }
 
-    /// A thread has ended; the first of a process ends last.
+    /// Notes that a thread has ended; the first thread of a process ends last.
     pub(super) fn remove(&self, tid: i32) {
         let mut living = self.lock();
         living.threads.remove(&tid);
         living.asked.remove(&tid);
     }
 
-    /// The process that a thread is of.
+    /// The process of a thread.
     pub(super) fn process(&self, tid: i32) -> i32 {
         self.lock().process(tid)
     }
 
-    /// The processes that they are of.
+    /// The processes of all traced threads.
     pub(super) fn processes(&self) -> BTreeSet<i32> {
         self.lock().threads.values().copied().collect()
     }
 
-    /// A thread, and so its process, is asked to end.
+    /// Notes that a thread, and so its process, was asked to end.
     pub(super) fn asked(&self, tid: i32) {
         let mut living = self.lock();
         let pid = living.process(tid);
         living.asked.insert(pid, Instant::now());
     }
 
-    /// Whether a process was asked to end since then.
+    /// Whether a process was asked to end since `since`.
     pub(super) fn is_asked(&self, pid: i32, since: Instant) -> bool {
         self.lock().asked.get(&pid).is_some_and(|at| *at >= since)
     }
@@ -84,7 +85,7 @@ pub(super) fn send(pid: i32, signal: i32) {
     if let (Some(pid), Some(signal)) =
         (rustix::process::Pid::from_raw(pid), rustix::process::Signal::from_named_raw(signal))
     {
-        // It can only be gone already.
+        // This fails only if the process is gone.
         let _ = rustix::process::kill_process(pid, signal);
     }
 }

@@ -1,4 +1,5 @@
-//! Follows a command and all it starts from stop to stop, and keeps account of who is who.
+//! Follows a command and everything that it starts from stop to stop, and keeps account of the
+//! threads.
 
 use super::described::Recording;
 use super::description::Shared;
@@ -10,6 +11,7 @@ use super::numbers;
 use super::own_memory::OwnMemory;
 use super::ptrace::{self, CallStop, Go, Stop};
 use super::requests::{Caller, Held, Ledger, Pending, parted};
+use super::rights;
 use super::schedule::{Schedule, Turns};
 use super::threads::{LiveThreads, TracedProcess};
 use ioscape_machine::clock::monotonic_ns;
@@ -24,12 +26,12 @@ use std::path::Path;
 struct Task {
     descriptors: Shared<Descriptors>,
     pending: Option<Pending>,
-    /// Its number, once it moved bytes.
+    /// Its number, once it has moved bytes.
     number: Option<u32>,
     schedule: Schedule,
-    /// What it has had beside its schedule.
+    /// Its stops for the tracer, which the kernel's schedule does not count.
     beside: Turns,
-    /// When its last request ended, and what it had had until then.
+    /// When its last request ended, and its schedule up to then.
     last: Option<(u64, Turns)>,
 }
 
@@ -45,7 +47,7 @@ impl Task {
         }
     }
 
-    /// Its number among those that moved bytes, which it is from now on.
+    /// Its number among the threads that moved bytes, assigned now if it has none.
     fn number(&mut self, tid: i32, all: &mut Vec<TracedProcess>) -> u32 {
         *self.number.get_or_insert_with(|| {
             all.push(introduce(tid));
@@ -59,25 +61,25 @@ impl Task {
     }
 }
 
-/// Everything that is known while the command runs.
+/// Everything known while the command runs.
 pub(super) struct Tracer<'a> {
     launched: Launched,
     ledger: Ledger<'a>,
     living: &'a LiveThreads,
-    /// What is known so far.
+    /// The recording so far.
     recording: Recording,
-    /// Whether the program itself runs, rather than our preparations for it.
+    /// Whether the program itself is running, rather than the preparations for it.
     begun: bool,
     begun_ns: u64,
     tasks: HashMap<i32, Task>,
     /// Numbers of threads that have ended.
     gone: HashMap<i32, u32>,
     faults: Option<Faults>,
-    /// When it began, on the monotonic clock, of which the kernel's events tell too.
+    /// When it began, on the monotonic clock, which the kernel's events use too.
     begin_ns: u64,
     trials: Trials,
     own_schedule: Schedule,
-    /// Most schedules that are kept open: what else is read of threads takes files too.
+    /// The most schedules that are kept open: other information about threads needs open files too.
     schedules_most: usize,
     own_waited_ns: u64,
     own_memory: OwnMemory,
@@ -88,7 +90,7 @@ pub(super) struct Followed {
     pub(super) launched: Launched,
     /// Whether the program itself ran.
     pub(super) has_begun: bool,
-    /// What is known of it, but for what was asked of the recorder.
+    /// What is known of it, except what the recorder was asked for.
     pub(super) recording: Recording,
 }
 
@@ -151,7 +153,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Follows until the last process is gone.
+    /// Follows the command until its last process is gone.
     ///
     /// # Errors
     /// The kernel refuses to say what a process does.
@@ -225,7 +227,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    /// Whoever stopped while we had no processor stood still for our sake.
+    /// Counts a stop. A thread that stopped while we had no processor stood still because of us.
     fn count_stop(&mut self, tid: i32) {
         let own_waited_ns = self.own_schedule.so_far().waited_ns;
         if let Some(task) = self.tasks.get_mut(&tid) {
@@ -235,7 +237,7 @@ impl<'a> Tracer<'a> {
         self.own_waited_ns = own_waited_ns;
     }
 
-    /// Lets a thread go on to its next stop of interest.
+    /// Resumes a thread until its next stop of interest.
     fn go(&self, tid: i32, signal: i32) {
         let awaits_exit = self.tasks.get(&tid).is_some_and(|task| task.pending.is_some())
             || self.trials.issued_ns.is_some();
@@ -243,7 +245,8 @@ impl<'a> Tracer<'a> {
         ptrace::resume(tid, go, signal);
     }
 
-    /// Makes a new thread known, with the descriptors of its parent: shared within a process, else a copy.
+    /// Registers a new thread with the descriptors of its parent: shared within a process,
+    /// otherwise a copy.
     fn adopt(&mut self, tid: i32, parent: Option<i32>) {
         if self.tasks.contains_key(&tid) {
             return;
@@ -282,7 +285,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// A thread became another program: the others of its process are gone, and its number may have changed.
+    /// Handles a thread that executed another program: the other threads of its process are gone,
+    /// and its number may have changed.
     fn exec(&mut self, tid: i32, now_ns: u64) {
         if let Some(former) = ptrace::message(tid).filter(|&former| former != tid)
             && let Some(task) = self.tasks.remove(&former)
@@ -300,9 +304,12 @@ impl<'a> Tracer<'a> {
         if is_32_bit(tid) {
             self.recording.foreign.get_or_insert_with(|| command_name(tid));
         }
+        if rights::is_unprivileged(tid).unwrap_or(false) {
+            self.recording.unprivileged.get_or_insert_with(|| command_name(tid));
+        }
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.pending = None;
-        // A process made by vfork may have been told apart from its parent only now.
+        // A process made by vfork may have been separated from its parent only now.
         task.descriptors = parted(&task.descriptors);
         task.descriptors.borrow_mut().settle(&mut self.ledger.files, tid);
         let process = task.number.and_then(|n| self.recording.processes.get_mut(n as usize));
@@ -351,7 +358,7 @@ impl<'a> Tracer<'a> {
         }
         task.pending = pending;
         if self.ledger.mappings > mappings && self.faults.is_some() {
-            // It may be gone when its faults are told.
+            // It may be gone when its faults are reported.
             task.number(tid, &mut self.recording.processes);
         }
         if self.ledger.files.mappings > all_mappings {
@@ -392,7 +399,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Counts the faults on mapped files that were told meanwhile.
+    /// Counts the faults on mapped files reported meanwhile.
     fn take_faults(&mut self) {
         while let Some(fault) = self.faults.as_ref().and_then(Faults::next) {
             let Some(file) = self.ledger.files.mapped(fault.file) else {
@@ -422,14 +429,15 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// A file that lost its last name is gone, unless somebody has it open: then it is kept to the end.
+    /// Handles a file that lost its last name: it is gone, unless some process has it open, and
+    /// then it is kept to the end.
     fn delete(&mut self, file: u32) {
         if !self.tasks.values().any(|task| task.descriptors.borrow().hold(file)) {
             self.ledger.sink.given_up(file, 0);
         }
     }
 
-    /// At the exit of a call that submits requests, or waits for their completions.
+    /// Handles the exit of a call that submits requests, or waits for their completions.
     fn leave_asynchronous(&mut self, tid: i32, pending: &Pending, value: i64, completed_ns: u64) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let is_submitting = task.descriptors.borrow().asynchronous.is_submitting(tid);

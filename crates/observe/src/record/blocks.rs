@@ -1,5 +1,6 @@
-//! What the blocks of a mounted file system hold: by the file system's own map (`FS_IOC_GETFSMAP`), directories by
-//! their extents (`FS_IOC_FIEMAP`); and the blocks of one file.
+//! What the blocks of a mounted file system hold: from the file system's own map
+//! (`FS_IOC_GETFSMAP`), and for directories, from their extents (`FS_IOC_FIEMAP`). Also finds the
+//! blocks of a single file.
 #![allow(unsafe_code)]
 
 use super::disks::{self, RecordedDisk};
@@ -14,14 +15,15 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Ranges asked for at once.
+/// Ranges requested per call.
 const AT_ONCE: usize = 1024;
-/// Most ranges of one file system.
+/// The most ranges of one file system.
 const MOST_RANGES: usize = 4 << 20;
-/// Most directories whose extents are asked for.
+/// The most directories whose extents are requested.
 const MOST_DIRECTORIES: usize = 200_000;
 
-/// The whole disk below a device number, as the kernel packs it for programs (`new_encode_dev`), and where on it the device begins and ends.
+/// The whole disk of a device number, as the kernel packs it for programs (`new_encode_dev`), and
+/// where on that disk the device begins and ends.
 fn place(device: u64) -> Option<(u32, u64, u64)> {
     let device = BlockDevice::at((libc::major(device), libc::minor(device)))?;
     let folder = Path::new("/sys/class/block").join(device.name());
@@ -30,7 +32,7 @@ fn place(device: u64) -> Option<(u32, u64, u64)> {
     Some((disks::number(device.disk().number), start, start.saturating_add(bytes("size"))))
 }
 
-/// The index of a disk among those that are recorded.
+/// The index of a disk among the recorded ones.
 fn index(disks: &[RecordedDisk], number: u32) -> Option<u16> {
     disks.iter().position(|disk| disk.number == number).and_then(|at| u16::try_from(at).ok())
 }
@@ -62,18 +64,21 @@ struct FsmapHead {
 
 /// `_IOWR('X', 59, struct fsmap_head)`: the size is that of the head without the answer.
 const GETFSMAP: libc::Ioctl = 0xc0c0_583b_u32 as libc::Ioctl;
-/// In the answer's head: the device of a range is the number of one, not a word of the file system's own.
+/// A flag in the answer's head: the device of a range is a device number, not a code of the file
+/// system's own.
 const DEVICE_NUMBERS: u32 = 0x1;
-/// The owner is a word of its own, not an inode; the last range.
+/// Flags of a range: its owner is a special code, not an inode; it is the last range.
 const OF_SPECIAL: u32 = 0x10;
 const OF_ATTRIBUTES: u32 = 0x2;
 const OF_EXTENT_MAP: u32 = 0x4;
 const OF_LAST: u32 = 0x20;
 
-/// What a special owner is: 'X' for words of XFS (`xfs_fs.h`) that ext4 shares, 'f' for ext4's own (`fs/ext4/fsmap.h`).
+/// The type of a special owner: 'X' for codes of XFS (`xfs_fs.h`) that ext4 shares, 'f' for ext4's
+/// own (`fs/ext4/fsmap.h`).
 ///
-/// One word of XFS may stand for several things: 3 for the trees of free space and of the reverse map of an allocation group, which are
-/// not told apart. The trees of inodes (4) and of shared blocks (6) are none of the types.
+/// One code of XFS may stand for several things: 3 for the trees of free space and for the reverse
+/// map of an allocation group, which cannot be told apart. The trees of inodes (4) and of shared
+/// blocks (6) match none of the types.
 fn special(owner: u64) -> Option<IoType> {
     match (owner >> 32, owner & 0xffff_ffff) {
         (0, 1) => None,
@@ -98,11 +103,12 @@ fn holds(found: &Fsmap, folders: &HashSet<u64>) -> Option<IoType> {
     })
 }
 
-/// Where the device of a number in a map is: the index of its disk in the recording, and where it begins on it. Nothing where its disk
-/// is not recorded.
+/// Locates a device by its number in a map: the index of its disk in the recording, and where on
+/// that disk it begins. `None` if its disk is not recorded.
 type Places<'a> = &'a dyn Fn(u32) -> Option<(u16, u64)>;
 
-/// A range of a map on its own disk, which need not be that of the file system's data: logs and real-time parts may lie elsewhere.
+/// A range of a map, placed on its disk. That need not be the disk of the file system's data: logs
+/// and real-time parts may lie elsewhere.
 fn placed(found: &Fsmap, folders: &HashSet<u64>, places: Places<'_>) -> Option<TypedRange> {
     let (device, start) = places(found.device)?;
     let from = start.saturating_add(found.physical);
@@ -110,16 +116,18 @@ fn placed(found: &Fsmap, folders: &HashSet<u64>, places: Places<'_>) -> Option<T
     Some(TypedRange { device, from, to, io_type: holds(found, folders)? })
 }
 
-/// What the blocks of all file systems and of the swap devices on `disks` hold; the devices are the indices of the disks. A file system that
-/// tells nothing leaves its blocks unknown. Nothing once `given_up` says so, which is asked after every directory: a part of a map would
-/// say of the rest that it holds other things than it does.
+/// What the blocks of all file systems and swap devices on `disks` hold; the devices are the
+/// indices of the disks. If a file system reports nothing, its blocks remain unknown.
+///
+/// Returns `None` once `given_up` says so, which is asked after every directory: a partial map
+/// would make false claims about the rest.
 pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<BlockMap> {
     let mut map = BlockMap::default();
     let places = |device: u32| {
         let (number, start, _) = place(device.into())?;
         Some((index(disks, number)?, start))
     };
-    // A number is asked for again with every range.
+    // The same number is looked up for every range.
     let known = RefCell::new(HashMap::new());
     let places = |device: u32| *known.borrow_mut().entry(device).or_insert_with(|| places(device));
     for (device, disk) in (0..=u16::MAX).zip(disks) {
@@ -134,7 +142,8 @@ pub fn block_map(disks: &[RecordedDisk], given_up: &dyn Fn() -> bool) -> Option<
     (!given_up()).then_some(map)
 }
 
-/// The block devices among what is swapped to, of a text as `/proc/swaps`: the blocks of files are their file system's to tell.
+/// The block devices used for swap, from a text like `/proc/swaps`. The blocks of swap files are
+/// reported by their file system.
 fn swap_devices(table: &str) -> impl Iterator<Item = PathBuf> {
     table.lines().skip(1).filter_map(|line| {
         let (name, about) = line.split_once(char::is_whitespace)?;
@@ -143,13 +152,14 @@ fn swap_devices(table: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Where a swap device is, if its disk is recorded.
+/// Where a swap device lies, if its disk is recorded.
 fn of_swap(device: &Path, disks: &[RecordedDisk]) -> Option<TypedRange> {
     let (number, from, to) = place(std::fs::metadata(device).ok()?.rdev())?;
     Some(TypedRange { device: index(disks, number)?, from, to, io_type: IoType::Swap })
 }
 
-/// Adds where the file system at `mount` is and what its blocks hold, ranges in no order; some of them once it is given up.
+/// Adds where the file system at `mount` lies and what its blocks hold, as ranges in no particular
+/// order; only some of them once it is given up.
 fn of_file_system(
     mount: &Path,
     device: u16,
@@ -175,7 +185,7 @@ fn of_file_system(
             ranges.extend(placed(one, &folders, places));
         }
         match last {
-            // The next answer must begin further on, or there would be no end.
+            // The next answer must begin further on; otherwise, there would be no end.
             Some(last)
                 if last.flags & OF_LAST == 0
                     && ranges.len() - before < MOST_RANGES
@@ -189,7 +199,8 @@ fn of_file_system(
     }
 }
 
-/// The ranges after `low`; none of a file system whose devices have words of its own, which nobody can place.
+/// The ranges after `low`; none if the file system identifies its devices by codes of its own,
+/// which cannot be located.
 fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
     let high = Fsmap {
         device: u32::MAX,
@@ -209,14 +220,16 @@ fn fsmap(file: &File, low: Fsmap) -> Vec<Fsmap> {
         keys: [low, high],
         found: [Fsmap::default(); AT_ONCE],
     });
-    // SAFETY: the head is laid out as `struct fsmap_head` and has room for `count` ranges; it lives through the call.
+    // SAFETY: the head is laid out as `struct fsmap_head` and has room for `count` ranges; it
+    // outlives the call.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), GETFSMAP, &raw mut *head) };
     let told = done == 0 && head.oflags & DEVICE_NUMBERS != 0;
     let count = if told { (head.entries as usize).min(AT_ONCE) } else { 0 };
     head.found[..count].to_vec()
 }
 
-/// Where a file is on its disk: the disk's number, first byte, byte after the last.
+/// Where a file lies on its disk: for each extent the disk's number, the first byte, and the byte
+/// after the last.
 pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
     let Some((disk, start, _)) = file.metadata().ok().and_then(|m| place(m.dev())) else {
         return Vec::new();
@@ -225,8 +238,9 @@ pub(super) fn of_file(file: &File) -> Vec<(u32, u64, u64)> {
     places(file, MOST_RANGES).into_iter().map(at).collect()
 }
 
-/// Adds the blocks of the directories of one file system, breadth first from `top`, where it tells them of a file, and gives
-/// their inodes: XFS tells them only by their owner. It stops where it is given up.
+/// Adds the blocks of one file system's directories, breadth first from `top`, where it reports
+/// them for a file. Returns their inodes: XFS reports these blocks only by owner. Stops when given
+/// up.
 fn directories(
     top: &Path,
     number: u64,
@@ -246,8 +260,8 @@ fn directories(
             break;
         }
         let Ok(file) = File::open(&folder) else { continue };
-        // Asked of the open folder: the entries of a listing tell their kind, but asking each for its device takes longer than
-        // all the rest.
+        // Queried from the open folder: a listing gives the kind of each entry, but querying the
+        // device of each would take longer than everything else.
         let Ok(inode) = file.metadata() else { continue };
         if inode.dev() != number {
             continue;
@@ -318,7 +332,7 @@ mod tests {
         assert_eq!(range(elsewhere, journal), None, "its disk is not recorded");
         let super_block = 0x58 << 32 | 1;
         assert_eq!(range(data, super_block).map(|found| (found.0, found.1)), Some((0, 1 << 20)));
-        // A minor number above 255 has its higher part in front.
+        // The higher bits of a minor number above 255 come first.
         assert_eq!(numbers(0x0010_0834), (8, 0x134));
     }
 

@@ -1,4 +1,4 @@
-//! A command that is recorded: it is started with the recording, and does not outlive it.
+//! A recorded command: it starts with the recording, and does not outlive it.
 
 use ioscape_machine::error::Error;
 use ioscape_machine::keeper::let_hear;
@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 
-/// A running command; dropping this kills it if it still runs.
+/// A running command; it is killed on drop if it is still running.
 #[derive(Debug)]
 pub struct RecordedCommand {
     child: Child,
@@ -16,8 +16,8 @@ pub struct RecordedCommand {
 }
 
 impl RecordedCommand {
-    /// Starts the command of these words; `None` without any. What it prints goes to standard error: standard output is for the
-    /// result.
+    /// Starts the command given by these words; `None` if there are none. Its standard output goes
+    /// to standard error, since ours is for the result.
     ///
     /// # Errors
     /// There is no such program, or it cannot be started.
@@ -31,7 +31,7 @@ impl RecordedCommand {
         Ok(Some(Self { child, ended: None }))
     }
 
-    /// Whether it has ended.
+    /// Whether the command has ended.
     pub fn has_ended(&mut self) -> bool {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -39,7 +39,7 @@ impl RecordedCommand {
         self.ended.is_some()
     }
 
-    /// How it ended, if it did so badly: its exit code, as a shell gives it, and a sentence.
+    /// How the command failed, if it did: its exit code, as a shell reports it, and a sentence.
     pub fn complaint(&self) -> Option<(u8, String)> {
         let status = self.ended.filter(|status| !status.success())?;
         let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
@@ -47,17 +47,17 @@ impl RecordedCommand {
         Some((code, format!("the recorded command ended with {status}")))
     }
 
-    /// Asks it to end.
+    /// Asks the command to end.
     pub fn ask_to_end(&mut self) {
         if !self.has_ended()
             && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
         {
-            // It may end at this moment by itself.
+            // It may have just ended by itself.
             let _ = kill_process(pid, Signal::TERM);
         }
     }
 
-    /// Ends it at once.
+    /// Kills the command.
     pub fn kill(&mut self) {
         if !self.has_ended() {
             let _ = self.child.kill();

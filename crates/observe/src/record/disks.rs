@@ -1,4 +1,4 @@
-//! The disks of a recording: by name, by a directory on them, or all.
+//! The disks of a recording: by name, by a path on them, or all.
 
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
@@ -8,19 +8,19 @@ use ioscape_schema::{Device, Partition};
 use rustix::fs::{Mode, OFlags};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the unit in which the kernel tells sizes.
+/// Unit in which the kernel reports sizes, in bytes.
 const SECTOR: u64 = 512;
 
 /// A whole disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDisk {
-    /// The kernel's name, such as `vda`.
+    /// The kernel's name for it, such as `vda`.
     pub name: String,
     /// Major number times 2^20 plus minor number, as in the kernel's events.
     pub number: u32,
-    /// Capacity.
+    /// Capacity in bytes, if known.
     pub capacity_bytes: Option<u64>,
-    /// Logical sector.
+    /// Size of its logical sector in bytes.
     pub sector_bytes: u32,
     /// Its partitions.
     pub partitions: Vec<Partition>,
@@ -40,7 +40,8 @@ pub(super) fn number((major, minor): (u32, u32)) -> u32 {
     major << 20 | minor
 }
 
-/// Why no disk is known to be below a file system, and what to do; `disks` are those that can be named.
+/// The message that no disk is known below a file system, and what to do; `disks` are those that
+/// can be named.
 fn no_disk(system: &FileSystemInfo, disks: &[String]) -> String {
     let name = &system.name;
     if system.is_in_memory() {
@@ -60,7 +61,7 @@ fn no_disk(system: &FileSystemInfo, disks: &[String]) -> String {
 }
 
 impl RecordedDisk {
-    /// The disk of this name or device file, or the one the partition of this name is on.
+    /// Returns the disk with this name or device file, or the disk of the partition with this name.
     ///
     /// # Errors
     /// There is no such block device.
@@ -69,7 +70,7 @@ impl RecordedDisk {
         let listed = name.trim_start_matches("/dev/").replace('/', "!");
         let folder = Path::new("/sys/class/block").join(listed);
         let listed = text::read(folder.join("dev")).and_then(|dev| text::pair(&dev));
-        // Links, such as `/dev/mapper/vg-root`, are not.
+        // Links, such as `/dev/mapper/vg-root`, are not listed.
         let is_file = name.starts_with('/');
         let number = listed.or_else(|| mounts::block_number(Path::new(name)).filter(|_| is_file));
         let device = number.and_then(BlockDevice::at).ok_or_else(|| {
@@ -78,14 +79,15 @@ impl RecordedDisk {
         Ok(Self::of(&device.disk()))
     }
 
-    /// The disk that `path` is on; of a file system on several, the one that the mount table names. A block device itself is on its disk.
+    /// Returns the disk that `path` is on. If its file system spans several disks, this is the one
+    /// that the mount table names. A block device is on its own disk.
     ///
     /// # Errors
     /// The path does not exist, or no disk is known to be below it.
     pub fn below(path: &Path) -> Result<Self, Error> {
         let look = |error| target::missing(path, error);
         let real = std::fs::canonicalize(path).map_err(look)?;
-        // Not opened for reading: it may be a pipe, or another user's.
+        // Not opened for reading: it may be a pipe, or belong to another user.
         let file = rustix::fs::open(&real, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
         let system = mounts::system_of(&file.map_err(|error| look(error.into()))?, &real);
         let number = mounts::block_number(&real).unwrap_or(system.device);
@@ -96,10 +98,11 @@ impl RecordedDisk {
         Ok(Self::of(&device.disk()))
     }
 
-    /// The disks of these names and those that these paths are on, each once, by number; all disks where neither is given.
+    /// The disks with these names and those that these paths are on, each once, by number; all
+    /// disks if neither is given.
     ///
     /// # Errors
-    /// One of them is not there.
+    /// One of them does not exist.
     pub fn chosen(names: &[String], paths: &[PathBuf]) -> Result<Vec<Self>, Error> {
         let named = names.iter().map(|name| Self::named(name));
         let below = paths.iter().map(|path| Self::below(path));
@@ -112,7 +115,7 @@ impl RecordedDisk {
         Ok(disks)
     }
 
-    /// All disks with a capacity.
+    /// All disks with a nonzero capacity.
     pub fn all() -> Vec<Self> {
         let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -122,7 +125,7 @@ impl RecordedDisk {
         disks
     }
 
-    /// Requests that are under way now, as the kernel counts them.
+    /// The requests in flight now, as the kernel counts them.
     pub fn in_flight(&self) -> Option<u64> {
         let told = text::read(Path::new("/sys/class/block").join(&self.name).join("inflight"))?;
         told.split_whitespace().map(|count| count.parse::<u64>().ok()).sum()
@@ -134,7 +137,8 @@ impl RecordedDisk {
         mounts.filter(|place| place.is_dir()).collect()
     }
 
-    /// Whether a file system with a journal or log is mounted from this disk: XFS, or an ext4 that was made with one.
+    /// Whether a file system with a journal or log is mounted from this disk: XFS, or an ext4 that
+    /// has a journal.
     pub(super) fn has_journal(&self) -> bool {
         self.mounted().iter().any(|mounted| {
             let task = Path::new("/sys/fs/ext4").join(&mounted.device).join("journal_task");
@@ -143,8 +147,8 @@ impl RecordedDisk {
         })
     }
 
-    /// Whether all file systems on it are of the family of ext2, whose metadata among the files can only say where a file's
-    /// blocks are.
+    /// Whether all file systems on it belong to the ext2 family. In these, metadata among the files
+    /// can only say where the blocks of a file are.
     pub(super) fn is_ext(&self) -> bool {
         let mounted = self.mounted();
         !mounted.is_empty()
@@ -165,13 +169,13 @@ impl RecordedDisk {
             ours.then(|| Mounted { number, device: device.name(), place, file_system })
         };
         let mut mounts: Vec<Mounted> = mounts::table().into_iter().filter_map(mounted).collect();
-        // A file system may be mounted at several places; one tells of all its blocks.
+        // A file system may be mounted in several places; one of them covers all its blocks.
         mounts.sort_unstable();
         mounts.dedup_by_key(|mounted| mounted.number);
         mounts
     }
 
-    /// The disk as a trace tells it.
+    /// The disk, as a trace describes it.
     pub(super) fn device(&self) -> Device {
         Device {
             name: self.name.clone(),
@@ -236,7 +240,7 @@ mod tests {
         }
     }
 
-    /// The disks that have a device file here.
+    /// The disks that have a device file on this machine.
     fn disks_with_files() -> Vec<(RecordedDisk, PathBuf)> {
         let file = |disk: &RecordedDisk| Path::new("/dev").join(&disk.name);
         let all = RecordedDisk::all().into_iter().map(|disk| (file(&disk), disk));

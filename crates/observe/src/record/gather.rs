@@ -1,4 +1,4 @@
-//! Gathers events while a command runs, for a time, or until the user interrupts.
+//! Gathers events while a command runs, for a given time, or until the user interrupts.
 
 use super::command::RecordedCommand;
 use super::{RecordedPart, Recorder};
@@ -6,32 +6,35 @@ use ioscape_machine::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Between two looks at the kernel's buffers; at 60,000 I/O per second they then hold a small part of what they can.
+/// Time between two readings of the kernel's buffers. At 60,000 IOPS, these are then filled to only
+/// a small part.
 const LOOK: Duration = Duration::from_millis(50);
-/// Time that a command gets to end by itself after an interruption; what follows it has to fit into five seconds too.
+/// Time that a command gets to end by itself after an interruption. What follows must fit into five
+/// seconds with it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// When a recording ends a part and goes on.
+/// When a recording ends one part and begins the next.
 pub struct Cuts<'a> {
-    /// Seconds from one to the next; none where the recording is one part.
+    /// Seconds from one cut to the next; absent if the recording is a single part.
     pub every_s: Option<f64>,
-    /// Takes each part but the last.
+    /// Takes each part except the last.
     pub on_part: &'a mut dyn FnMut(RecordedPart),
 }
 
-/// How far the gathering is.
+/// Progress of the gathering.
 #[derive(Clone, Copy, Debug)]
 pub struct Gathered {
     /// Bytes of events.
     pub bytes: u64,
     /// Seconds since it began.
     pub spent_s: f64,
-    /// Whether it is whole: the command has ended, or the time is over.
+    /// Whether gathering is complete: the command has ended, or the time is over.
     pub is_last: bool,
 }
 
-/// Gathers until the command has ended, `seconds` are over, or the user interrupts, which ends the command; the recording is
-/// kept in any case. A command that ended badly: its exit code, as a shell gives it, and a sentence.
+/// Gathers until the command has ended, `seconds` are over, or the user interrupts, which ends the
+/// command. The recording is kept in any case. Returns, if the command failed, its exit code, as a
+/// shell reports it, and a sentence.
 ///
 /// # Errors
 /// The spool cannot be written.

@@ -1,17 +1,20 @@
-//! A private instance of the kernel's tracing: its own buffers and its own choice of events; nobody else's are touched.
+//! A private instance of the kernel's tracing, with its own buffers and its own choice of events.
+//! It touches nobody else's.
 
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where tracefs is.
+/// Where tracefs may be mounted.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// Arrival of a request, by the first of these events that the kernel has.
+/// The arrival of a request: the first of these events that the kernel has.
 const ARRIVALS: [&str; 3] = ["block_io_start", "block_getrq", "block_bio_queue"];
-/// What else happens to it.
+/// The other events of a request.
 const OTHERS: [&str; 5] = [
     "block_rq_issue",
     "block_rq_complete",
@@ -19,44 +22,43 @@ const OTHERS: [&str; 5] = [
     "block_rq_requeue",
     "block_bio_frontmerge",
 ];
-/// What is told of a request where there is no queue of any: it arrives, is cut in two, is done.
+/// The events of a request to a disk without a queue: it arrives, is split, and completes.
 const WITHOUT_QUEUE: [&str; 3] = ["block_bio_queue", "block_split", "block_bio_complete"];
-/// The ends of requests.
+/// The events that end a request.
 const ENDS: [&str; 2] = ["block_rq_complete", "block_bio_complete"];
-/// The kernel takes the bytes of a filter in one page, and they have to be fewer.
+/// The most bytes of a filter: the kernel accepts it in one page, and it must be shorter.
 const FILTER_MOST: usize = 4095;
 
-/// What the names of all our instances begin with; the process's number follows, and one of its own.
+/// The prefix of the names of all our instances. The process's number follows, and then the
+/// instance's own.
 const NAME: &str = "ioscape-";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
-/// The kernel removes no instance of which this file is open; that has no other effect, as an open pipe has.
+/// The kernel removes no instance while this file is open. Unlike an open pipe, that has no other
+/// effect.
 const HELD: &str = "tracing_on";
 
-/// An instance; it is removed when this is dropped.
+/// A tracing instance; it is removed on drop.
 pub(crate) struct Instance {
     root: PathBuf,
     folder: PathBuf,
-    /// Keeps others from taking it for one whose recorder is gone; absent where there is no such file.
+    /// Keeps other recorders from taking it for an abandoned instance; absent if there is no such
+    /// file.
     held: Option<File>,
-    /// Whether tracefs was mounted for it.
-    mounted: bool,
-    /// Whether devices without a queue are among those recorded.
+    /// Keeps tracefs mounted, if it was mounted only for this instance.
+    _mount: Option<OwnedFd>,
+    /// Whether any recorded device has no queue.
     without_queue: bool,
 }
 
 impl Instance {
-    /// Makes an instance of a name that nobody else has.
+    /// Creates an instance with a unique name.
     pub fn new() -> Result<Self, Error> {
-        let (root, mounted) = tracefs()?;
+        let (root, mount) = tracefs()?;
         remove_abandoned(&root.join("instances"));
-        let made = Self::below(root, mounted);
-        if made.is_err() && mounted {
-            unmount();
-        }
-        made
+        Self::below(root, mount)
     }
 
-    fn below(root: PathBuf, mounted: bool) -> Result<Self, Error> {
+    fn below(root: PathBuf, mount: Option<OwnedFd>) -> Result<Self, Error> {
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("{NAME}{}-{number}", std::process::id());
@@ -64,20 +66,23 @@ impl Instance {
             match std::fs::create_dir(&folder) {
                 Ok(()) => {
                     let held = File::open(folder.join(HELD)).ok();
-                    // Another recorder may have removed it before it was held.
+                    // Another recorder may have removed it before it was held open.
                     if held.is_some() || folder.exists() {
-                        return Ok(Self { root, folder, held, mounted, without_queue: false });
+                        let (_mount, without_queue) = (mount, false);
+                        return Ok(Self { root, folder, held, _mount, without_queue });
                     }
                 }
-                // Instances are the whole machine's: in a container another process has our number, or had it.
+                // Instances belong to the whole machine: a process in a container may have, or have
+                // had, the same number as ours.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(refused(&folder, &e)),
             }
         }
     }
 
-    /// Sets the clock, the buffers and the events, which are still off: those of requests of these devices, of all where none is
-    /// named, and those of what comes to these devices without a queue.
+    /// Sets the clock, the buffers and the events, without enabling the events yet: those of
+    /// requests of these devices, or of all if none is given, and those of arrivals at devices
+    /// without a queue.
     pub fn set_up(
         &mut self,
         buffer_bytes: u64,
@@ -99,14 +104,14 @@ impl Instance {
         self.folder.join("events/block").join(event).exists()
     }
 
-    /// The events of this kernel that make rows of the requests of a queue.
+    /// The events of this kernel from which rows of queued requests are made.
     fn of_requests(&self) -> Vec<&'static str> {
         let arrival = ARRIVALS.into_iter().find(|event| self.has(event));
         let others = OTHERS.into_iter().filter(|event| self.has(event));
         arrival.into_iter().chain(others).collect()
     }
 
-    /// The events of this kernel that make rows, each once.
+    /// The events of this kernel from which rows are made, each once.
     fn wanted(&self) -> Vec<&'static str> {
         let mut wanted = self.of_requests();
         if self.without_queue {
@@ -117,7 +122,7 @@ impl Instance {
         wanted
     }
 
-    /// Lets events come; completions first, so that no request is seen that seems to end never.
+    /// Enables the events: completions first, so that no request is seen that seems never to end.
     pub fn enable(&self) -> Result<(), Error> {
         for event in self.wanted().iter().rev() {
             self.write(&format!("events/block/{event}/enable"), "1")?;
@@ -125,7 +130,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Stops them: arrivals first, completions a moment later, when what was under way is done.
+    /// Disables the events: arrivals first, completions a moment later, when the requests in flight
+    /// have ended.
     pub fn disable(&self) -> Result<(), Error> {
         for event in self.wanted().iter().filter(|event| !ENDS.contains(event)) {
             self.write(&format!("events/block/{event}/enable"), "0")?;
@@ -149,7 +155,7 @@ impl Instance {
         Ok(numbered.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Events that the buffers could not keep, by CPU.
+    /// Events that did not fit into the buffers, by CPU.
     pub fn lost(&self) -> Result<Vec<u64>, Error> {
         let lost = |path: PathBuf| {
             let stats = path.with_file_name("stats");
@@ -169,12 +175,12 @@ impl Instance {
         Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
     }
 
-    /// Where its files are.
+    /// The folder of the instance.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Sets one of its files.
+    /// Writes one of its files.
     pub fn write(&self, name: &str, value: &str) -> Result<(), Error> {
         let path = self.folder.join(name);
         std::fs::write(&path, value).map_err(|e| refused(&path, &e))
@@ -186,25 +192,20 @@ impl Drop for Instance {
         let _ = self.write("events/enable", "0");
         drop(self.held.take());
         let _ = std::fs::remove_dir(&self.folder);
-        if self.mounted {
-            unmount();
-        }
     }
 }
 
-fn unmount() {
-    let _ = rustix::mount::unmount(PLACES[0], rustix::mount::UnmountFlags::empty());
-}
-
-/// The events of these devices; all events where none is named, or more than a filter has room for.
+/// The filter for the events of these devices. It selects all events if none is given, or if there
+/// are more than a filter has room for.
 fn filter(devices: &[u32]) -> String {
     let terms: Vec<String> = devices.iter().map(|number| format!("dev == {number}")).collect();
     let text = terms.join(" || ");
     if text.is_empty() || text.len() > FILTER_MOST { "0".to_owned() } else { text }
 }
 
-/// Removes the instances of recorders that were killed. Those of others who live are held by them, and the kernel keeps them; whether a process
-/// of their number lives says nothing, since it may be another by now, or have another number here.
+/// Removes the instances of killed recorders. Live recorders hold theirs, and the kernel keeps
+/// those. Whether a process with a recorder's number is alive proves nothing: it may be another
+/// process by now, or have another number here.
 fn remove_abandoned(instances: &Path) {
     for entry in std::fs::read_dir(instances).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -216,7 +217,8 @@ fn remove_abandoned(instances: &Path) {
     }
 }
 
-/// A file that the kernel gives in one reading only: a second one, from where the first ended, finds nothing.
+/// Reads a file whose contents the kernel returns in a single read only: a second one, from where
+/// the first ended, finds nothing.
 fn at_once(path: &Path) -> Result<String, Error> {
     let mut bytes = vec![0; 1 << 16];
     let read = File::open(path).and_then(|mut file| file.read(&mut bytes));
@@ -224,27 +226,38 @@ fn at_once(path: &Path) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// `overrun: 12`.
+/// Parses a line such as `overrun: 12`.
 pub(super) fn count(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
 }
 
-/// Where tracefs is; it is mounted at its usual place if it is nowhere.
-fn tracefs() -> Result<(PathBuf, bool), Error> {
-    let there = || PLACES.iter().map(Path::new).find(|place| place.join("instances").exists());
-    if let Some(place) = there() {
-        return Ok((place.to_path_buf(), false));
+/// Finds tracefs. If it is not mounted anywhere, it exists as long as the returned mount is held.
+fn tracefs() -> Result<(PathBuf, Option<OwnedFd>), Error> {
+    let has_instances = |place: &Path| place.join("instances").exists();
+    if let Some(place) = PLACES.iter().map(Path::new).find(|place| has_instances(place)) {
+        return Ok((place.to_path_buf(), None));
     }
-    let flags = rustix::mount::MountFlags::empty();
-    let mounted = rustix::mount::mount("tracefs", PLACES[0], "tracefs", flags, None);
-    match (mounted, there()) {
-        (Ok(()), Some(place)) => Ok((place.to_path_buf(), true)),
-        (Err(e), _) => Err(refused(Path::new(PLACES[0]), &e.into())),
-        (Ok(()), None) => Err(Error::Unsupported {
-            what: "recording block I/O".to_owned(),
-            why: "this kernel's tracefs does not support instances".to_owned(),
-        }),
+    let unsupported = |why| Error::Unsupported { what: "recording block I/O".to_owned(), why };
+    let mount = detached().map_err(|error| {
+        unsupported(format!(
+            "tracefs is not mounted, and cannot be: {error}; run as root, or have root run `mount -t tracefs tracefs {}`",
+            PLACES[0]
+        ))
+    })?;
+    let root = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
+    match has_instances(&root) {
+        true => Ok((root, Some(mount))),
+        false => Err(unsupported("this kernel's tracefs does not support instances".to_owned())),
     }
+}
+
+/// A mount of tracefs without a mount point (Linux 5.2). With one, another recorder could keep it
+/// from being unmounted, and it would stay.
+fn detached() -> rustix::io::Result<OwnedFd> {
+    let tracefs = rustix::mount::fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_create(tracefs.as_fd())?;
+    let flags = FsMountFlags::FSMOUNT_CLOEXEC;
+    rustix::mount::fsmount(tracefs.as_fd(), flags, MountAttrFlags::empty())
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Error {
@@ -262,7 +275,7 @@ mod tests {
     #[test]
     fn only_what_a_dead_recorder_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        // No process has a number beyond the kernel's largest, 2^22, and there is always a first.
+        // No process has a number beyond the kernel's largest, 2^22, and number 1 always exists.
         let abandoned = ["4194305", "4194305-3", "1-0"].map(|number| format!("{NAME}{number}"));
         let kept = [format!("{NAME}{}-0", std::process::id()), "other-4194305".to_owned()];
         for name in kept.iter().chain(&abandoned) {
@@ -274,7 +287,7 @@ mod tests {
         remove_abandoned(&folder.path().join("absent"));
     }
 
-    /// A made-up tracefs.
+    /// A simulated tracefs.
     fn made_up() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().to_owned();
@@ -294,7 +307,7 @@ mod tests {
             std::fs::create_dir_all(other.join("events")).unwrap();
             std::fs::write(other.join("events/enable"), "1").unwrap();
         }
-        let own = Instance::below(root, false).unwrap();
+        let own = Instance::below(root, None).unwrap();
         let folder = own.folder().to_owned();
         assert!(folder.is_dir() && !others.contains(&folder));
         drop(own);
@@ -312,7 +325,7 @@ mod tests {
         };
         let instances = own.root.join("instances");
         let busy = std::fs::remove_dir(&own.folder);
-        // Under a number of its own it would be left alone without asking the kernel.
+        // Under this process's own number, it would be left alone without asking the kernel.
         let other = instances.join(format!("{NAME}1-{}", std::process::id()));
         std::fs::create_dir(&other).unwrap();
         let Ok(held) = File::open(other.join(HELD)) else {
@@ -325,19 +338,35 @@ mod tests {
         assert!(busy.is_err() && own.folder.is_dir() && kept && !other.exists());
     }
 
+    /// Guards against overlapping recordings that leave tracefs mounted for good.
+    #[test]
+    fn tracefs_is_used_without_a_place() {
+        let Ok(mount) = detached() else {
+            return ioscape_machine::testing::skipped("tracefs and its mount need root");
+        };
+        let mounts = text::read("/proc/self/mountinfo");
+        let root = format!("/proc/self/fd/{}", mount.as_raw_fd());
+        let own = Instance::below(root.into(), Some(mount)).unwrap();
+        let folder = own.folder().to_owned();
+        assert!(folder.join("events/block").is_dir() && own.write("trace_clock", "mono").is_ok());
+        assert_eq!(text::read("/proc/self/mountinfo"), mounts, "it shows nowhere");
+        drop(own);
+        assert!(!folder.exists());
+    }
+
     #[test]
     fn an_instance_that_cannot_be_made_turns_nothing_off() {
         let (_folder, root) = made_up();
         let instances = root.join("instances");
         std::fs::remove_dir(&instances).unwrap();
-        assert!(Instance::below(root, false).is_err());
+        assert!(Instance::below(root, None).is_err());
         assert!(!instances.exists());
     }
 
     #[test]
     fn devices_without_a_queue_are_recorded_by_what_arrives_and_ends_there() {
         let (_folder, root) = made_up();
-        let mut own = Instance::below(root, false).unwrap();
+        let mut own = Instance::below(root, None).unwrap();
         for event in ["block_io_start"].iter().chain(&OTHERS).chain(&WITHOUT_QUEUE) {
             std::fs::create_dir_all(own.folder().join("events/block").join(event)).unwrap();
         }

@@ -1,4 +1,5 @@
-//! When what the blocks hold is asked for: around a recording, and again and again beside one.
+//! When the contents of the blocks are queried: before and after a recording, and repeatedly during
+//! one.
 
 use super::{RecordedDisk, block_map};
 use ioscape_machine::thread;
@@ -9,23 +10,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Since an interruption the file systems have so long to tell what their blocks hold, for which those of many directories take
-/// long: five seconds less what the rest takes.
+/// The most time since an interruption that file systems get to report what their blocks hold,
+/// which takes long with many directories: five seconds less what everything else takes.
 const AT_END: Duration = Duration::from_millis(3500);
-/// So long at least they have where nobody interrupts, and as long as was recorded.
+/// The least time that they get without an interruption. They get as long as the recording took, if
+/// that is more.
 const LEAST: Duration = Duration::from_secs(10);
-/// From one map beside a recording to the next.
+/// Time from one map to the next during a recording.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Asks the file systems what their blocks hold, and gives up where that would keep an interrupted recording from its end.
+/// Queries the file systems for what their blocks hold, and gives up if that would delay the end of
+/// an interrupted recording.
 pub struct Maps<'a> {
     /// The disks that are recorded.
     pub disks: &'a [RecordedDisk],
-    /// Whether the user wants it to end.
+    /// Whether the user wants the recording to end.
     pub interrupted: &'a AtomicBool,
     /// Whether the recording has ended.
     pub recorded: &'a AtomicBool,
-    /// When it began.
+    /// When the recording began.
     pub begun: Instant,
     /// When the interruption was first seen.
     pub since: &'a OnceLock<Instant>,
@@ -36,13 +39,14 @@ impl Maps<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Before the recording; nothing where that ends meanwhile, which leaves the time to the map at the end.
+    /// The map before the recording. Returns `None` if the recording ends meanwhile, which leaves
+    /// the time to the map at the end.
     pub fn at_begin(&self) -> Option<BlockMap> {
         let given_up = || self.is_interrupted() || self.recorded.load(Ordering::Relaxed);
         block_map(self.disks, &given_up)
     }
 
-    /// At the end of a part; nothing where that takes too long.
+    /// The map at the end of a part; `None` if it takes too long.
     pub fn at_end(&self) -> Option<BlockMap> {
         let (asked, most) = (Instant::now(), self.begun.elapsed().max(LEAST));
         let given_up = || {
@@ -53,11 +57,12 @@ impl Maps<'_> {
     }
 }
 
-/// What the blocks of the disks hold, asked again and again beside all else, since large file systems take long to tell, and what `make`
-/// makes of it; and the number of the thread that asks.
+/// Queries what the blocks of the disks hold again and again, in a thread beside everything else,
+/// since large file systems take long to answer. Returns what `make` makes of the maps, and the
+/// number of that thread.
 ///
 /// # Errors
-/// The kernel refuses the thread.
+/// The kernel refuses to create the thread.
 pub fn maps_beside<T: Send + 'static>(
     disks: Vec<RecordedDisk>,
     make: fn(BlockMap) -> T,

@@ -1,8 +1,8 @@
 //! Records block I/O: the kernel's own events, read raw from a private instance of tracefs.
 //!
-//! Works where blktrace is refused (locked-down kernels). The recorder only gathers pages; what is in them is for those
-//! who know the format. It writes its pages into files, whose blocks it tells, so that its own I/O can be left out, or keeps
-//! them in memory.
+//! This works where blktrace is refused (locked-down kernels). The recorder only gathers pages;
+//! interpreting them is left to those who know the format. It writes its pages into files and
+//! reports their blocks, so that its own I/O can be left out, or keeps them in memory.
 
 mod blocks;
 mod command;
@@ -39,40 +39,43 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Bytes read at once: some pages of the ring buffer.
+/// Bytes per read: several pages of the ring buffer.
 const CHUNK: usize = 1 << 16;
-/// Events of one CPU that fill a few pages. The kernel gives whole pages, however few events are in the last one.
+/// The number of events of one CPU that fill a few pages. The kernel returns whole pages, however
+/// few events the last one holds.
 const FILLED: u64 = 256;
-/// So long the events of one CPU wait at most for others to fill their page.
+/// The longest that the events of one CPU wait for others to fill their page.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// What to record and how.
 #[derive(Clone, Debug)]
 pub struct RecordOptions<'a> {
-    /// Disks, by [`disks`](RecordedDisk); none records all.
+    /// The [disks](RecordedDisk) to record; empty for all.
     pub disks: Vec<RecordedDisk>,
     /// Ring buffer of each CPU in bytes.
     pub buffer_bytes: u64,
-    /// Folder for the files that take the pages, each of which a trace reader can read by itself; none keeps them in memory.
+    /// Folder for the files that take the pages; a trace reader can read each of them by itself.
+    /// Absent: the pages stay in memory.
     pub spool: Option<&'a SpoolFolder>,
 }
 
-/// Bytes of each CPU's ring buffer that lose nothing at 60,000 I/O per second with a look at it every 50 ms.
+/// Size in bytes of each CPU's ring buffer that loses nothing at 60,000 IOPS if it is read every 50
+/// ms.
 pub const BUFFER_BYTES: u64 = 16 << 20;
 
 /// One CPU's pages on their way to its spool.
 struct Pipe {
     path: PathBuf,
     pages: File,
-    /// What the kernel says of its buffer, if it does.
+    /// The kernel's statistics of its buffer, if available.
     stats: Option<File>,
-    /// When its pages were taken last.
+    /// When its pages were last taken.
     taken: Instant,
     spool: Spool,
 }
 
 impl Pipe {
-    /// Opens the CPU at `path`.
+    /// Opens the pages of the CPU at `path`.
     fn open(path: PathBuf, spool: Spool) -> Result<Self, Error> {
         let mut options = File::options();
         let pages = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path);
@@ -81,52 +84,56 @@ impl Pipe {
         Ok(Self { path, pages, stats, taken: Instant::now(), spool })
     }
 
-    /// Events that have not been taken.
+    /// The number of events not taken yet.
     fn waiting(&self) -> Option<u64> {
-        // The number is at the beginning.
+        // The number is near the beginning.
         let mut text = [0; 256];
         let length = self.stats.as_ref()?.read_at(&mut text, 0).ok()?;
         instance::count(&String::from_utf8_lossy(text.get(..length)?), "entries")
     }
 }
 
-/// Whether so many events of a CPU that have waited so long are to be taken now.
+/// Whether to take the events of a CPU now, given their number and how long they have waited.
 fn is_due(waiting: Option<u64>, waited: Duration) -> bool {
     waited >= LONGEST || waiting.is_none_or(|events| events >= FILLED)
 }
 
-/// A recording that is going on; it ends when this is dropped.
+/// A recording in progress; it ends on drop.
 pub struct Recorder {
-    // Closed before the instance goes: the kernel removes none whose pipes are open.
+    // Closed before the instance is removed: the kernel removes none whose pipes are open.
     pipes: Vec<Pipe>,
     instance: Instance,
     spools: Spools,
     source: RecordingSource,
     chunk: Vec<u8>,
-    /// Events that the kernel could not keep in the parts that ended, by CPU.
+    /// Events that the kernel lost in the parts that have ended, by CPU.
     lost_by_cpu: Vec<u64>,
-    /// The indices of the disks whose requests are recorded elsewhere.
+    /// The indices of the disks whose requests are recorded on other disks or not at all.
     elsewhere: Vec<u16>,
-    /// What to add to the events' clock to have nanoseconds since 1970, as it was when the present part began.
+    /// Offset from the events' clock to nanoseconds since 1970, as of the beginning of the present
+    /// part.
     unix_offset_ns: i64,
 }
 
 /// A part of a recording, or all of it.
 pub struct RecordedPart {
-    /// The pages of each CPU, behind so many bytes.
+    /// The pages of each CPU, after `head_bytes`.
     pub cpus: Vec<File>,
-    /// Bytes of each file before its pages.
+    /// Bytes in each file before its pages.
     pub head_bytes: u64,
-    /// The names of these files in their folder, to be removed when a trace was made of them; none in memory.
+    /// The names of these files in their folder, to be removed after a trace was made of them;
+    /// empty if they are in memory.
     pub names: Vec<String>,
-    /// When it ends, on the events' clock; later events may be in the pages and belong to the next part. The last has no end.
+    /// When the part ends, on the events' clock. The pages may contain later events, which belong
+    /// to the next part. Absent for the last part, which has no end.
     pub until_ns: Option<u64>,
-    /// Events that the kernel could not keep, by CPU.
+    /// Events that the kernel lost, by CPU.
     pub lost_by_cpu: Vec<u64>,
-    /// What to add to the events' clock to have nanoseconds since 1970, as it was when the part began: that clock stands still while the
-    /// machine is suspended, and is not set.
+    /// Offset from the events' clock to nanoseconds since 1970, as of the beginning of the part.
+    /// The events' clock stands still while the machine is suspended, and is never set.
     pub unix_offset_ns: i64,
-    /// The numbers of the recorded disks, and the indices of those whose requests are recorded elsewhere.
+    /// The numbers of the recorded disks, and the indices of those whose requests are recorded on
+    /// other disks or not at all.
     disks: Vec<u32>,
     elsewhere: Vec<u16>,
 }
@@ -152,7 +159,8 @@ impl Recorder {
     /// Begins to record.
     ///
     /// # Errors
-    /// No tracefs or no right to use it, disks of which the kernel tells nothing, and a spool folder that cannot be written.
+    /// There is no tracefs or no right to use it, the kernel reports nothing about the disks, or
+    /// the spool folder cannot be written.
     pub fn start(options: &RecordOptions<'_>) -> Result<Self, Error> {
         raise_open_files();
         let mut instance = Instance::new()?;
@@ -181,17 +189,19 @@ impl Recorder {
         Ok(Self { instance, pipes, spools, source, chunk, lost_by_cpu, elsewhere, unix_offset_ns })
     }
 
-    /// The indices of the disks of which there are no rows: their requests are recorded on those below them, or nothing is told of them.
+    /// The indices of the disks without rows of their own: their requests are recorded on the disks
+    /// below them, or nothing is reported about them.
     pub fn elsewhere(&self) -> &[u16] {
         &self.elsewhere
     }
 
-    /// How to read what is recorded.
+    /// How to read the recording.
     pub fn source(&self) -> RecordingSource {
         self.source.clone()
     }
 
-    /// Takes what has gathered since the last call, which should not be long ago; what fills no page may wait for a second. Bytes taken.
+    /// Takes the events gathered since the last call, which must not be long ago; events that fill
+    /// no page may wait for a second. Returns the number of bytes taken.
     ///
     /// # Errors
     /// The spool cannot be written.
@@ -199,7 +209,7 @@ impl Recorder {
         self.take(false)
     }
 
-    /// Takes what has gathered; all of it, or only what is due.
+    /// Takes the gathered events: all of them, or only those that are due.
     fn take(&mut self, all: bool) -> Result<u64, Error> {
         let (now, mut taken) = (Instant::now(), 0);
         for pipe in &mut self.pipes {
@@ -211,12 +221,12 @@ impl Recorder {
         Ok(taken)
     }
 
-    /// Ends a part of the recording, which goes on.
+    /// Ends one part of the recording, which continues.
     ///
     /// # Errors
     /// The spool cannot be written.
     pub fn cut(&mut self) -> Result<RecordedPart, Error> {
-        // What is not in the kernel's buffers by now comes later.
+        // Events that reach the kernel's buffers later are later than this.
         let (until_ns, unix_ns) = (now_ns(ClockId::Monotonic), now_ns(ClockId::Realtime));
         self.take(true)?;
         let fresh = self.spools.next(self.pipes.len())?;
@@ -262,13 +272,13 @@ impl Recorder {
     }
 }
 
-/// The offset between two clocks that was `before` and is measured again: a step is taken over. What is less than a second is drift, and
-/// would only make the parts of a recording overlap.
+/// The offset between two clocks that was `before` and is now `measured`. A step is adopted. Less
+/// than a second is drift, which would only make the parts of a recording overlap.
 fn offset_now(before: i64, measured: i64) -> i64 {
     if measured.abs_diff(before) > 1_000_000_000 { measured } else { before }
 }
 
-/// Moves the pages that are there, of the CPU at `path`; their bytes.
+/// Moves the available pages of the CPU at `path`; returns their bytes.
 fn drain(
     pages: &mut impl Read,
     spool: &mut impl Write,
@@ -285,7 +295,8 @@ fn drain(
                 taken += count as u64;
             }
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(taken),
-            // The kernel knows places for more CPUs than there ever were, and has pages of those only that came.
+            // The kernel has folders for more CPUs than ever existed, but pages only for those that
+            // did.
             Err(e) if e.raw_os_error() == Some(libc::ENODEV) => return Ok(taken),
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
             Err(e) => return Err(Error::io("read", path, e)),
@@ -293,24 +304,25 @@ fn drain(
     }
 }
 
-/// The number of the calling thread, as the kernel's events name it; in a container, whose threads have other numbers there, one that
-/// no thread has.
+/// The number of the calling thread in the kernel's events. In a container, where threads have
+/// other numbers, one that no thread has.
 pub fn this_thread() -> u32 {
     in_events(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs())
 }
 
-/// The note of a recording about the recorder's own requests that it cannot leave out.
+/// Key of the note about the recorder's own requests that a recording cannot leave out.
 pub const RECORDING: &str = "recording";
-/// The note about disks whose requests are recorded on the disks below them.
+/// Key of the note about disks whose requests are recorded on the disks below them.
 pub const DISKS: &str = "disks";
-/// The note about disks of which nothing is told.
+/// Key of the note about disks about which nothing is reported.
 pub const DISKS_NOT_SEEN: &str = "disks not seen";
 
-/// What is said of numbers that are not those of the machine.
+/// The note for a recorder whose process numbers are not those of the machine.
 const OWN_INCLUDED: &str = "the recorder ran where processes have numbers of their own, as in a container: its own requests are among the others, but for those to its files, and processes bear the numbers that they have on the machine";
 
-/// What a recording tells of itself: whether our numbers are those of the events, that our files are written to unknown places, which disks are
-/// left to those below them, and of which nothing is told.
+/// The notes of a recording about itself: whether our process numbers are those of the events,
+/// whether our files are written to unknown places, which disks are left to those below them, and
+/// about which nothing is reported.
 fn notes(
     is_outermost: bool,
     untold: Option<String>,
@@ -349,7 +361,7 @@ fn source(
     })
 }
 
-/// What a clock says.
+/// Reads a clock.
 fn now_ns(clock: ClockId) -> i64 {
     let time = rustix::time::clock_gettime(clock);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
@@ -360,7 +372,7 @@ mod tests {
     use super::*;
     use std::io;
 
-    /// Gives its pages, then fails with this number.
+    /// Yields its pages, then fails with this error number.
     struct Pages(&'static [u8], i32);
 
     impl Read for Pages {
@@ -399,7 +411,8 @@ mod tests {
         assert_eq!(notes(true, some("on dm-0"), None, None)[RECORDING], "on dm-0");
     }
 
-    /// Pages of few events, taken at each look, made a quiet recording of 96 CPUs seventeen times as large as its events.
+    /// Guards against taking pages with few events at each reading: that made a quiet recording of
+    /// 96 CPUs seventeen times as large as its events.
     #[test]
     fn events_that_fill_no_page_wait_for_others_a_second_at_most() {
         let [short, long] = [50, 1000].map(Duration::from_millis);

@@ -1,4 +1,4 @@
-//! The requests that the recorder itself causes.
+//! Requests that the recorder itself causes.
 
 use super::blocks::of_file;
 use super::disks::RecordedDisk;
@@ -8,13 +8,15 @@ use ioscape_schema::Io;
 use std::fs::File;
 use std::path::Path;
 
-/// Whether a request went to one of the recorded disks, the first so many devices of a recording but for those recorded
-/// [`elsewhere`](super::Recorder::elsewhere); to any where there is none. Others come where a filter has no room for the numbers of all.
+/// Whether a request went to one of the recorded disks: the first `disks` devices of a recording,
+/// except those recorded [`elsewhere`](super::Recorder::elsewhere). With `disks` 0, every request
+/// did. Requests to other disks appear if a filter has no room for all the numbers.
 pub fn is_recorded(io: &Io, disks: usize, elsewhere: &[u16]) -> bool {
     disks == 0 || usize::from(io.device) < disks && !elsewhere.contains(&io.device)
 }
 
-/// What is said where the files in `folder` are written to the `recorded` disks, and nobody tells at which places; `block` is `/sys/block`.
+/// The note if the files in `folder` are written to the `recorded` disks, but in unknown places;
+/// `block` is `/sys/block`.
 pub(super) fn untold(
     folder: &SpoolFolder,
     recorded: &[&RecordedDisk],
@@ -22,7 +24,7 @@ pub(super) fn untold(
 ) -> Option<String> {
     let (name, is_placed) = match folder.device() {
         Some(device) => (device.disk().name(), true),
-        // A file system that may have several, such as btrfs, has places of its own.
+        // A file system that may span several disks, such as btrfs, has its own addresses.
         None => (RecordedDisk::below(folder.path()).ok()?.name, false),
     };
     let itself = !is_placed && recorded.iter().any(|disk| disk.name == name);
@@ -33,14 +35,14 @@ pub(super) fn untold(
     })
 }
 
-/// Tells the recorder's own requests from those that are recorded.
+/// Tells the recorder's own requests from the recorded ones.
 #[derive(Clone, Debug, Default)]
 pub struct OwnRequests {
-    /// Threads that record and look around.
+    /// Threads that record and query block maps.
     threads: Vec<u32>,
-    /// The numbers of the disks, by the indices of the devices.
+    /// The numbers of the disks, in the order of the device indices.
     disks: Vec<u32>,
-    /// The indices of those whose requests are recorded elsewhere.
+    /// The indices of the disks whose requests are recorded on other disks or not at all.
     elsewhere: Vec<u16>,
     /// Index of the device, first byte, byte after the last.
     ranges: Vec<(u16, u64, u64)>,
@@ -51,12 +53,12 @@ impl OwnRequests {
         Self { threads: vec![process], disks, elsewhere, ranges: Vec::new() }
     }
 
-    /// Also counts what goes to the blocks that the file has now.
+    /// Adds the blocks that the file has now.
     pub fn with_file(&mut self, file: &File) {
         self.add(of_file(file));
     }
 
-    /// Also counts ranges, each with the number of its disk.
+    /// Adds ranges, each with the number of its disk.
     fn add(&mut self, ranges: Vec<(u32, u64, u64)>) {
         let disks = &self.disks;
         let device = |disk| u16::try_from(disks.iter().position(|number| *number == disk)?).ok();
@@ -64,19 +66,19 @@ impl OwnRequests {
         self.ranges.extend(ranges.into_iter().filter_map(range));
     }
 
-    /// Also counts what another part of the recording counts: its files are written back later.
+    /// Adds everything of another part of the recording, whose files are written back later.
     pub fn with(&mut self, other: &Self) {
         self.threads.extend(&other.threads);
         self.ranges.extend(&other.ranges);
     }
 
-    /// Also counts what this thread issues.
+    /// Adds the requests that this thread issues.
     pub fn with_thread(&mut self, thread: u32) {
         self.threads.push(thread);
     }
 
-    /// Whether the recorder caused the request, by its threads, or in its files, which the kernel writes later; or whether it went to
-    /// another disk than those recorded.
+    /// Whether the recorder caused the request, through its threads or in its files, which the
+    /// kernel writes back later, or the request went to a disk that is not recorded.
     pub fn contains(&self, io: &Io) -> bool {
         if !is_recorded(io, self.disks.len(), &self.elsewhere) {
             return true;

@@ -1,32 +1,36 @@
-//! Disks without a queue of requests (device mapper, md, bcache, zram): the kernel tells of them only what arrives and what is done. And
-//! which disks are left to those below them.
+//! Disks without a request queue (device mapper, md, bcache, zram): the kernel reports only what
+//! arrives there and what completes. Also decides which disks are left to those below them.
 
 use super::disks::RecordedDisk;
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
 use std::path::{Path, PathBuf};
 
-/// The recorded disks that have no queue, and those whose requests are recorded elsewhere.
+/// The recorded disks that have no queue, and those on which nothing is recorded.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Queueless {
-    /// The numbers of those whose requests are told by what arrives there.
+    /// The numbers of the disks whose requests are recorded as they arrive.
     pub numbers: Vec<u32>,
-    /// The indices of those of which nothing is recorded: their requests are told of the disks below, or not at all.
+    /// The indices of the disks on which nothing is recorded: their requests are reported for the
+    /// disks below, or not at all.
     pub elsewhere: Vec<u16>,
-    /// That the requests to others are recorded where they are carried out.
+    /// The note that the requests to some disks are recorded where they are carried out.
     pub below: Option<String>,
-    /// That nothing is told of others.
+    /// The note that nothing is reported about some disks.
     pub unseen: Option<String>,
 }
 
 impl Queueless {
-    /// Looks for them in `block`, which is `/sys/block`. Those on disks that are all recorded are left to these, so that no request is
-    /// recorded twice; of several paths to a drive (dm-multipath), which has a queue, the kernel tells both too.
+    /// Classifies the disks by `block`, which is `/sys/block`. If all disks below one are recorded,
+    /// it is left to these, so that no request is recorded twice. This includes a drive with
+    /// several paths (dm-multipath): it has a queue, and the kernel reports its requests on both
+    /// levels.
     ///
     /// # Errors
-    /// Nothing would be told of any of the disks.
+    /// Nothing would be reported about any of the disks.
     pub fn among(disks: &[RecordedDisk], block: &Path) -> Result<Self, Error> {
-        // Nothing is told of a drive of several paths: what lies on it is recorded as it arrives there.
+        // Nothing is reported about an NVMe drive with several paths: what lies on it is recorded
+        // as it arrives there.
         let is_told = |name: &str| !is_of_paths(name) || !has_no_queue(&block.join(name));
         let is_recorded =
             |name: &String| is_told(name) && disks.iter().any(|disk| disk.name == *name);
@@ -66,15 +70,17 @@ impl Queueless {
     }
 }
 
-/// Most layers of disks that are looked through.
+/// The most layers of disks that are examined.
 const DEEPEST: u32 = 8;
 
-/// Whether what goes to the disk of this name is recorded on a disk below it too, where its blocks have other places.
+/// Whether requests to the disk with this name are also recorded on a disk below it, where its
+/// blocks have other places.
 pub(super) fn is_above(name: &str, recorded: &[&RecordedDisk], block: &Path) -> bool {
     is_within(DEEPEST, name, recorded, block)
 }
 
-/// The same, through so many layers: the file of a loop device may seem to lie on itself where another root has the path.
+/// Like [`is_above`], through at most `layers` layers: the file of a loop device may seem to lie on
+/// itself if its path belongs to another root.
 fn is_within(layers: u32, name: &str, recorded: &[&RecordedDisk], block: &Path) -> bool {
     let Some(layers) = layers.checked_sub(1) else { return false };
     let folder = block.join(name);
@@ -84,16 +90,17 @@ fn is_within(layers: u32, name: &str, recorded: &[&RecordedDisk], block: &Path) 
     })
 }
 
-/// The disk that the file of a loop device lies on.
+/// The disk that holds the file of a loop device.
 fn below_loop(disk: &Path) -> Option<String> {
     let file = text::read(disk.join("loop/backing_file"))?;
     RecordedDisk::below(Path::new(&file)).ok().map(|disk| disk.name)
 }
 
-/// Why nothing is told of such a disk, and what to do.
+/// Why nothing is reported about such a disk, and what to do.
 const OF_PATHS: &str = "the kernel tells of its requests under the numbers of its paths, which it shows nowhere, and no disk below it can be named instead: start the kernel with nvme_core.multipath=N";
 
-/// Whether it stands for all the paths to an NVMe drive: those have queues.
+/// Whether this is an NVMe drive. One without a queue stands for all paths to a drive; the paths
+/// themselves have queues.
 fn is_of_paths(name: &str) -> bool {
     name.starts_with("nvme")
 }
@@ -102,7 +109,7 @@ fn has_no_queue(disk: &Path) -> bool {
     disk.exists() && !disk.join("mq").exists()
 }
 
-/// The disks that one is made of, by their names.
+/// The names of the disks that a disk is made of.
 fn below(disk: &Path) -> Vec<String> {
     let whole = |slave: PathBuf| {
         let slave = slave.canonicalize().ok()?;
@@ -123,8 +130,9 @@ mod tests {
     use ioscape_machine::testing::skipped;
     use std::os::unix::fs::symlink;
 
-    /// A made-up `/sys/block`: `sda` with a partition, on which `dm-0` lies and `dm-1` on that; `md0` on `sda` and `sdb`; `zram0` alone;
-    /// `nvme0n1` of two paths, and `dm-2` on that; `dm-5` with a queue, of the paths `sda` and `sdb`.
+    /// A simulated `/sys/block`: `sda` with a partition, on which `dm-0` lies, with `dm-1` on that;
+    /// `md0` on `sda` and `sdb`; `zram0` alone; `nvme0n1` with two paths, and `dm-2` on that;
+    /// `dm-5` with a queue, whose paths are `sda` and `sdb`.
     fn made_up() -> tempfile::TempDir {
         let block = tempfile::tempdir().unwrap();
         let at = |path: &str| block.path().join(path);

@@ -1,4 +1,5 @@
-//! Where recorded pages go until they are a trace: files in a folder, which outlive a recorder that is killed, or memory.
+//! Where recorded pages are kept until they become a trace: in files in a folder, which outlive a
+//! killed recorder, or in memory.
 
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
@@ -14,12 +15,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Most bytes that a recording leaves free for others; of a small file system it leaves one part of so many.
+/// The most free space that a recording leaves for others, in bytes; on a small file system, it
+/// leaves one part in this many of the space.
 const LEFT: u64 = 1 << 30;
 const LEFT_PART: u64 = 20;
 
-/// The folder of a recording's spools. It is held open: whoever owns the one around it may put another in its place, in which nothing is made or
-/// removed.
+/// The folder for a recording's spools. It is held open: whoever owns its parent may replace it by
+/// another folder, in which nothing is created or removed.
 #[derive(Debug)]
 pub struct SpoolFolder {
     path: PathBuf,
@@ -28,7 +30,7 @@ pub struct SpoolFolder {
 }
 
 impl SpoolFolder {
-    /// Takes over the new folder at `path`: it goes with all that is in it when this is dropped.
+    /// Takes ownership of the new folder at `path`: it is removed on drop, with everything in it.
     ///
     /// # Errors
     /// It cannot be opened.
@@ -38,7 +40,7 @@ impl SpoolFolder {
         Ok(Self { path: path.to_owned(), folder: Arc::new(folder), is_kept: false })
     }
 
-    /// Where it was made.
+    /// The path where it was created.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -48,7 +50,8 @@ impl SpoolFolder {
         BlockDevice::at(mounts::split(fstat(&self.folder).ok()?.st_dev))
     }
 
-    /// Bytes that are free where it lies, if they are so few that a recording has to end: whoever else writes there needs them.
+    /// The free space where it lies, in bytes, if that is so little that a recording must end:
+    /// other writers there need it.
     pub fn last_bytes(&self) -> Option<u64> {
         let room = fstatvfs(&self.folder).ok()?;
         let [free, all] =
@@ -56,21 +59,21 @@ impl SpoolFolder {
         is_last(free, all).then_some(free)
     }
 
-    /// Leaves it with all that is in it; where it was made.
+    /// Keeps the folder with everything in it; returns where it was created.
     pub fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         self.path.clone()
     }
 
-    /// Removes the spools of these names.
+    /// Removes the spools with these names.
     pub fn remove(&self, names: &[String]) {
         for name in names {
-            // It goes with the folder at the latest.
+            // At the latest, it is removed with the folder.
             let _ = unlinkat(&self.folder, name, AtFlags::empty());
         }
     }
 
-    /// Whether its name still stands for it.
+    /// Whether its name still refers to it.
     fn is_in_place(&self) -> bool {
         let named = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
         named.is_ok_and(|named| {
@@ -80,7 +83,7 @@ impl SpoolFolder {
     }
 }
 
-/// Whether no more than these bytes of all are left for others.
+/// Whether `free` of `all` bytes is no more than what must be left for others.
 fn is_last(free: u64, all: u64) -> bool {
     free < LEFT.min(all / LEFT_PART)
 }
@@ -93,7 +96,7 @@ impl Drop for SpoolFolder {
         let entries = Dir::read_from(&self.folder).into_iter().flatten().flatten();
         let names: Vec<_> = entries.map(|entry| entry.file_name().to_owned()).collect();
         for name in names {
-            // The folder and the one around it are among them, and stay.
+            // The folder itself and its parent are among the entries, and are not removed.
             let _ = unlinkat(&self.folder, name, AtFlags::empty());
         }
         if self.is_in_place() {
@@ -104,17 +107,17 @@ impl Drop for SpoolFolder {
 
 /// The spools of one recording.
 pub(super) struct Spools {
-    /// Where they are made, and what that is called.
+    /// The folder where they are created, and its path; absent if they are in memory.
     folder: Option<(Arc<OwnedFd>, PathBuf)>,
-    /// What each file begins with, so that it can be read by itself.
+    /// The beginning of each file, which makes it readable by itself.
     head: String,
     parts: u32,
 }
 
-/// Where the pages of one CPU go during one part.
+/// The destination of one CPU's pages during one part.
 pub(super) struct Spool {
     pub file: File,
-    /// Its name in its folder; in memory it has none.
+    /// Its name in its folder; absent if it is in memory.
     pub name: Option<String>,
 }
 
@@ -125,7 +128,7 @@ impl Spools {
         Self { folder, head, parts: 0 }
     }
 
-    /// Bytes of each spool before its pages.
+    /// Bytes in each spool before its pages.
     pub fn head_bytes(&self) -> u64 {
         self.head.len() as u64
     }
@@ -153,7 +156,7 @@ impl Spools {
 }
 
 fn head(source: &RecordingSource) -> String {
-    // Texts, numbers and lists of them always have a form as JSON.
+    // Text, numbers and lists of them can always be written as JSON.
     let text = serde_json::to_string(source).unwrap_or_default();
     format!("{RECORDING_MARK}{text}\n")
 }
@@ -179,7 +182,8 @@ mod tests {
         assert!(bytes.is_empty() && memory[0].name.is_none());
     }
 
-    /// Whoever owns the folder in which it lies may move it away and put a link to something else there.
+    /// Whoever owns the parent of the folder may move the folder away and put a link to something
+    /// else there.
     #[test]
     fn what_is_put_in_the_place_of_the_folder_is_neither_written_nor_removed() {
         let around = tempfile::tempdir().unwrap();

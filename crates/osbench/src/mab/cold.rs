@@ -1,4 +1,4 @@
-//! Cold runs: what the next phase reads is dropped from the file cache before it.
+//! Cold runs: before each phase, evicts the data that the phase reads from the file cache.
 
 use crate::case::not_here;
 use ioscape_machine::cache;
@@ -7,19 +7,22 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// More than this share of a tree in the file cache after dropping it, and what follows is not cold.
+/// If more than this share of a tree stays in the file cache after eviction, the next phase is not
+/// cold.
 const KEPT_MOST: f64 = 0.05;
 
-/// Writes the contents of `files` below `root` to storage and drops them from the file cache; names, states and directories stay known.
+/// Writes the contents of `files` below `root` to storage and evicts them from the file cache;
+/// names, attributes and directories stay cached.
 ///
 /// # Errors
-/// [`io::ErrorKind::Unsupported`] where the file system keeps them all the same, or never had them; or they could not be written.
+/// [`io::ErrorKind::Unsupported`] if the file system keeps the contents in the cache or never had
+/// them there; or they could not be written.
 pub(super) fn drop_contents(files: &[Named<String>], root: &Path) -> io::Result<()> {
     let (mut had, mut kept, mut whole) = (0, 0, 0);
     for (path, text) in files {
         let file = File::open(root.join(path))?;
         let bytes = text.len() as u64;
-        // Where the kernel does not tell, it is taken to have done as asked.
+        // If the kernel does not report residency, the eviction is assumed to have worked.
         let there = || cache::resident_bytes(&file, 0, bytes);
         had += there().unwrap_or(bytes);
         cache::evict(&file).map_err(io::Error::other)?;
@@ -29,7 +32,8 @@ pub(super) fn drop_contents(files: &[Named<String>], root: &Path) -> io::Result<
     judge(had, kept, whole)
 }
 
-/// Refuses anything but a cold run, of bytes in the file cache before and after dropping `whole` of them.
+/// Refuses a run that is not cold, given the bytes in the file cache before and after evicting
+/// `whole` of them.
 fn judge(had: u64, kept: u64, whole: u64) -> io::Result<()> {
     if had == 0 {
         return Err(not_here(

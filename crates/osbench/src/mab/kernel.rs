@@ -1,5 +1,5 @@
-//! `compiler`: the built-in compiler on one source in memory, without files or processes: integer work of another kind than
-//! Dhrystone's, to check the rating with.
+//! `compiler`: the built-in compiler on one source in memory, without files or processes. This
+//! integer work differs from Dhrystone's and serves to check the rating.
 
 use crate::case::{Case, Op, Program, not_here, repeated, wrong};
 use ioscape_schema::OsUnit;
@@ -11,7 +11,7 @@ use std::io;
 /// Name of the benchmark.
 const NAME: &str = "compiler";
 
-/// The source is the one whose length is nearest: small enough that a batch fits into a time slice.
+/// The source closest to this length is used: short enough that a batch fits into a time slice.
 const BYTES: usize = 4 << 10;
 
 /// The only case.
@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![case]
 }
 
-/// The source's name.
+/// Returns the source's name.
 fn chosen(tools: &dyn Toolchain, texts: &HashMap<String, String>) -> Option<String> {
     let names = tools.units().iter().map(|unit| format!("{unit}.c"));
     names.min_by_key(|name| texts.get(name).map_or(usize::MAX, |text| text.len().abs_diff(BYTES)))

@@ -1,4 +1,4 @@
-//! A small `make`: variables, rules, one suffix rule, and what is out of date.
+//! A small `make`: variables, rules, one suffix rule, and rebuilding of what is out of date.
 
 use super::spawn::{Steps, wait};
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use std::io;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// Rules may depend on one another this deep.
+/// The deepest chain of dependent rules.
 const DEPTH: u32 = 20;
 
-/// How something is made.
+/// How a target is made.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Rule {
     needs: Vec<String>,
@@ -22,11 +22,12 @@ struct Rule {
 struct Makefile {
     variables: HashMap<String, String>,
     rules: HashMap<String, Rule>,
-    /// Whether `CC` is a compiler that the user named, which may be called like a step of ours.
+    /// Whether `CC` is a compiler of the user's, which may have the name of one of our steps.
     has_other_compiler: bool,
 }
 
-/// Makes `target` by the makefile of the current directory: by steps of ours, or by another `compiler` in place of its `CC`, whatever that is called.
+/// Makes `target` by the makefile of the current directory: by our own steps, or by `compiler` as
+/// its `CC`, whatever its name.
 pub(super) fn make(steps: &Steps, target: &str, compiler: Option<&str>) -> io::Result<()> {
     let mut file = parse(&fs::read_to_string("makefile")?);
     file.has_other_compiler = compiler.is_some();
@@ -34,7 +35,7 @@ pub(super) fn make(steps: &Steps, target: &str, compiler: Option<&str>) -> io::R
     file.make(steps, target, 0)
 }
 
-/// Understands what the tree's makefile is made of and leaves out the rest.
+/// Parses the parts of make's syntax that the tree's makefile uses and ignores the rest.
 fn parse(text: &str) -> Makefile {
     let mut file = Makefile::default();
     let mut open = None;
@@ -58,7 +59,7 @@ fn changed(path: &str) -> Option<SystemTime> {
 }
 
 impl Makefile {
-    /// `text` with its variables replaced.
+    /// Returns `text` with its variables expanded.
     fn expanded(&self, text: &str) -> String {
         let mut out = text.to_owned();
         for (name, value) in &self.variables {
@@ -67,7 +68,7 @@ impl Makefile {
         out
     }
 
-    /// The rule for a target; objects are made of sources by the suffix rule.
+    /// Returns the rule for a target; the suffix rule makes objects from sources.
     fn rule(&self, target: &str) -> Option<Rule> {
         let source = || {
             let source = format!("{}.c", target.strip_suffix(".o")?);
@@ -80,7 +81,7 @@ impl Makefile {
 
     fn make(&self, steps: &Steps, target: &str, depth: u32) -> io::Result<()> {
         let Some(rule) = self.rule(target).filter(|_| depth < DEPTH) else {
-            // A source: it is there, or a command will say that it is not.
+            // A source: it exists, or a command will report that it does not.
             return Ok(());
         };
         for need in &rule.needs {
@@ -106,13 +107,13 @@ impl Makefile {
         }
     }
 
-    /// Whether a command is a step of ours. Of what is made by another compiler every command is that compiler.
+    /// Whether a command is one of our steps. With another compiler, no command is.
     fn is_step(&self, name: &str) -> bool {
         !self.has_other_compiler && OWN.contains(&name)
     }
 }
 
-/// Commands of a makefile that are steps of ours.
+/// Makefile commands that are our own steps.
 const OWN: [&str; 4] = ["cc", "ar", "ranlib", "ld"];
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The Modified Andrew Benchmark (Ousterhout 1990, section 9, Tables 7 and 8).
 //!
-//! Five phases on a tree of sources: make directories, copy every file, stat every file, read every file, and
-//! compile. As in the original there is a process for every file and step, and the compiler, which the caller gives, is the same everywhere.
-//! Besides the original's run, whose files are in the file cache when they are read, there is a cold one.
+//! Five phases on a source tree: make directories, copy every file, stat every file, read every
+//! file, and compile. As in the original there is a process for every file and step. The compiler
+//! comes from the caller and is the same on every machine. In the original's run, files are in the
+//! file cache when they are read; a cold run is added.
 
 mod cold;
 pub(crate) mod kernel;
@@ -31,38 +32,39 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Trees that get directories; only the first one is filled, as in the original.
+/// The number of trees that get directories; only the first one is filled, as in the original.
 const TREES: u32 = 5;
 
 /// Name of the benchmark.
 pub(crate) const NAME: &str = MabProof::NAME;
 
-/// How the cases of cold runs end.
+/// Suffix of the cases of cold runs.
 const COLD: &str = ", cold";
 
-/// What the benchmark is given.
+/// The settings of a run.
 pub(crate) struct Setting<'a> {
-    /// The program that does single steps.
+    /// The program that runs single steps.
     pub(crate) program: &'a Program,
     /// A fresh directory.
     pub(crate) directory: &'a Path,
-    /// Another compiler's command; the built-in one if none.
+    /// The command of another compiler; the built-in one if absent.
     pub(crate) compiler: Option<&'a str>,
-    /// Whether the file cache loses what a phase reads before it.
+    /// Whether each phase's input is evicted from the file cache before it.
     pub(crate) cold: bool,
 }
 
-/// One run: its phases, and what it proves.
+/// One run: its phases, and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     /// Directories, copy, stat, read, compile.
     pub(crate) phases: [Phase; 5],
-    /// Whether all objects, archives and the linked program were made, and of what.
+    /// Whether all objects, archives and the linked program were made, and from which sources.
     pub(crate) proof: MabProof,
 }
 
 impl Run {
-    /// The values of the warm or the cold ones of [`cases`], in their order, each with the pieces that tell how fast its processors were.
+    /// Returns the values of the warm or cold [`cases`], in their order. Each comes with the pieces
+    /// that show how fast its processors were.
     pub(crate) fn values(&self, cold: bool) -> Vec<(f64, Vec<Batch>)> {
         let all: &[Range<usize>] = if cold { &COLD_PHASES } else { &WARM_PHASES };
         let pieces = |phases: &[Phase]| phases.iter().flat_map(Phase::pieces).collect::<Vec<_>>();
@@ -70,14 +72,15 @@ impl Run {
             let phases = &self.phases[phases.clone()];
             let ns: f64 = phases.iter().map(|phase| phase.ns as f64).sum();
             let own = pieces(phases);
-            // The processes of another compiler try nothing, so that those of the other phases must tell.
+            // Another compiler's processes do not run the fixed computation, so those of the other
+            // phases stand in.
             (ns, if own.is_empty() { pieces(&self.phases) } else { own })
         };
         all.iter().map(value).collect()
     }
 }
 
-/// What a run proves by its products; what its processes ended in is still to be said.
+/// Returns what a run's products prove; the caller adds the program that its processes ended in.
 fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&str>) -> MabProof {
     let files = tools.files();
     let hash = tools.fingerprint(products);
@@ -92,7 +95,8 @@ fn proof(tools: &dyn Toolchain, products: &[Named<Vec<u8>>], compiler: Option<&s
     }
 }
 
-/// What processes ended in: the smallest program, of so many bytes, or this program where there are none.
+/// Names the program that processes ended in: the smallest program, of this many bytes, or this
+/// program if `bytes` is 0.
 fn ending(bytes: u64) -> String {
     match usize::try_from(bytes) {
         Ok(0) | Err(_) => "ioscape".to_owned(),
@@ -100,7 +104,7 @@ fn ending(bytes: u64) -> String {
     }
 }
 
-/// The cases of warm runs, and what each tells.
+/// The cases of warm runs, and what each teaches.
 const WARM_CASES: [(&str, &str); 7] = [
     ("make directories", "Phase I: twenty directories by five commands."),
     ("copy files", "Phase II: seventy files, a process for each."),
@@ -114,10 +118,10 @@ const WARM_CASES: [(&str, &str); 7] = [
     ("total", "A programmer's day in miniature: files, processes and computing together."),
 ];
 
-/// The phases that each of them is made of.
+/// The phases that make up each warm case.
 const WARM_PHASES: [Range<usize>; 7] = [0..1, 1..2, 2..3, 3..4, 0..4, 4..5, 0..5];
 
-/// Those of cold runs: the phases that read contents, and the sums.
+/// The cases of cold runs: the phases that read contents, and the sums.
 const COLD_CASES: [(&str, &str); 5] = [
     (
         "copy files",
@@ -135,10 +139,10 @@ const COLD_CASES: [(&str, &str); 5] = [
     ("total", "The whole with a file cache emptied between phases: how much the cache saves."),
 ];
 
-/// The phases that each of these is made of.
+/// The phases that make up each cold case.
 const COLD_PHASES: [Range<usize>; 5] = [1..2, 3..4, 0..4, 4..5, 0..5];
 
-/// All cases, warm ones first; of them `total` counts.
+/// All cases, warm ones first; the relative speed is computed from `total`.
 pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     let case = |name: String, teaches| {
         let ready = |_: &_| Err(not_here("it is only run as a whole"));
@@ -149,26 +153,28 @@ pub(crate) fn cases(place: (usize, Locality)) -> Vec<Case> {
     warm.chain(cold).collect()
 }
 
-/// Whether a case is one of a cold run.
+/// Whether a case belongs to cold runs.
 pub(crate) fn is_cold(case: &Case) -> bool {
     case.name == NAME && case.case.ends_with(COLD)
 }
 
-/// Words that a run reports in: the phases, the bytes of the program that its processes ended in, and how fast processors were; or why it failed.
+/// Words of a run's report: the phases, the size of the program that its processes ended in, and
+/// the pace of processors; or the error.
 pub(crate) const WORDS: usize = 64;
 
-/// The step of a fresh image that does a run; its directory, one of the two kinds and perhaps a compiler follow.
+/// The step of a fresh image that performs a run. Its arguments: the directory, one of the two
+/// kinds, and optionally a compiler.
 pub(crate) const IMAGE: &str = "andrew";
 
-/// Runs whose file cache loses what a phase reads before it, and the others.
+/// Names of the two kinds of run: with and without evicting each phase's input from the file cache.
 pub(crate) const COLD_RUN: &str = "cold";
 const WARM_RUN: &str = "warm";
 
 /// Runs the benchmark once.
 ///
 /// # Errors
-/// A step failed: the file system refused something, or a process was killed; the user interrupted; or the time was over
-/// ([`io::ErrorKind::TimedOut`]).
+/// A step failed: the file system refused something, or a process was killed; the user interrupted;
+/// or time ran out ([`io::ErrorKind::TimedOut`]).
 pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     let (home, tools) = (setting.directory, setting.program.toolchain);
     let files = tools.files();
@@ -186,8 +192,9 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     let words = [OsStr::new("."), OsStr::new(warmth)].into_iter();
     let words: Vec<OsString> =
         words.chain(setting.compiler.map(OsStr::new)).map(OsStr::to_owned).collect();
-    // The steps are forked from it, so that it must be as small in every run, and have no other threads. It begins in its directory, whose path
-    // may lead through a descriptor that a fresh image has not.
+    // The steps are forked from this process, so it must be equally small in every run and have no
+    // other threads. It starts in its directory, because the path may lead through a descriptor
+    // that a fresh image lacks.
     let mut crew = Crew::fork(1, |_| {
         let failed = match std::env::set_current_dir(home) {
             Ok(()) => report.enter(setting.program, IMAGE, &words),
@@ -220,7 +227,8 @@ pub(crate) fn run(setting: &Setting<'_>, stop: Stop<'_>) -> io::Result<Run> {
     Ok(Run { phases, proof: MabProof { processes_end_in, ..proof } })
 }
 
-/// Does a run in this process, a fresh image, leaves its words or a sentence in the report, and gives the exit code.
+/// Performs a run in this process, a fresh image; writes its words or an error to the report, and
+/// returns the exit code.
 pub(crate) fn serve(setting: &Setting<'_>, report: &[AtomicU64]) -> i32 {
     let files = setting.program.toolchain.files();
     let words = Steps::of(setting.program, steps::step).and_then(|steps| {
@@ -237,7 +245,7 @@ pub(crate) fn serve(setting: &Setting<'_>, report: &[AtomicU64]) -> i32 {
     }
 }
 
-/// A run under way, in its own process.
+/// A run in progress, in its own process.
 struct RunUnderWay<'a> {
     setting: &'a Setting<'a>,
     files: &'a [Named<String>],
@@ -245,7 +253,7 @@ struct RunUnderWay<'a> {
 }
 
 impl RunUnderWay<'_> {
-    /// All phases, one after the other.
+    /// Runs all phases in order.
     fn phases(&self) -> io::Result<[Phase; 5]> {
         spawn::quiet()?;
         std::env::set_current_dir(self.setting.directory)?;
@@ -261,7 +269,7 @@ impl RunUnderWay<'_> {
         Ok([one, two, three, four, self.phase(|| self.compile())?])
     }
 
-    /// A phase, which does this work.
+    /// Runs a phase, which consists of `work`.
     fn phase(&self, work: impl FnOnce() -> io::Result<()>) -> io::Result<Phase> {
         let tried = self.steps.paces_ns().len();
         let start = Instant::now();
@@ -278,7 +286,7 @@ impl RunUnderWay<'_> {
         self.steps.spawn("testfs1", &["make", "objects", compiler]).map_err(told)
     }
 
-    /// Drops the contents of a tree from the file cache, where the run is a cold one.
+    /// Evicts the contents of a tree from the file cache if the run is cold.
     fn drop_from_cache(&self, folder: &str) -> io::Result<()> {
         if self.setting.cold { cold::drop_contents(self.files, Path::new(folder)) } else { Ok(()) }
     }
@@ -307,7 +315,7 @@ impl RunUnderWay<'_> {
     }
 }
 
-/// What was made: every object, archive and the linked program, in order of names.
+/// Returns what was made: every object, archive and the linked program, sorted by name.
 fn made(folder: &Path) -> io::Result<Vec<Named<Vec<u8>>>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {

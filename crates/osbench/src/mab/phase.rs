@@ -1,34 +1,36 @@
-//! A phase of a run: its time, how fast the processors of its processes were, and the words in which a run tells of both.
+//! A phase of a run: its time, the pace of its processes' processors, and the words that report
+//! both.
 
 use crate::estimate::Batch;
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One of the five phases, done.
+/// The result of one of the five phases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Phase {
     /// Nanoseconds that it took.
     pub(super) ns: u64,
-    /// Nanoseconds that the fixed computation took on the processors of some of its processes.
+    /// Nanoseconds of the fixed computation on the processors of some of its processes.
     pub(super) paces: Vec<u64>,
 }
 
 impl Phase {
-    /// Its time in equal pieces, one for each process that tried the fixed computation.
+    /// Divides its time into equal pieces, one for each process that ran the fixed computation.
     pub(super) fn pieces(&self) -> impl Iterator<Item = Batch> {
         let ns = self.ns / (self.paces.len() as u64).max(1);
         self.paces.iter().map(move |&pace_ns| Batch { ns, ops: 1, delay_ns: None, pace_ns })
     }
 }
 
-/// The words that tell of the phases, and of the bytes of the program that their processes ended in.
+/// Returns the words that report the phases, and the size of the program that their processes ended
+/// in.
 pub(super) fn words(phases: &[Phase; 5], bytes: u64) -> Vec<u64> {
     let sums = phases.iter().flat_map(|phase| [phase.ns, phase.paces.len() as u64]);
     let paces = phases.iter().flat_map(|phase| phase.paces.iter().copied());
     sums.chain([bytes]).chain(paces).collect()
 }
 
-/// What such words tell of.
+/// Parses such words.
 pub(super) fn read(words: &[AtomicU64]) -> ([Phase; 5], u64) {
     let mut left = words.iter().map(|word| word.load(Ordering::Acquire));
     let mut next = || left.next().unwrap_or(0);

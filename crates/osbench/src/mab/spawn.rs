@@ -1,7 +1,9 @@
-//! Processes of the benchmark: each is forked, does its step and goes over to the smallest program, which ends.
+//! Processes of the benchmark: each is forked, performs its step and executes the smallest program,
+//! which exits.
 //!
-//! So every step pays for making a process and for starting a program, as the commands of 1990 did, and none for the size and the
-//! start-up of this program. What the original's commands did after `exec`, these do before it.
+//! So every step pays for creating a process and starting a program, as the commands of 1990 did,
+//! but not for the size and start-up of this program. The original's commands did their work after
+//! `exec`; these do it before.
 #![expect(unsafe_code, reason = "gives the processes of a run no input and no output")]
 
 use crate::case::Program;
@@ -16,26 +18,29 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::process::Command;
 use std::sync::atomic::Ordering;
 
-/// Of so many processes one tries the fixed computation, which takes less than a thousandth of the run; there are some four hundred of them.
+/// One of this many processes runs the fixed computation, which takes less than a thousandth of the
+/// run; there are about four hundred processes.
 const TRIES_ONE_OF: u64 = 8;
 
-/// Most that do.
+/// The most processes that do.
 const TRIES: usize = 50;
 
-/// Does the step that words name; `None` when there is none of this name.
+/// Performs the step that the words name; `None` if there is no such step.
 pub(super) type Step = fn(&Steps, &[&str]) -> Option<io::Result<()>>;
 
-/// What the steps of a run are done with.
+/// What the steps of a run need.
 pub(crate) struct Steps {
     step: Step,
     pub(super) tools: &'static dyn Toolchain,
     ending: Executable,
-    /// Processes that ended so far, and what the fixed computation took in some of them.
+    /// The number of processes that ended so far, and the times of the fixed computation in some of
+    /// them.
     tried: Shared,
 }
 
 impl Steps {
-    /// Those of a program; where there is no smallest program for this architecture, or the system does not execute it, they end in that program itself.
+    /// Creates the steps of a program. If the smallest program does not exist for this architecture
+    /// or is not executable here, steps end in that program itself.
     ///
     /// # Errors
     /// There is no memory for files.
@@ -48,7 +53,7 @@ impl Steps {
         Ok(Self { step, tools: program.toolchain, ending, tried })
     }
 
-    /// Bytes of the smallest program, if steps end in it.
+    /// Returns the size of the smallest program, if steps end in it.
     pub(super) fn smallest_bytes(&self) -> Option<u64> {
         match &self.ending {
             Executable::File(file) => Some(file.metadata().ok()?.len()),
@@ -56,13 +61,14 @@ impl Steps {
         }
     }
 
-    /// Nanoseconds of the fixed computation in each process that tried it.
+    /// Returns the nanoseconds of the fixed computation in each process that ran it.
     pub(super) fn paces_ns(&self) -> Vec<u64> {
         let words = self.tried.report(0)[1..].iter().map(|word| word.load(Ordering::Acquire));
         words.filter(|&ns| ns > 0).collect()
     }
 
-    /// Tries it in a process whose step is done, if it is that one's turn: all others of the run wait for this one, so that none slows it.
+    /// Runs the fixed computation in a process whose step is done, if it is its turn. All other
+    /// processes of the run wait for this one, so none slows it.
     fn try_pace(&self) {
         let words = self.tried.report(0);
         let ended = words[0].fetch_add(1, Ordering::Relaxed);
@@ -72,7 +78,7 @@ impl Steps {
         }
     }
 
-    /// Does a step in a process of its own, in `folder`, and waits for it.
+    /// Performs a step in its own process, in `folder`, and waits for it.
     pub(super) fn spawn(&self, folder: &str, words: &[&str]) -> io::Result<()> {
         let status = forked(|| match self.here(folder, words) {
             Ok(()) => {
@@ -81,7 +87,7 @@ impl Steps {
                 127
             }
             Err(error) => {
-                // Standard error may be closed; the exit code tells as well.
+                // Standard error may be closed; the exit code also reports the failure.
                 let _ =
                     write(libc::STDERR_FILENO, &format!("ioscape: {}: {error}\n", words.join(" ")));
                 1
@@ -104,21 +110,23 @@ impl Steps {
 
 /// Writes to a descriptor that stays open.
 fn write(fd: i32, text: &str) -> io::Result<()> {
-    // SAFETY: the descriptor is one of the standard ones, and not closed here.
+    // SAFETY: the descriptor is a standard one, and is not closed here.
     let mut file = ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(fd) });
     file.write_all(text.as_bytes())
 }
 
-/// What a step has to say, without the locks of the standard library, which another thread may have held when this process was forked.
+/// Writes a step's output without the standard library's locks, which another thread may have held
+/// when this process was forked.
 pub(super) fn say(text: &str) -> io::Result<()> {
     write(libc::STDOUT_FILENO, text)
 }
 
-/// Gives this process and those that it makes no input, and an output that nobody reads.
+/// Redirects input and output of this process and its children to `/dev/null`.
 pub(super) fn quiet() -> io::Result<()> {
     let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     for fd in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
-        // SAFETY: both are descriptors of this process, which uses the standard ones for nothing else.
+        // SAFETY: both are descriptors of this process, which does not use the standard ones
+        // otherwise.
         if unsafe { libc::dup2(nothing.as_raw_fd(), fd) } < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -126,7 +134,7 @@ pub(super) fn quiet() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs another program's command.
+/// Runs an external command.
 pub(super) fn wait(command: &mut Command, name: &str) -> io::Result<()> {
     let status = command.status()?;
     if status.success() {

@@ -1,4 +1,5 @@
-//! What one process of the benchmark does: copy a file, list one, search one, preprocess, compile, assemble, link.
+//! The work of one process of the benchmark: copy a file, list one, search one, preprocess,
+//! compile, assemble, link.
 
 use super::make;
 use super::spawn::{Steps, say};
@@ -12,7 +13,7 @@ fn bad(why: impl ToString) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.to_string())
 }
 
-/// Does one step; `None` when there is none of this name.
+/// Performs one step; `None` if there is no such step.
 pub(super) fn step(steps: &Steps, words: &[&str]) -> Option<io::Result<()>> {
     let (name, rest) = words.split_first()?;
     let tools = steps.tools;
@@ -47,14 +48,14 @@ fn read(path: &str) -> io::Result<String> {
     fs::read_to_string(path)
 }
 
-/// Writes a file under another name and gives it its own when it is whole.
+/// Writes a file under a temporary name and renames it when it is complete.
 fn replace(path: &str, bytes: &[u8]) -> io::Result<()> {
     let unfinished = format!("{path}.tmp");
     fs::write(&unfinished, bytes)?;
     fs::rename(unfinished, path)
 }
 
-/// Copies by reads and writes of 8 KB, as `cp` did.
+/// Copies with reads and writes of 8 KB, as `cp` did.
 fn copy(from: &str, to: &str) -> io::Result<()> {
     let mut input = fs::File::open(from)?;
     let mut output = fs::File::create(to)?;
@@ -67,7 +68,7 @@ fn copy(from: &str, to: &str) -> io::Result<()> {
     }
 }
 
-/// Everything at and below `place`, in order of names.
+/// Lists everything at and below `place`, sorted by name.
 fn walk(place: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     all.push(place.to_owned());
     if fs::symlink_metadata(place)?.is_dir() {
@@ -79,7 +80,7 @@ fn walk(place: &Path, all: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a command on everything at and below a place, a process for each.
+/// Runs a command on everything at and below a place, each in its own process.
 fn find(steps: &Steps, place: &Path, command: &[&str]) -> io::Result<()> {
     let mut all = Vec::new();
     walk(place, &mut all)?;
@@ -116,7 +117,7 @@ fn usage(path: &Path) -> io::Result<u64> {
     Ok(blocks / 2)
 }
 
-/// The lines of a file with a word in them; a directory has none.
+/// Prints the lines of a file that contain a word; a directory has none.
 fn grep(word: &str, path: &str) -> io::Result<()> {
     if Path::new(path).is_dir() {
         return Ok(());
@@ -134,7 +135,8 @@ fn count(path: &str) -> io::Result<()> {
     say(&format!("{} {words} {} {path}\n", text.lines().count(), text.len()))
 }
 
-/// The compiler's driver: preprocessor, compiler and assembler, each in a process of its own, with files between them.
+/// The compiler's driver: preprocessor, compiler and assembler, each in its own process, with files
+/// between them.
 fn drive(steps: &Steps, words: &[&str]) -> io::Result<()> {
     let source = words.iter().find(|word| word.ends_with(".c")).ok_or_else(|| bad("no source"))?;
     let stem = source.trim_end_matches(".c");

@@ -1,4 +1,4 @@
-//! What the products of a run prove, and the cases of its values.
+//! The proof that a run's products give, and the cases of its values.
 
 use super::*;
 use crate::estimate::whole;
@@ -55,7 +55,8 @@ fn every_eighth_process_tells_how_fast_its_processor_is() {
     assert_eq!([tried(9), tried(7), tried(1)], [2, 0, 1], "of each phase its own");
 }
 
-/// A run of phases that took so long, with the fixed computation so fast in some processes of each.
+/// Returns a run with these phase times, and times of the fixed computation in some processes of
+/// each.
 fn of_phases(phases: [(u64, &[u64]); 5]) -> Run {
     let phases = phases.map(|(ns, paces)| Phase { ns, paces: paces.to_vec() });
     Run { phases, proof: MabProof::default() }
@@ -97,7 +98,7 @@ fn a_run_begins_in_its_directory_though_the_way_there_is_a_descriptor() {
     let open = fs::File::open(home.path()).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&open);
     let directory = Path::new("/proc/self/fd").join(number.to_string());
-    // A shell in place of this program, whose step makes a tree of nothing and leaves no times.
+    // A shell in place of this program: its step creates an empty tree and reports no times.
     let first = ["-c", "mkdir testfs1 && ls src > there"].map(str::to_owned).into();
     let program = Program { path: "/bin/sh".into(), first, toolchain: &FakeToolchain };
     let setting = Setting { program: &program, directory: &directory, compiler: None, cold: false };

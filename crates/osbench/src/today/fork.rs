@@ -1,4 +1,4 @@
-//! Making processes: `fork` alone, and with `exec` of a program.
+//! The cost of creating processes: `fork` alone, and `fork` followed by `exec`.
 #![expect(unsafe_code, reason = "fork, execveat, execv and waitpid")]
 
 use super::small_program;
@@ -10,19 +10,19 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
-/// The step that does nothing.
+/// Name of the step that does nothing.
 pub(crate) const NOTHING: &str = "nothing";
 
-/// A program that a process goes over to.
+/// A program that a process can `exec`.
 pub(crate) enum Executable {
     /// An open file.
     File(File),
-    /// A path and its arguments, and pointers to them.
+    /// A path with its arguments, and pointers to them.
     Path { _words: Vec<CString>, pointers: Vec<*const libc::c_char> },
 }
 
 impl Executable {
-    /// The smallest program, which has run once.
+    /// Returns the smallest program, after one successful run.
     ///
     /// # Errors
     /// There is none for this architecture, or this system does not execute it.
@@ -36,7 +36,7 @@ impl Executable {
         }
     }
 
-    /// This program, told to do nothing.
+    /// Returns this program, with arguments that make it do nothing.
     pub(crate) fn of(program: &Program) -> io::Result<Self> {
         let path = program.path.as_os_str().as_bytes();
         let rest = program.first.iter().map(|word| word.as_bytes());
@@ -48,10 +48,10 @@ impl Executable {
         Ok(Self::Path { _words: words, pointers })
     }
 
-    /// Runs the program in a new process; gives how that ended, as `waitpid` does.
+    /// Runs the program in a new process; returns its status as `waitpid` does.
     ///
     /// # Errors
-    /// There is no process to be had.
+    /// No process can be created.
     fn run(&self) -> io::Result<i32> {
         forked(|| {
             self.execute();
@@ -59,9 +59,9 @@ impl Executable {
         })
     }
 
-    /// Goes over to the program; comes back only where the kernel refuses.
+    /// Executes the program in this process; returns only if the kernel refuses.
     pub(crate) fn execute(&self) {
-        // SAFETY: all words are terminated and owned by `self`, and their lists end with null.
+        // SAFETY: `self` owns all words, which are zero-terminated, and their lists end with null.
         unsafe {
             match self {
                 Self::File(file) => {
@@ -111,13 +111,15 @@ fn operation(program: Option<Executable>) -> Op {
     })
 }
 
-/// Runs `body` in a new process, which leaves with its code unless it goes over to a program; gives how it ended, as `waitpid` does.
+/// Runs `body` in a new process, which exits with its result unless it calls `exec`; returns the
+/// status as `waitpid` does.
 ///
 /// # Errors
-/// There is no process to be had.
+/// No process can be created.
 pub(crate) fn forked(body: impl Fn() -> i32) -> io::Result<i32> {
     let mut status = 0;
-    // SAFETY: this process has one thread; the child leaves at the end of `body`, and the parent waits for it.
+    // SAFETY: this process has one thread; the child exits at the end of `body`, and the parent
+    // waits for it.
     unsafe {
         let child = libc::fork();
         if child == 0 {
@@ -138,7 +140,8 @@ mod tests {
     #[test]
     fn the_smallest_program_runs_where_files_in_memory_may_not_be_executed_unless_asked_for() {
         let ended = forked(|| {
-            // SAFETY: it concerns the processes that this one forks from now on, whose namespace has a setting of its own.
+            // SAFETY: it affects only processes that this one forks from now on: their namespace
+            // has its own setting.
             if unsafe { libc::unshare(libc::CLONE_NEWPID) } != 0 {
                 return 2;
             }

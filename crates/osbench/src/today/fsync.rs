@@ -1,4 +1,4 @@
-//! `fsync`: until one written block, or a changed name, is on storage.
+//! `fsync`: the time until a written block, or a changed name, is on storage.
 
 use crate::case::{Case, Op, repeated};
 use ioscape_schema::{Locality, OsRule};

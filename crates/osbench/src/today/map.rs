@@ -19,7 +19,8 @@ pub(crate) fn cases() -> Vec<Case> {
 pub(super) fn operation() -> io::Result<Op> {
     Ok(repeated(|| {
         let rights = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping where the kernel chooses overlaps nothing, and nothing points into it when it goes.
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing, and nothing
+        // points into it when it is unmapped.
         unsafe {
             let base = mmap_anonymous(ptr::null_mut(), LEN, rights, MapFlags::PRIVATE)?;
             munmap(base, LEN)?;

@@ -1,4 +1,4 @@
-//! The latency of memory by the size of what is used: loads whose address is the result of the one before.
+//! Memory latency by working-set size: each load's address is the result of the previous load.
 #![expect(unsafe_code, reason = "follows pointers within one mapping")]
 
 use super::region::{HUGE, Region, faults, in_huge_pages};
@@ -9,14 +9,14 @@ use rustix::mm::Advice;
 use std::hint::black_box;
 use std::io;
 
-/// Bytes between the places of loads: a cache line.
+/// Distance between loads in bytes: a cache line.
 const LINE: usize = 64;
 
-/// Least bytes that are tried, and the factor from one size to the next.
+/// The smallest size, and the factor from one size to the next.
 const LEAST: u64 = 16 << 10;
 const FACTOR: u64 = 4;
 
-/// Sizes in steps up to twice the last cache, and that in huge pages too.
+/// Cases for increasing sizes up to twice the last cache, and for that size in huge pages.
 pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     let past = sizes.block_past_caches().map(|len| 2 * len);
     let steps = std::iter::successors(Some(LEAST), |bytes| bytes.checked_mul(FACTOR));
@@ -43,9 +43,10 @@ fn case(name: String, len: Result<u64, String>, advice: Advice, teaches: &'stati
     })
 }
 
-/// A cycle through all lines in random order (Sattolo 1986), each holding the address of the next.
+/// Returns loads along a cycle through all lines in random order (Sattolo 1986); each line holds
+/// the address of the next.
 fn operation(len: usize, advice: Advice) -> io::Result<Op> {
-    // The last huge page is a whole one.
+    // The last huge page must be complete.
     let region = Region::new(len.next_multiple_of(HUGE), HUGE, advice)?;
     let lines = len / LINE;
     let mut order: Vec<u32> = (0..u32::try_from(lines).map_err(io::Error::other)?).collect();
@@ -62,7 +63,7 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
         unsafe { start.add(at * LINE).cast::<*mut u8>().write(start.add(next as usize * LINE)) };
     }
     if is_huge {
-        // A kernel that is told to give none takes the advice all the same.
+        // A kernel that is configured to provide none accepts the advice all the same.
         let first = len.div_ceil(HUGE) as u64;
         in_huge_pages((faults()? - before).saturating_sub(first), len)?;
     }

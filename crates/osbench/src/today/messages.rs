@@ -1,4 +1,4 @@
-//! Messages among many tasks: every sender to every receiver, as hackbench does (Zhang, 2004).
+//! Messages among many tasks: every sender sends to every receiver, as in hackbench (Zhang, 2004).
 
 use crate::case::{Case, Op, Scene, wrong};
 use crate::team::{Team, TeamPlan};
@@ -8,15 +8,15 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// Senders, and receivers: one group of half of hackbench's size.
+/// Senders and receivers: one group, half as large as hackbench's.
 const SENDERS: u32 = 10;
 const RECEIVERS: u32 = 10;
 
 /// Bytes of a message, as in hackbench.
 const BYTES: usize = 100;
 
-/// Time of a batch. To begin and to end takes the tasks a millisecond or so in which not all of them work: a message of hackbench's own takes
-/// a fifth longer in runs of 5 ms than in those of 100.
+/// Duration of a batch. Start and end take about a millisecond in which not all tasks work:
+/// hackbench's own time per message is a fifth longer in runs of 5 ms than in runs of 100 ms.
 const BATCH_NS: u64 = 50_000_000;
 
 /// The cases.
@@ -54,7 +54,7 @@ fn operation(scene: &Scene, kind: OsTasks) -> io::Result<Op> {
     })?;
     let timing = scene.timed_by_itself();
     Ok(Box::new(move |count| {
-        // Tasks that wait for each other's processors are the benchmark, and no disturbance.
+        // Tasks waiting for each other's processors are what is measured, not a disturbance.
         timing.set(crate::case::Timing { waited_ns: None, ..team.run(count)? });
         Ok(())
     }))

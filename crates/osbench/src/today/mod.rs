@@ -1,4 +1,5 @@
-//! More of what operating systems do today, measured by the same harness; the paper has no figures for them.
+//! Benchmarks of more recent operating-system features, measured by the same harness; the paper has
+//! no figures for them.
 
 mod fork;
 mod fsync;
@@ -58,7 +59,8 @@ mod tests {
     use crate::process::{Ended, ran};
     use std::io::ErrorKind;
 
-    /// Parts of the names of cases that need another program, another processor or what a kernel need not have, and may say so.
+    /// Parts of the names of cases that may be unavailable: they need another program, another
+    /// processor or an optional kernel feature.
     const MAY_BE_ABSENT: [&str; 7] = [
         "another CPU",
         "fork and exec",
@@ -84,7 +86,7 @@ mod tests {
             let name = name(&case);
             let may_be = match error.kind() {
                 ErrorKind::Unsupported => MAY_BE_ABSENT.iter().any(|part| name.contains(part)),
-                // What measures times of its own gives up where other programs keep the processors.
+                // Self-timing cases give up if other programs keep the processors busy.
                 kind => kind == ErrorKind::TimedOut,
             };
             assert!(may_be, "{name}: {error}");

@@ -1,4 +1,4 @@
-//! `stat` and `rename`: file names without file contents.
+//! `stat` and `rename`: operations on file names alone.
 
 use crate::case::{Case, Op, repeated};
 use ioscape_schema::{Locality, OsRule};

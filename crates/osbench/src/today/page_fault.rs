@@ -1,4 +1,4 @@
-//! Page faults: the first touch of new memory, of huge pages and of a file in the cache.
+//! Page faults: the first touch of new memory, of huge pages and of a cached file.
 
 use super::region::{HUGE, Region, faults, in_huge_pages};
 use crate::case::{Case, Op};
@@ -9,16 +9,17 @@ use rustix::param::page_size;
 use std::fs::{self, File};
 use std::io;
 
-/// Pages mapped at a time, so that mapping costs next to nothing per page.
+/// Pages mapped at a time: enough to make the cost of mapping negligible per page.
 const PAGES: usize = 1024;
 
-/// The same of huge pages.
+/// The same for huge pages.
 const HUGE_PAGES: usize = 4;
 
 /// Bytes of a page on most machines.
 const USUAL: usize = 4 << 10;
 
-/// What is done to a page, by a name that tells its size where that is not the usual one: zeroing or copying another page is other work.
+/// Names an operation on a page, with the page size if it is unusual: zeroing or copying another
+/// size is different work.
 pub(super) fn named(what: &str, page: usize) -> String {
     if page == USUAL { what.to_owned() } else { format!("{what} of {}", Bytes(page as f64)) }
 }
@@ -35,7 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The cases of a file's pages.
+/// The cases on pages of a file.
 pub(crate) fn file_cases(place: (usize, Locality)) -> Vec<Case> {
     let read = "The first read of a page of a mapped file in the file cache; the kernel may map its neighbours with it.";
     let write = "The first write to such a page in a private mapping: the page is copied, as a program's data is when it starts.";
@@ -47,7 +48,7 @@ pub(crate) fn file_cases(place: (usize, Locality)) -> Vec<Case> {
     ]
 }
 
-/// Calls `touch` with numbers of pages that add up to `count`, none above `most`.
+/// Calls `touch` with page counts that add up to `count`, each at most `most`.
 fn in_pieces(
     count: u64,
     most: usize,
@@ -62,12 +63,12 @@ fn in_pieces(
     Ok(())
 }
 
-/// Touches new pages.
+/// Returns an operation that touches new pages.
 pub(super) fn operation() -> io::Result<Op> {
     let page = page_size();
     Ok(Box::new(move |count| {
         in_pieces(count, PAGES, |pages| {
-            // One fault per page is what is counted.
+            // Exactly one fault per page, which is what the value counts.
             Region::new(pages * page, page, Advice::LinuxNoHugepage)?.touch(
                 pages * page,
                 page,
@@ -85,7 +86,7 @@ fn huge_pages() -> io::Result<Op> {
         Ok(region)
     };
     let region = touch(HUGE_PAGES)?;
-    // Once in vain: what reading the count takes itself is in place then.
+    // The first call is discarded: afterwards the memory that reading the count needs is in place.
     faults()?;
     let before = faults()?;
     region.touch(HUGE_PAGES * HUGE, page_size(), true);

@@ -1,4 +1,4 @@
-//! Memory mapped for a benchmark, and unmapped when it is dropped.
+//! Memory mapped for a benchmark and unmapped on drop.
 #![expect(unsafe_code, reason = "maps, touches and unmaps memory of its own")]
 
 use crate::case::{not_here, wrong};
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::ptr;
 
-/// Bytes of a huge page where pages have 4 KiB; no others are tried.
+/// Bytes of a huge page with base pages of 4 KiB; no other size is supported.
 pub(crate) const HUGE: usize = 2 << 20;
 
 /// Mapped memory.
@@ -15,15 +15,16 @@ pub(crate) const HUGE: usize = 2 << 20;
 pub(crate) struct Region {
     base: *mut u8,
     len: usize,
-    /// Where its first byte is that lies at a multiple of the alignment asked for.
+    /// Offset of the first byte with the requested alignment.
     start: usize,
 }
 
 impl Region {
-    /// New memory of `len` bytes aligned to `align`, never touched, with the kernel's advice about huge pages.
+    /// Maps `len` bytes of new, untouched memory aligned to `align`, with advice about huge pages.
     pub(crate) fn new(len: usize, align: usize, advice: Advice) -> io::Result<Self> {
         let whole = len + align;
-        // SAFETY: a new mapping where the kernel chooses overlaps nothing; a kernel without huge pages refuses the advice.
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing; a kernel
+        // without huge pages refuses the advice.
         let base = unsafe {
             let rights = ProtFlags::READ | ProtFlags::WRITE;
             let base = mmap_anonymous(ptr::null_mut(), whole, rights, MapFlags::PRIVATE)?;
@@ -33,9 +34,9 @@ impl Region {
         Ok(Self { base, len: whole, start: base.align_offset(align) })
     }
 
-    /// The first `len` bytes of a file, which nothing else may shorten meanwhile.
+    /// Maps the first `len` bytes of a file, which nothing may shorten meanwhile.
     pub(crate) fn of_file(file: &File, len: usize) -> io::Result<Self> {
-        // SAFETY: as above; stores go to private copies of the pages.
+        // SAFETY: as in `new`; stores go to private copies of the pages.
         let base = unsafe {
             let rights = ProtFlags::READ | ProtFlags::WRITE;
             mmap(ptr::null_mut(), len, rights, MapFlags::PRIVATE, file, 0)?
@@ -43,13 +44,14 @@ impl Region {
         Ok(Self { base: base.cast(), len, start: 0 })
     }
 
-    /// The first aligned byte.
+    /// Returns the first aligned byte.
     pub(crate) fn start(&self) -> *mut u8 {
-        // SAFETY: the alignment was added to the length.
+        // SAFETY: the mapping is longer than requested by the alignment.
         unsafe { self.base.add(self.start) }
     }
 
-    /// Writes, or reads, one byte of each `step` bytes of the first `len`, which must lie within what was asked for.
+    /// Writes or reads one byte in every `step` bytes of the first `len`, which must lie within the
+    /// requested length.
     pub(crate) fn touch(&self, len: usize, step: usize, write: bool) {
         assert!(self.start + len <= self.len, "{len} bytes of {}", self.len);
         for at in (0..len).step_by(step) {
@@ -66,11 +68,12 @@ impl Region {
     }
 }
 
-/// Refuses `len` bytes of memory that were to lie in huge pages and do not, by the faults that touching all of them took beyond the first of each huge
-/// page: ordinary pages, and folios of a size between the two, take at least one more in each.
+/// Refuses `len` bytes that should lie in huge pages but do not. `further` counts the faults of
+/// touching all of it beyond the first in each huge page. Ordinary pages, and folios of
+/// intermediate sizes, take at least one more in each.
 ///
 /// # Errors
-/// The refusal.
+/// The memory is not in huge pages.
 pub(crate) fn in_huge_pages(further: u64, len: usize) -> io::Result<()> {
     let huge_pages = len / HUGE;
     if further < huge_pages as u64 {
@@ -81,20 +84,21 @@ pub(crate) fn in_huge_pages(further: u64, len: usize) -> io::Result<()> {
     )))
 }
 
-/// Page faults of this process so far that needed no I/O.
+/// Returns the page faults of this process so far that needed no I/O.
 ///
 /// # Errors
-/// The kernel does not tell.
+/// The kernel does not report them.
 pub(crate) fn faults() -> io::Result<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The 10th field of proc_pid_stat(5), counted behind the name, which may hold anything.
+    // Field 10 of proc_pid_stat(5), counted from the end of the name, which may contain anything.
     let field = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(7));
     field.and_then(|faults| faults.parse().ok()).ok_or_else(|| wrong("no count of page faults"))
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing points into it any more; failure would leave it in place.
+        // SAFETY: the mapping is ours, and nothing points into it any more; on failure it would
+        // stay mapped.
         let _ = unsafe { munmap(self.base.cast(), self.len) };
     }
 }

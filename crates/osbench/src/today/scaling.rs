@@ -1,8 +1,8 @@
-//! Scaling over processors: one operation by one task, by several at the same time, by as many as there are processors, in the manner
-//! of will-it-scale (Blanchard).
+//! Scaling over processors, in the manner of will-it-scale (Blanchard): one operation performed by
+//! one task, by several concurrently, and by as many as there are processors.
 //!
-//! Tasks share nothing that they could have for themselves: each has its own file, pipe or word. What keeps them from scaling is the
-//! kernel's: locks of a directory or of an address space, counters, caches.
+//! Tasks share nothing avoidable: each has its own file, pipe or word. What limits their scaling is
+//! in the kernel: locks of a directory or of an address space, counters, caches.
 
 use super::{map, page_fault};
 use crate::case::{Case, Op, Scene, not_here, repeated, wrong};
@@ -23,15 +23,15 @@ use std::sync::atomic::AtomicU32;
 /// Name of the benchmark.
 const NAME: &str = "scaling";
 
-/// The operation whose work is that of the size of a page.
+/// The operation whose work depends on the page size.
 const PAGE_FAULT: &str = "page fault";
 
-/// An operation that tasks do at the same time.
+/// An operation that tasks perform concurrently.
 #[derive(Clone, Copy)]
 struct Work {
     name: &'static str,
     teaches: &'static str,
-    /// Whether it waits for locks asleep: as processes, as threads.
+    /// Whether it sleeps while it waits for locks: as processes, as threads.
     sleeps: [bool; 2],
     files: bool,
     make: fn(u32) -> io::Result<Op>,
@@ -96,7 +96,8 @@ const WORKS: [Work; 8] = [
     },
 ];
 
-/// Each operation by each number of tasks, as processes and as threads; those on files only where there is a place for them.
+/// Each operation for each number of tasks, as processes and as threads; those on files only if
+/// there is a place for files.
 pub(crate) fn cases(counts: &[u32], place: Option<(usize, Locality)>) -> Vec<Case> {
     let mut all = Vec::new();
     for work in WORKS.into_iter().filter(|work| !work.files || place.is_some()) {
@@ -113,7 +114,8 @@ pub(crate) fn cases(counts: &[u32], place: Option<(usize, Locality)>) -> Vec<Cas
 }
 
 fn case(work: Work, kind: OsTasks, count: u32) -> Case {
-    // Of several tasks one is nearly always interrupted by the kernel itself, as by its clock: only waiting for other programs counts.
+    // With several tasks, the kernel itself (its clock, for example) nearly always interrupts one,
+    // so only waiting for other programs counts.
     let sleeps = work.sleeps[kind as usize] || count > 1;
     let waiting = if sleeps { Waiting::Queued } else { Waiting::Busy };
     let ready = move |scene: &Scene| {
@@ -149,7 +151,7 @@ fn wake_nobody() -> Op {
     })
 }
 
-/// A byte into `to`, which comes out of `from`.
+/// Writes a byte into `to` and reads it from `from`.
 fn byte(from: impl AsFd + 'static, to: impl AsFd + 'static) -> Op {
     let mut byte = [1];
     repeated(move || {
@@ -160,7 +162,7 @@ fn byte(from: impl AsFd + 'static, to: impl AsFd + 'static) -> Op {
     })
 }
 
-/// A name of the task's own.
+/// Returns a name of the task's own.
 fn own(kind: &str, task: u32) -> io::Result<CString> {
     CString::new(format!("{kind}-{task}")).map_err(io::Error::other)
 }

@@ -1,4 +1,4 @@
-//! A signal to oneself, with a handler.
+//! The cost of a signal to oneself, with a handler.
 #![expect(unsafe_code, reason = "installs a signal handler")]
 
 use crate::case::{Case, Op, wrong};

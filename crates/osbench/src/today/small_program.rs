@@ -1,4 +1,5 @@
-//! A program that does nothing but end: the bytes of an executable made here, so that what `exec` costs is the kernel's part alone.
+//! A minimal program that only exits. Its executable is generated here, so that `exec` costs only
+//! the kernel's part.
 
 use crate::case::not_here;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -22,7 +23,8 @@ const CODE: (u16, &[u8]) =
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const CODE: (u16, &[u8]) = (0, &[]);
 
-/// The executable's bytes: static, one segment, no interpreter; `None` on an architecture that this file has no instructions for.
+/// Returns the executable: static, one segment, no interpreter; `None` if this file has no
+/// instructions for the architecture.
 pub(crate) fn bytes() -> Option<Vec<u8>> {
     let (machine, code) = CODE;
     if code.is_empty() {
@@ -32,7 +34,7 @@ pub(crate) fn bytes() -> Option<Vec<u8>> {
     let len = start + code.len() as u64;
     let mut out = b"\x7fELF\x02\x01\x01".to_vec();
     out.resize(16, 0);
-    // An executable (2) for this machine, version 1, that starts behind its headers.
+    // An executable (2) for this machine, version 1, whose code follows its headers.
     for half in [2, machine] {
         out.extend(half.to_le_bytes());
     }
@@ -44,7 +46,7 @@ pub(crate) fn bytes() -> Option<Vec<u8>> {
     for half in [HEADER as u16, SEGMENT as u16, 1, 0, 0, 0] {
         out.extend(half.to_le_bytes());
     }
-    // One segment to load (1), readable and executable (5), in pages of 64 KB at most.
+    // One loadable segment (1), readable and executable (5), in pages of 64 KB at most.
     for half in [1u32, 5] {
         out.extend(half.to_le_bytes());
     }
@@ -55,16 +57,17 @@ pub(crate) fn bytes() -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The program as a file in memory that may be executed.
+/// Returns the program as an executable file in memory.
 ///
 /// # Errors
-/// There are no instructions for this architecture, no files in memory, or none that may be executed.
+/// This file has no instructions for the architecture, or the system has no files in memory or does
+/// not execute them.
 pub(crate) fn file() -> io::Result<File> {
     let none = || not_here("the small program is written for x86-64 and ARM64 only");
     let bytes = bytes().ok_or_else(none)?;
     let make = |more: MemfdFlags| memfd_create("ioscape-nothing", MemfdFlags::CLOEXEC | more);
     let made = match make(MemfdFlags::EXEC) {
-        // Before Linux 6.3 none has to be asked for: all may be executed.
+        // Kernels before Linux 6.3 do not know the flag: all files in memory are executable.
         Err(Errno::INVAL) => make(MemfdFlags::empty()),
         Err(Errno::ACCESS) => {
             return Err(not_here("this system executes no files in memory (vm.memfd_noexec)"));

@@ -1,4 +1,4 @@
-//! One byte to another process and back through sockets.
+//! The round trip of one byte to another process and back through sockets.
 
 use crate::case::{Case, Op, Scene, repeated, wrong};
 use crate::cswitch::{echo, round_trip};
@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A connection within this machine, without delays for collecting small packets.
+/// Returns a connection within this machine, without delays for collecting small packets.
 fn loopback() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let mine = TcpStream::connect(listener.local_addr()?)?;

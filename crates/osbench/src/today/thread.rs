@@ -1,9 +1,9 @@
-//! What making a thread and waiting for its end costs.
+//! The cost of creating a thread and waiting for its end.
 
 use crate::case::{Case, Op, repeated};
 use std::io;
 
-/// Stack of the threads: the least that does for any of them.
+/// Stack size of the threads: enough for all of them, and no more.
 const STACK: usize = 64 << 10;
 
 /// The only case.

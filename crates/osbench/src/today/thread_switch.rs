@@ -1,4 +1,4 @@
-//! Switching between two threads that wait for each other on a futex.
+//! The cost of switching between two threads that wait for each other on a futex.
 
 use crate::case::{Case, Op, Scene, repeated};
 use crate::cswitch::other;
@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         "Handing over to another thread and back: two switches without a change of address space.";
     let two =
         "The same across processors: the cost of passing a lock from one processor to another.";
-    // On one processor the process's own clock holds both threads.
+    // On one processor, the process's own clock covers both threads.
     let same = |scene: &Scene| Ok(operation(scene.cpu)?.0);
     let apart = |scene: &Scene| {
         let (op, thread) = operation(other(scene)?)?;
@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The turn, shared by both threads; the second thread ends when it is dropped.
+/// The turn, shared by both threads; the second thread ends when this is dropped.
 struct Turns {
     turn: Arc<AtomicU32>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -43,7 +43,7 @@ impl Drop for Turns {
     fn drop(&mut self) {
         hand(&self.turn, OVER);
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing more to tell.
+            // A thread that panicked has nothing more to report.
             let _ = thread.join();
         }
     }
@@ -51,11 +51,11 @@ impl Drop for Turns {
 
 fn hand(turn: &AtomicU32, to: u32) {
     turn.store(to, Ordering::Release);
-    // A waiter that is not asleep sees the new value by itself.
+    // A waiter that is not asleep notices the new value by itself.
     let _ = futex::wake(turn, futex::Flags::PRIVATE, 1);
 }
 
-/// Waits while it is `whose` turn; gives the turn then.
+/// Waits while it is `whose` turn; returns the turn after that.
 fn wait(turn: &AtomicU32, whose: u32) -> u32 {
     loop {
         let now = turn.load(Ordering::Acquire);
@@ -66,15 +66,15 @@ fn wait(turn: &AtomicU32, whose: u32) -> u32 {
     }
 }
 
-/// The operation, and the other thread's number.
+/// Returns the operation, and the other thread's number.
 fn operation(cpu: usize) -> io::Result<(Op, u32)> {
     let turn = Arc::new(AtomicU32::new(MINE));
     let theirs = Arc::clone(&turn);
     let (tell, told) = std::sync::mpsc::channel();
     let thread = builder()?.spawn(move || {
-        // The other end waits for it, so that it is there.
+        // The receiver waits for this, so it exists.
         let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
-        // Without the pin the two would still take turns, and only the result would be another.
+        // Without the pin the two still take turns; only the result differs.
         let _ = pin(cpu);
         while wait(&theirs, MINE) != OVER {
             hand(&theirs, MINE);

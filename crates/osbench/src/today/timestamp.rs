@@ -1,10 +1,11 @@
-//! Reading a clock: without entering the kernel where its clock source allows that, and with a system call.
+//! The cost of reading a clock: without entering the kernel if its clock source allows that, and
+//! with a system call.
 
 use crate::case::{Case, Op, wrong};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::io;
 
-/// The monotonic clock, and that of the thread's processor time.
+/// The cases: the monotonic clock, and the clock of the thread's processor time.
 pub(crate) fn cases() -> Vec<Case> {
     let monotonic = "One timestamp: every timed request takes two. Nearly a system call's time means that the clock source \
          (such as hpet or acpi_pm) cannot be read outside the kernel.";

@@ -1,4 +1,4 @@
-//! A request that does nothing through `io_uring`.
+//! The cost of a no-op request through `io_uring`.
 #![expect(unsafe_code, reason = "submission entries are pushed by pointer-free operations only")]
 
 use crate::case::{Case, Op, not_here, wrong};

@@ -1,4 +1,5 @@
-//! How long it takes until a thread runs that is woken, in percentiles: by another thread, and by a timer.
+//! Percentiles of the latency from waking a thread until it runs: woken by another thread, and by a
+//! timer.
 
 use crate::case::{Case, Op, Scene, Timing, too_late};
 use crate::cswitch::other;
@@ -16,17 +17,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Time that the thread sleeps before it is woken, so that its processor falls idle.
+/// How long the thread sleeps before it is woken, so that its processor becomes idle.
 const PAUSE_NS: u64 = 30_000;
 
 /// Time that the timer is set to.
 const TIMER_NS: i64 = 100_000;
 
-/// Latencies of a batch, added up: some hundreds of them, but whole blocks.
+/// The sum of a batch's latencies: some hundreds of them, rounded to whole blocks.
 const BATCH_NS: u64 = 10_000_000;
 
-/// A percentile, and the latencies among which it is found: so many that five lie beyond it. A process takes six such blocks at least, which for the
-/// 99th percentile is half a second of timers, at some 155 us each, and a quarter of one of threads, at 80.
+/// A percentile, and the number of latencies from which it is taken: enough that five lie beyond
+/// it. A process takes at least six such blocks. For the 99th percentile they take half a second
+/// with timers, at some 155 us each, and a quarter of a second with threads, at 80 us.
 #[derive(Clone, Copy, Debug)]
 struct Percentile {
     name: &'static str,
@@ -40,7 +42,8 @@ const PERCENTILES: [Percentile; 3] = [
     Percentile { name: "p99", share: 0.99, block: 500 },
 ];
 
-/// Longest that a block may take: some times as long as it takes where wake-ups are not late, for the other cases need time as well.
+/// The longest that a block may take: a multiple of its time with prompt wake-ups, because the
+/// other cases need time as well.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// The cases.
@@ -62,14 +65,16 @@ pub(crate) fn cases() -> Vec<Case> {
     all
 }
 
-/// An operation is a whole block, so that a batch of slow ones does not shrink until its percentile is one of a few. A median is made as other
-/// cases' values are; of a high percentile the fastest batches would be no fair picture.
+/// Makes a whole block one operation, so that a batch with slow wake-ups does not shrink to a
+/// percentile of a few. A median is computed like other cases' values. For a high percentile, the
+/// fastest batches would be too favourable.
 fn of(case: Case, Percentile { share, block, .. }: Percentile) -> Case {
     let case = case.across_two().batches_of(BATCH_NS).of_each(block as f64);
     if share > 0.5 { case.by(OsRule::Mean) } else { case }
 }
 
-/// An operation that measures blocks of latencies, each of which may take `patience_ns`; its batch is timed as if each latency had been the percentile.
+/// Returns an operation that measures blocks of latencies, each within `patience_ns`; its batch is
+/// timed as if every latency were the percentile.
 fn percentile(
     timing: Rc<Cell<Timing>>,
     Percentile { share, block, .. }: Percentile,
@@ -94,7 +99,8 @@ fn percentile(
     })
 }
 
-/// The error for a percentile that takes too long: in one process it may be a stall, in all of them it is the machine.
+/// Returns the error for a percentile that takes too long: a stall if it happens in one process,
+/// the machine if in all.
 fn late(block: u64, patience_ns: u64) -> io::Error {
     too_late(&format!(
         "wake-ups are so late here, or other programs keep the processors so busy, that {block} of them, which this percentile takes, take more than {}",
@@ -102,12 +108,12 @@ fn late(block: u64, patience_ns: u64) -> io::Error {
     ))
 }
 
-/// What both threads see.
+/// The state that both threads share.
 #[derive(Debug, Default)]
 struct Bell {
-    /// Counts up for each waking; the last value of all ends the thread.
+    /// Counts the wake-ups; at the last one `over` is set, which ends the thread.
     rung: AtomicU32,
-    /// When the thread last ran; 0 before.
+    /// When the thread last ran; 0 if it has not run yet.
     ran_ns: AtomicU64,
     over: AtomicU32,
 }
@@ -123,7 +129,7 @@ impl Drop for Sleeper {
         self.bell.over.store(1, Ordering::Release);
         ring(&self.bell);
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing more to tell.
+            // A thread that panicked has nothing more to report.
             let _ = thread.join();
         }
     }
@@ -131,11 +137,11 @@ impl Drop for Sleeper {
 
 fn ring(bell: &Bell) {
     bell.rung.fetch_add(1, Ordering::Release);
-    // A thread that is not asleep sees the new value by itself.
+    // A thread that is not asleep notices the new value by itself.
     let _ = futex::wake(&bell.rung, futex::Flags::PRIVATE, 1);
 }
 
-/// Sleeps until the bell rings, notes when it ran, and so on.
+/// Sleeps until the bell rings, records when it ran, and repeats.
 fn sleep(bell: &Bell) {
     let mut seen = 0;
     while bell.over.load(Ordering::Acquire) == 0 {
@@ -155,14 +161,14 @@ fn by_thread(scene: &Scene, one: Percentile) -> io::Result<Op> {
     let theirs = Arc::clone(&bell);
     let (tell, told) = std::sync::mpsc::channel();
     let thread = builder()?.spawn(move || {
-        // The other end waits for it, so that it is there.
+        // The receiver waits for this, so it exists.
         let _ = tell.send(pin(cpu));
         sleep(&theirs);
     })?;
     let sleeper = Sleeper { bell, thread: Some(thread) };
     told.recv().map_err(io::Error::other)??;
-    // It is no partner whose waiting for a processor others caused: that waiting is what is measured. Who else uses its processor is seen by
-    // the time of the processors.
+    // The thread is not registered as a partner, because its waiting for a processor is what is
+    // measured. The processors' counters show whether others use its processor.
     Ok(percentile(scene.timed_by_itself(), one, PATIENCE_NS, move || {
         let bell = &sleeper.bell;
         bell.ran_ns.store(0, Ordering::Relaxed);
@@ -182,12 +188,12 @@ fn by_thread(scene: &Scene, one: Percentile) -> io::Result<Op> {
 }
 
 fn by_timer(scene: &Scene, one: Percentile) -> io::Result<Op> {
-    // Else the kernel may be 50 us late to save energy.
+    // Otherwise the kernel may be 50 us late to save energy.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let asked = Timespec { tv_sec: 0, tv_nsec: TIMER_NS };
     Ok(percentile(scene.timed_by_itself(), one, PATIENCE_NS, move || {
         let begun = monotonic_ns();
-        // An interrupted sleep is a short one, which counts as no latency.
+        // An interrupted sleep is short and counts as zero latency.
         let _ = clock_nanosleep_relative(ClockId::Monotonic, &asked);
         Ok((monotonic_ns() - begun).saturating_sub(TIMER_NS.unsigned_abs()))
     }))
@@ -198,7 +204,7 @@ mod tests {
     use super::*;
     use crate::case::not_here;
 
-    /// Latencies of 10 us, of which every fiftieth is of 1 ms.
+    /// Returns latencies of 10 us, every fiftieth of which is 1 ms.
     fn script() -> impl FnMut() -> io::Result<u64> {
         let mut next = 0;
         move || {
@@ -228,7 +234,7 @@ mod tests {
             let case = of(Case::new("x", "y", "", |_| Err(not_here("no"))), one);
             case.value(timing.get().passed_ns as f64)
         };
-        // The least batch there is holds latencies beyond the percentile, be they long or short.
+        // Even the smallest batch holds latencies beyond the percentile, whether long or short.
         assert_eq!(PERCENTILES.map(value), [10_000.0, 10_000.0, 1_000_000.0]);
         for one in PERCENTILES {
             assert!(one.block as f64 * (1.0 - one.share) > 4.9, "{one:?}");

@@ -1,29 +1,35 @@
-//! Whose cache ends at a border that several clients found together: the clients' own, or one behind them.
+//! Decides whose cache ends at a border that several clients found: the clients' own, or one behind
+//! them.
 
 use super::measured::number;
 use crate::text::NONE;
 use ioscape_schema::{Border, BorderOperation, Evaluation, LevelCount, Measurement, Point};
 
-/// A set with at least this share in the clients' caches stays in them.
+/// A set counts as cached by the clients if at least this share is in their caches.
 const STAYS: f64 = 0.9;
-/// A fall this much deeper than the clients' own misses explain has another cause.
+/// A fall deeper by this factor than the clients' own misses explain has another cause.
 const DEEPER: f64 = 1.5;
-/// The first set behind a border that tells: a cache as large as the border holds 0.8 of it.
+/// The smallest set beyond a border that can decide, relative to it: a cache as large as the border
+/// holds 0.8 of such a set.
 const BEHIND: f64 = 1.25;
 
-/// Where the cache is that ends at a border.
+/// The owner of the cache that ends at a border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// In the clients: throughput falls where the set no longer stays in their caches, and what stays is as large as the border.
+    /// The clients: throughput falls where the set outgrows their caches, which hold as much as the
+    /// border.
     Clients,
-    /// Behind the clients, as in the server: their caches take no part, or their misses explain less than the fall.
+    /// A machine behind the clients, such as the server: their caches play no part, or their misses
+    /// explain less than the fall.
     Behind,
-    /// Neither follows from what the clients' kernels said.
+    /// The residency that the clients' kernels reported does not tell.
     Untold,
 }
 
 impl Whose {
-    /// Whose cache ends at `border`; `None` of an evaluation by one machine, and of a border within memory.
+    /// The owner of the cache that ends at `border`.
+    ///
+    /// `None` for an evaluation by one machine, and for a border within memory.
     pub fn of(evaluation: &Evaluation, border: &Border) -> Option<Self> {
         number(evaluation)?;
         if border.in_memory {
@@ -35,7 +41,7 @@ impl Whose {
         Some(by_residency(evaluation, border).unwrap_or(Self::Untold))
     }
 
-    /// The words in tables.
+    /// The wording in tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Clients => "the clients' own",
@@ -44,7 +50,7 @@ impl Whose {
         }
     }
 
-    /// What stands behind a border's size in a figure.
+    /// The remark after a border's size in a figure.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Clients => " (clients)",
@@ -54,7 +60,7 @@ impl Whose {
     }
 }
 
-/// Whose cache ends at a border, in the words of a table.
+/// The owner of the cache that ends at a border, as worded in tables.
 pub fn whose_cache(evaluation: &Evaluation, border: &Border) -> &'static str {
     Whose::of(evaluation, border).map_or(NONE, Whose::words)
 }
@@ -74,12 +80,12 @@ fn by_residency(evaluation: &Evaluation, border: &Border) -> Option<Whose> {
         return (*after < STAYS && is_as_large).then_some(Whose::Clients);
     }
     let least = told.iter().filter(|(size, _)| *size >= far).map(|one| one.1).fold(1.0, f64::min);
-    // Random reads are as fast as their misses are rare, if what the misses meet stays the same.
+    // Random reads slow down in proportion to their misses, if a miss always costs the same.
     let is_deeper = border.ratio > DEEPER * (1.0 - least) / (1.0 - before);
     (border.operation == BorderOperation::Read && is_deeper).then_some(Whose::Behind)
 }
 
-/// Size of the set, and the share of it that the clients' caches held after an undisturbed run.
+/// The size of the set, and the share of it in the clients' caches after an undisturbed run.
 fn resident(point: &Point) -> Option<(f64, f64)> {
     let Measurement { disturbed, witness, resident_frac, .. } = &point.measurement;
     let share = witness.resident_frac.map(|[_, after]| after).or(*resident_frac);

@@ -1,5 +1,6 @@
-//! What an evaluation by several clients holds beside the curves of their sum: the sum against their number, what each one had,
-//! how evenly, and who straggled.
+//! What an evaluation by several clients shows in addition to the curves of their sum.
+//!
+//! This is the sum against their number, the throughput of each client, fairness, and stragglers.
 
 use super::measured::measurements;
 use crate::curve::{Curve, SEPARATOR};
@@ -14,10 +15,12 @@ use std::collections::BTreeMap;
 
 /// The curve's name in result files.
 pub const NAME: &str = "client_num";
-/// What its horizontal axis is called.
+/// The label of its horizontal axis.
 pub const AXIS: &str = "clients (client_num)";
 
-/// A quantity of all clients together against their number, one line per region; `None` without such a curve.
+/// A quantity of all clients together against their number, with one line per region.
+///
+/// `None` without such a curve.
 pub fn together(evaluation: &Evaluation, quantity: Quantity) -> Option<Chart> {
     let lines = evaluation.regions.iter().enumerate().flat_map(|(index, region)| {
         let (name, class) = (&*inert(&region.name), &*region_class(index));
@@ -45,7 +48,9 @@ fn with_axis(mut chart: Chart) -> Option<Chart> {
     chart.has_points().then(|| chart.with_y_scale(Scale::Log10))
 }
 
-/// Throughput of every single client against how many there were, one colour per region; who straggles is a diamond.
+/// The throughput of each client against the number of clients, with one colour per region.
+///
+/// Stragglers are diamonds.
 pub fn each(evaluation: &Evaluation) -> Option<Chart> {
     let mut series: Vec<Series> = Vec::new();
     let mut slow = Vec::new();
@@ -58,7 +63,7 @@ pub fn each(evaluation: &Evaluation) -> Option<Chart> {
         slow.extend(straggling.into_iter().map(|(_, mark)| mark));
         let marks: Vec<Mark> = others.into_iter().map(|(_, mark)| mark).collect();
         let (name, class) = (inert(&region.name), region_class(index));
-        // A diamond is a straggler.
+        // Diamonds, the fourth shape, are reserved for stragglers.
         series.push(Series::new(name, class, Shape::nth(index % 3), Drawn::Points, marks));
     }
     sort_by_number(&mut slow, |one| one.x);
@@ -80,7 +85,9 @@ fn mark(region: &Region, client: &Client, x: f64) -> Mark {
     Mark { x, y, range: [low, high], doubtful: false, title }
 }
 
-/// What of a region tells how evenly clients were served: its curve over their number, or else its focal point.
+/// The measurements of a region that tell how evenly clients were served.
+///
+/// They come from the curve over the number of clients or, without one, from the focal point.
 fn shown(region: &Region) -> Vec<(&Region, &Measurement, &Clients)> {
     let curve = region.curves.client_num.iter();
     let focal = figures::focal_point(region).filter(|_| region.curves.client_num.is_empty());
@@ -88,13 +95,13 @@ fn shown(region: &Region) -> Vec<(&Region, &Measurement, &Clients)> {
     all.filter_map(|one| Some((region, one, one.clients.as_ref()?))).collect()
 }
 
-/// The clients of a region's point with most of them.
+/// The clients of a region's point with the most clients.
 pub fn all_together(region: &Region) -> Option<&Clients> {
     let clients = shown(region).into_iter().map(|(_, _, clients)| clients);
     clients.max_by_key(|clients| clients.each.len())
 }
 
-/// Heads of the table of how evenly clients were served.
+/// The column heads of the table of how evenly clients were served.
 pub const EVENNESS: [&str; 7] =
     ["Region", "Clients", "Together", "Least", "Greatest", "Fairness", "Began apart"];
 
@@ -116,7 +123,7 @@ pub fn evenness(evaluation: &Evaluation) -> Vec<Vec<String>> {
     all.map(row).collect()
 }
 
-/// How far apart clients began, as well as their clocks tell.
+/// How far apart the clients started, as precisely as their clocks tell.
 fn apart(clients: &Clients) -> String {
     if clients.each.len() < 2 {
         return none();
@@ -125,11 +132,12 @@ fn apart(clients: &Clients) -> String {
     format!("{} (within {})", Nanos(skew as f64), Nanos(error as f64))
 }
 
-/// What is said below every table of evenness.
+/// The note below every table of evenness.
 pub const EVENNESS_NOTE: &str = "Least and greatest: a client's throughput over the mean client's. Fairness: Jain's index, 1 when all are \
                                  equal. Began apart: first to last beginning, and by how much the clocks may be wrong.";
 
-/// Who straggled and how often, in sentences; the number of measurements alone where nobody did.
+/// Which clients straggled and how often, in sentences; only the number of measurements if none
+/// did.
 pub fn stragglers(evaluation: &Evaluation) -> Vec<String> {
     let all = measurements(evaluation);
     let together = all.iter().filter(|(_, clients)| clients.each.len() > 1);

@@ -1,14 +1,16 @@
-//! What several clients measured together, and how many they were.
+//! The measurements that several clients made together, and the number of clients.
 
 use ioscape_schema::{Clients, Evaluation, Measurement, Parameter, Point, Region};
 
-/// How many clients an evaluation was of; `None` of one machine.
+/// The number of clients of an evaluation; `None` for a single machine.
 pub fn number(evaluation: &Evaluation) -> Option<usize> {
     let sizes = measurements(evaluation).into_iter().map(|(_, clients)| clients.each.len());
     sizes.max().filter(|number| *number > 1)
 }
 
-/// Every measurement that clients made together, with who they were. The points of an evaluation without its log stand for all.
+/// Every measurement that clients made together, with those clients.
+///
+/// If an evaluation has no log, its points are used instead.
 pub fn measurements(evaluation: &Evaluation) -> Vec<(&Measurement, &Clients)> {
     let regions = || evaluation.regions.iter();
     let of_number = regions().flat_map(|region| &region.curves.client_num);

@@ -1,5 +1,7 @@
-//! How evenly the clients of a run were served, for every format: a sentence, and who had what. What an evaluation by several
-//! clients holds beside its curves is in the files below.
+//! How evenly the clients of a run were served, for every format: a sentence, and the share of
+//! each.
+//!
+//! The submodules are about evaluations by several clients.
 
 pub mod borders;
 pub mod curve;
@@ -12,14 +14,15 @@ use crate::text::{esc, none};
 use ioscape_schema::units::{Nanos, Rate};
 use ioscape_schema::{Client, Clients, Evaluation};
 
-/// What the response times of several clients are, said wherever clients are told.
+/// What the response times of several clients mean; shown wherever clients are.
 pub const TIMES_NOTE: &str = "Mean response times are of all requests; medians and percentiles are those of the client with the longest.";
 
-/// Heads of the table of clients.
+/// The column heads of the table of clients.
 const HEAD: [&str; 4] = ["Client", "Host", "Throughput", "Mean response time"];
 
-/// The clients at each region's focal vector, all of them at once: name, host, and the throughput of each in every region where it is
-/// known.
+/// The clients at each region's focal vector, when all of them ran at once.
+///
+/// A row has a client's name, its host, and its throughput in every region where it is known.
 pub fn by_region(evaluation: &Evaluation) -> Vec<Vec<String>> {
     let regions = || evaluation.regions.iter();
     let at: Vec<Option<&Clients>> = regions().map(curve::all_together).collect();
@@ -40,7 +43,7 @@ pub fn by_region(evaluation: &Evaluation) -> Vec<Vec<String>> {
     most.each.iter().map(row).collect()
 }
 
-/// Heads of that table.
+/// The column heads for [`by_region`].
 pub fn by_region_head(evaluation: &Evaluation) -> Vec<&str> {
     let regions = evaluation.regions.iter().map(|region| region.name.as_str());
     ["Client", "Host"].into_iter().chain(regions).collect()
@@ -65,7 +68,7 @@ fn sentence(clients: &Clients) -> String {
     )
 }
 
-/// As text, under `name` where there are several runs; empty where one machine measured.
+/// The clients as text, under `name` if there are several runs; empty if one machine measured.
 pub fn text(clients: Option<&Clients>, name: &str, style: &Style) -> String {
     let Some(clients) = clients else { return String::new() };
     let sentence = format!("Clients{name}: {}", sentence(clients));
@@ -74,7 +77,7 @@ pub fn text(clients: Option<&Clients>, name: &str, style: &Style) -> String {
     format!("\n{}{shown}", style.paragraph("", "  ", &sentence))
 }
 
-/// On the page; empty where one machine measured.
+/// The clients as part of the page; empty if one machine measured.
 pub fn html(clients: Option<&Clients>, name: &str) -> String {
     let Some(clients) = clients else { return String::new() };
     let rows = html_table("", &HEAD, clients.each.iter().map(cells));

@@ -6,7 +6,9 @@ use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, CampaignRow, 
 const HEADER: &str = "place,method,file_system,round,bytes,elapsed_s,throughput_bytes_per_s,operations,cpu_s,fragments,\
 response_p50_ns,response_p99_ns,response_max_ns,fsync_p50_ns,fsync_p99_ns,fsync_max_ns,impossible";
 
-/// Every run of every cell, behind the parameters that vary; a cell that cannot be measured has one row, which says why.
+/// Every run of every cell, after the parameters that vary.
+///
+/// A cell that cannot be measured has one row, which says why.
 pub fn runs(campaign: &CampaignResult) -> String {
     let settings = campaign.rows.first().map_or(&[][..], |row| &row.settings);
     let names = settings.iter().map(|setting| setting.name.as_str());

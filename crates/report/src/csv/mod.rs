@@ -1,4 +1,4 @@
-//! Comma-separated values: the rows of measured points, and of what models say.
+//! Comma-separated values of measured points and of models' results.
 
 pub mod campaign;
 pub mod models;

@@ -1,20 +1,22 @@
-//! What models say, as comma-separated values: a row per prediction, comparison, or workload of a validation.
+//! Results of models as comma-separated values: a row per prediction, comparison, or validated
+//! workload.
 
 use super::rows::{WORKLOAD, line, number};
 use crate::columns::{Column, fields, heads};
-use crate::text::{row_name, verdict};
+use crate::text::verdict;
 use ioscape_schema::{
     ApplicationForecast, Comparison, MeasuredComparison, MeasuredRow, Prediction, Validation,
     ValidationPoint,
 };
 use std::collections::BTreeMap;
 
-/// An end of an interval, or nothing where there is none.
+/// An end of an interval, or an empty field if there is no interval.
 fn end(both: Option<[f64; 2]>, which: usize) -> String {
     number(both.map(|both| both[which]))
 }
 
-/// What only an application has: what the caches hold of what it reads, what storage gets of what it writes, and the memory that it needs.
+/// Columns for applications only: how much of their reads the caches hold, how much of their writes
+/// reaches storage, and the memory that they need.
 const APPLICATION: [Column<ApplicationForecast>; 10] = [
     ("elapsed_s", |one| one.elapsed_s.to_string()),
     ("read_hit_frac", |one| one.read_hit_frac.to_string()),
@@ -34,7 +36,7 @@ fn memory_interval(one: &ApplicationForecast) -> Option<[f64; 2]> {
     one.memory.as_ref()?.for_90_percent_interval90
 }
 
-/// The low end of the memory; empty where it is not above the least that was looked at, since less may do too.
+/// The low end of the memory needed; empty if it is the smallest size considered: less may do too.
 fn least_memory(one: &ApplicationForecast) -> String {
     let is_told = |low: &f64| one.memory.as_ref().is_some_and(|memory| !memory.is_least(*low));
     number(memory_interval(one).map(|[low, _]| low).filter(is_told))
@@ -52,7 +54,7 @@ const PREDICTED: [Column<Prediction>; 9] = [
     ("extrapolated", |one| one.extrapolated.to_string()),
 ];
 
-/// A row per workload and system; the last fields are empty but for an application.
+/// A row per workload and system; the last fields are empty except for an application.
 pub fn predictions(all: &[Prediction]) -> String {
     let mut out = line(heads(&PREDICTED).chain(heads(&WORKLOAD)).chain(heads(&APPLICATION)));
     for one in all {
@@ -84,17 +86,17 @@ fn of_comparison(one: &Comparison) -> impl Iterator<Item = String> {
     fields(&COMPARED, one).chain(fields(&WORKLOAD, &one.workload))
 }
 
-/// A row per workload and pair of systems; fields about prices are empty without prices.
+/// A row per workload and pair of systems; price fields are empty without prices.
 pub fn comparison(all: &[Comparison]) -> String {
     let rows = all.iter().map(|one| line(of_comparison(one)));
     line(heads(&COMPARED).chain(heads(&WORKLOAD))) + &rows.collect::<String>()
 }
 
-/// A column of measured rows, of which each belongs to a comparison.
+/// A column of measured rows, each of which belongs to a comparison.
 type MeasuredColumn = (&'static str, fn(&MeasuredComparison, &MeasuredRow) -> String);
 
 const MEASURED: [MeasuredColumn; 12] = [
-    ("name", |_, row| row_name(row)),
+    ("name", |_, row| row.name.clone().unwrap_or_default()),
     ("system", |one, _| one.systems[0].clone()),
     ("other_system", |one, _| one.systems[1].clone()),
     ("metric", |_, row| row.metric.word().to_owned()),
@@ -108,19 +110,34 @@ const MEASURED: [MeasuredColumn; 12] = [
     ("verdict", |_, row| row.verdict.words().to_owned()),
 ];
 
-/// A row per measured row and pair of systems.
+/// A row per measured row and pair of systems; the last fields are empty for a row without a
+/// workload.
 pub fn measured(all: &[MeasuredComparison]) -> String {
-    let mut out = line(MEASURED.map(|(name, _)| name));
+    let columns: Vec<&'static str> =
+        MEASURED.map(|(name, _)| name).into_iter().chain(heads(&WORKLOAD)).collect();
+    let mut out = line(&columns);
     for one in all {
-        for row in &one.rows {
-            out += &line(MEASURED.map(|(_, field)| field(one, row)));
-        }
+        out += &one
+            .rows
+            .iter()
+            .map(|row| of_columns(&columns, &of_measured(one, row)))
+            .collect::<String>();
     }
     out
 }
 
-/// Both: what is predicted with its verdict, then what was measured. Behind the columns of predictions stand which of the two a row is, `how`,
-/// and the columns that only measured rows have; what a row has no value for is empty.
+fn of_measured(one: &MeasuredComparison, row: &MeasuredRow) -> Cells {
+    let mut cells = Cells::from(MEASURED.map(|(name, field)| (name, field(one, row))));
+    if let Some(workload) = &row.workload {
+        cells.extend(heads(&WORKLOAD).zip(fields(&WORKLOAD, workload)));
+    }
+    cells
+}
+
+/// Predicted rows with their verdicts, then measured rows.
+///
+/// After the columns of predictions come `how`, which tells the two kinds of rows apart, and the
+/// columns that only measured rows have. Fields without a value are empty.
 pub fn predicted_and_measured(all: &[Comparison], measured: &[MeasuredComparison]) -> String {
     let compared = || heads(&COMPARED).chain(heads(&WORKLOAD));
     let further = MEASURED.map(|(name, _)| name).into_iter();
@@ -135,21 +152,18 @@ pub fn predicted_and_measured(all: &[Comparison], measured: &[MeasuredComparison
     }
     for one in measured {
         for row in &one.rows {
-            let mut cells = Cells::from(MEASURED.map(|(name, field)| (name, field(one, row))));
+            let mut cells = of_measured(one, row);
             cells.insert("how", "measured".to_owned());
-            if let Some(workload) = &row.workload {
-                cells.extend(heads(&WORKLOAD).zip(fields(&WORKLOAD, workload)));
-            }
             out += &of_columns(&columns, &cells);
         }
     }
     out
 }
 
-/// Fields by their columns.
+/// Fields by column name.
 type Cells = BTreeMap<&'static str, String>;
 
-/// A line of the fields in these columns.
+/// A line with the fields of these columns.
 fn of_columns(columns: &[&'static str], cells: &Cells) -> String {
     line(columns.iter().map(|column| cells.get(column).map_or("", String::as_str)))
 }
@@ -167,8 +181,10 @@ const VALIDATED: [Column<ValidationPoint>; 7] = [
     ("region", |one| one.prediction.region.clone()),
 ];
 
-/// A row per workload; `rounds` holds every measurement, separated by spaces, and behind the workload stands what each other
-/// model predicts.
+/// A row per workload.
+///
+/// `rounds` holds every measurement, separated by spaces. The predictions of the other models
+/// follow the columns of the workload.
 pub fn validation(validation: &Validation) -> String {
     let others: Vec<&String> =
         validation.points.first().map(|point| point.models.keys().collect()).unwrap_or_default();

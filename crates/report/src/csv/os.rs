@@ -1,4 +1,4 @@
-//! Micro-benchmarks of the operating system as comma-separated values: a row per case.
+//! Operating-system micro-benchmarks as comma-separated values: a row per case.
 
 use super::rows::{line, number};
 use crate::os::rule;
@@ -7,7 +7,10 @@ use ioscape_schema::{OsBenchmark, OsResults, OsUnit};
 const HEADER: &str = "benchmark,case,place,value,unit,ci95_low,ci95_high,mips_relative,rule,clean_frac,run_delay_frac,\
 other_cpus,throttled_frac,slowed_frac,processes,set_aside,not_measured";
 
-/// Every case; `processes` and `set_aside` hold the number of every process that counts and of every other one, separated by spaces.
+/// A row for every case.
+///
+/// `processes` and `set_aside` hold the values of the processes that count and of those that do
+/// not, separated by spaces.
 pub fn results(results: &OsResults) -> String {
     let rows = results.benchmarks.iter().map(row);
     format!("{HEADER}\n") + &rows.collect::<String>()

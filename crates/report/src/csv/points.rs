@@ -24,7 +24,7 @@ pub fn measurements(all: &[Measurement]) -> String {
     out
 }
 
-/// Every point of an evaluation, of each of its accesses.
+/// Every point of every access of an evaluation.
 pub fn evaluation(evaluation: &Evaluation) -> String {
     let mut table = none();
     evaluation.each_access().for_each(|one| with_one_access(&mut table, one));

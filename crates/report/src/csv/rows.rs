@@ -4,7 +4,7 @@ use crate::columns::Column;
 use crate::text::inert;
 use ioscape_schema::{ResponseTime, Workload};
 
-/// The workload's own columns.
+/// The columns of a workload.
 pub const WORKLOAD: [Column<Workload>; 10] = [
     ("unique_bytes", |one| one.unique_bytes.to_string()),
     ("size_mean", |one| one.size_mean.to_string()),
@@ -18,12 +18,12 @@ pub const WORKLOAD: [Column<Workload>; 10] = [
     ("workers", |one| one.workers.to_string()),
 ];
 
-/// A number, or nothing where there is none.
+/// A number, or an empty field if there is none.
 pub fn number<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// Median, 99th percentile and greatest of response times, or three empty fields.
+/// The median, 99th percentile and maximum of response times, or three empty fields.
 pub fn of_times(times: Option<ResponseTime>) -> [String; 3] {
     [times.map(|t| t.p50), times.map(|t| t.p99), times.map(|t| t.max)].map(number)
 }
@@ -34,7 +34,8 @@ pub fn line<S: AsRef<str>>(fields: impl IntoIterator<Item = S>) -> String {
     fields.join(",") + "\n"
 }
 
-/// A field, in quotes where it needs them, and behind an apostrophe where a spreadsheet would take it for a formula.
+/// A field, quoted if necessary, and after an apostrophe if a spreadsheet would run it as a
+/// formula.
 fn field(text: &str) -> String {
     let mut text = inert(text).into_owned();
     if is_formula(&text) {
@@ -43,8 +44,9 @@ fn field(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// Whether a spreadsheet may carry the text out: a name from outside. A figure with a sign, and perhaps a unit or an interval behind it, is
-/// no such text as long as nothing in it is called.
+/// Whether a spreadsheet might run the text, such as a name from outside, as a formula.
+///
+/// A signed number is harmless, even followed by a unit or an interval, unless it contains a call.
 fn is_formula(text: &str) -> bool {
     let Some(behind) = text.strip_prefix(['+', '-']).filter(|behind| !behind.is_empty()) else {
         return text.starts_with(['=', '@']);

@@ -6,7 +6,7 @@ use ioscape_schema::{VxFigures, VxFile, Vxbench};
 const HEADER: &str = "run,file,path,ios,bytes,elapsed_s,throughput_bytes_per_s,cpu_user_s,cpu_system_s,cpu_split_told,\
 response_p50_ns,response_p99_ns,response_max_ns,fsync_p50_ns,fsync_p99_ns,fsync_max_ns,size_bytes,extents,reservation_s";
 
-/// Every file of every run, numbered from 1, and the total of a run behind its files.
+/// Every file of every run, numbered from 1, and the total of each run after its files.
 pub fn files(vxbench: &Vxbench) -> String {
     let mut out = format!("{HEADER}\n");
     for (number, run) in (1..).zip(&vxbench.runs) {

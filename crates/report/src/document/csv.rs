@@ -3,13 +3,16 @@
 use crate::outcome::{self, render::Render};
 use ioscape_schema::Document;
 
-/// All points of the document, one row each under a header; `None` of a kind of result that has no rows of its own.
+/// All points of the document, one row each under a header; `None` for a kind of result without
+/// rows.
 ///
-/// `curve` is `run` (one row per job of `ioscape run`), `mixed`, `read` or `write` (against `unique_bytes`),
-/// `region` (the four curves of a region) or `all_parameters`; `rounds` holds the throughput of every round,
-/// separated by spaces. Predictions, comparisons, validations, micro-benchmarks, campaigns, runs of `vxbench` and simulations have rows of
-/// these instead, under a header of their own; of a comparison that holds both, `how` tells whether a row is predicted or measured. Numbers are
-/// in full precision, in the units that the JSON has.
+/// `curve` is `run` (one row per job of `ioscape run`), `mixed`, `read` or `write` (against
+/// `unique_bytes`), `region` (the curves of a region) or `all_parameters`. `rounds` holds the
+/// throughput of every round, separated by spaces.
+///
+/// Predictions, comparisons, validations, micro-benchmarks, campaigns, runs of `vxbench` and
+/// simulations have rows and a header of their own. In a comparison, `how` tells whether a row is
+/// predicted or measured. Numbers have full precision, in the units of the JSON.
 pub fn csv(document: &Document) -> Option<String> {
     outcome::of(document).and_then(Render::csv)
 }
@@ -18,7 +21,7 @@ pub fn csv(document: &Document) -> Option<String> {
 mod tests {
     use super::csv;
     use crate::sample;
-    use ioscape_schema::Verdict;
+    use ioscape_schema::{Outcome, Verdict};
 
     #[test]
     fn every_row_has_as_many_fields_as_its_header() {
@@ -31,13 +34,29 @@ mod tests {
         ] {
             let text = csv(&document).expect("rows");
             let lines: Vec<&str> = text.lines().collect();
-            // Outside of quotes.
+            // Commas outside quotes.
             let commas = |part: &str| part.matches(',').count();
             let count = |line: &str| line.split('"').step_by(2).map(commas).sum::<usize>();
             assert!(lines.len() > 1, "{text}");
             assert!(lines[0].split(',').any(|name| name == column), "{text}");
             assert!(lines.iter().all(|line| count(line) == count(lines[0])), "{text}");
         }
+    }
+
+    /// Once, the name column also held the workload in words, so it could not be joined with other
+    /// tables.
+    #[test]
+    fn a_measured_row_has_its_name_alone_and_its_workload_in_columns() {
+        let mut document = sample::compared();
+        let Some(Outcome::Comparison(found)) = &mut document.outcome else { panic!("one") };
+        found.comparison.clear();
+        let row = found.measured[0].rows[1].clone();
+        let text = csv(&document).expect("rows");
+        let fields: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(Some(fields[2][0]), row.name.as_deref(), "{text}");
+        let at = fields[0].iter().position(|name| *name == "unique_bytes").expect("a column");
+        let known = row.workload.expect("one").unique_bytes.to_string();
+        assert_eq!([fields[2][at], fields[3][at]], [known.as_str(), ""], "{text}");
     }
 
     #[test]

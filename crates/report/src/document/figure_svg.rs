@@ -1,4 +1,4 @@
-//! Any figure of a page as one picture that stands alone.
+//! Extracts any figure of a page as a standalone picture.
 
 use super::key::{self, EDGE};
 use super::svg::sheet;
@@ -6,21 +6,23 @@ use crate::html::figure::class_of;
 use crate::quantity::Quantity;
 use std::fmt::Write as _;
 
-/// Where the charts begin, below heading and a legend of one row.
+/// Where the charts begin, below the heading and a legend of one row.
 const TOP: f64 = 84.0;
-/// Between two charts.
+/// The gap between two charts.
 const GAP: f64 = 16.0;
 /// How a figure begins on the page; its name follows.
 const FIGURE: &str = r#"<figure id="figure-"#;
 
-/// The names of the figures on a page of ours, in their order.
+/// The names of the figures on a page of ours, in order.
 pub fn figure_names(page: &str) -> Vec<String> {
     let names = page.split(FIGURE).skip(1).filter_map(|rest| rest.split('"').next());
     names.map(str::to_owned).collect()
 }
 
-/// The figure of this name as a page of ours shows it at first, for `quantity` where that can be chosen, as a standalone SVG with
-/// a background and both themes; `None` if the page has no such figure.
+/// The figure with this name as a standalone SVG; `None` if the page has no such figure.
+///
+/// It shows the figure as the page does initially, or with `quantity` if the page offers that
+/// choice. It has a background and both themes.
 pub fn figure_svg(page: &str, name: &str, quantity: Quantity) -> Option<String> {
     let figure = between(page, &format!("{FIGURE}{name}\""), "</figure>")?;
     let heading = between(figure, "<h3>", "<a ").or_else(|| between(figure, "<h3>", "</h3>"));
@@ -39,7 +41,7 @@ pub fn figure_svg(page: &str, name: &str, quantity: Quantity) -> Option<String> 
     Some(out + &key + &placed + "</svg>\n")
 }
 
-/// HTML without what it says for quantities that are not shown.
+/// Removes the parts of the HTML that are about other quantities than the one shown.
 fn of_quantity(html: &str, shown: Quantity) -> String {
     let mut out = html.to_owned();
     for other in Quantity::ALL.into_iter().filter(|quantity| *quantity != shown) {
@@ -51,13 +53,13 @@ fn of_quantity(html: &str, shown: Quantity) -> String {
     out
 }
 
-/// What stands between two marks, the first of each.
+/// The text between the first occurrence of `from` and the next one of `to`.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(from)?;
     Some(rest.split_once(to)?.0)
 }
 
-/// What is shown for the first of the scales that a reader can choose from.
+/// The part of the view for the first of the scales that a reader can choose from.
 fn first_scale(view: &str) -> &str {
     let mark = r#"<div class="y-"#;
     let rest = view.split_once(mark).map_or(view, |(_, rest)| rest);
@@ -66,13 +68,13 @@ fn first_scale(view: &str) -> &str {
 
 /// A chart with its size.
 struct Placed<'a> {
-    /// What follows `<svg `.
+    /// The text after `<svg `.
     text: &'a str,
     width: f64,
     height: f64,
 }
 
-/// The charts of a figure, without those for narrow screens and the swatches of legends.
+/// The charts of a figure, without the variants for narrow screens and the swatches of legends.
 fn charts(view: &str) -> Vec<Placed<'_>> {
     let all = view.split("<svg ").skip(1).filter_map(|rest| {
         let (text, _) = rest.split_once("</svg>")?;
@@ -87,9 +89,10 @@ fn charts(view: &str) -> Vec<Placed<'_>> {
     all.collect()
 }
 
-/// The charts from `top` on in as many columns as there is room for, and the size of them all.
+/// Arranges the charts from `top` down, in as many columns as fit; also returns the size of the
+/// whole.
 fn arranged(charts: &[Placed<'_>], top: f64) -> (String, f64, f64) {
-    // Four of the smallest beside one another, as on the page.
+    // Room for four of the smallest charts side by side, as on the page.
     const MOST: f64 = 1100.0;
     let (mut x, mut y, mut row, mut wide) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
     let mut out = String::new();
@@ -109,7 +112,7 @@ fn arranged(charts: &[Placed<'_>], top: f64) -> (String, f64, f64) {
     (out, wide, y + row)
 }
 
-/// Names of the series and their signs, as the legend has them.
+/// The names of the series and their signs, as in the legend.
 fn names(legend: &str) -> Vec<(&str, &str)> {
     let items = legend.split(r#"<li data-name=""#).skip(1);
     items
@@ -117,7 +120,7 @@ fn names(legend: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The text of HTML without its tags.
+/// Removes the tags from HTML.
 pub(super) fn without_tags(html: &str) -> String {
     let mut out = String::new();
     let mut is_tag = false;

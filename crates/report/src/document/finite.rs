@@ -1,4 +1,4 @@
-//! Finds the first number in a value that is not finite: JSON cannot hold it, and `null` would hide it.
+//! Finds the first number that is not finite: JSON cannot hold it, and `null` would hide it.
 
 use serde::ser::{self, Serialize};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
     "the result cannot be written: {place} is not a finite number; this is a fault of ioscape, please report it"
 )]
 pub struct NotFinite {
-    /// Path of the field, or what a type itself objected to.
+    /// Path of the field, or the error message of a type's own serializer.
     pub place: String,
 }
 
@@ -19,10 +19,11 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// Visits every number of `value`, in the order in which it would be written.
+/// Visits every number of `value` in the order in which it would be written.
 ///
 /// # Errors
-/// The first number that is not finite, by its path such as `evaluation.regions[1].focal.read_frac`.
+/// The path of the first number that is not finite, such as
+/// `evaluation.regions[1].focal.read_frac`.
 pub fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotFinite> {
     value.serialize(&mut FiniteCheck { path: Vec::new() })
 }
@@ -61,13 +62,13 @@ impl FiniteCheck {
     }
 }
 
-/// A sequence under way: the next element's index.
+/// A sequence being visited, and the index of its next element.
 struct Elements<'a>(&'a mut FiniteCheck, usize);
 
-/// A map or struct under way: the key whose value comes next.
+/// A map or struct being visited, and the key whose value comes next.
 struct Fields<'a>(&'a mut FiniteCheck, String);
 
-/// Methods for values that hold no number that could fail.
+/// Methods for values without a number that could fail the check.
 macro_rules! fine {
     ($($method:ident($($type:ty),*)),* $(,)?) => {
         $(fn $method(self, $(_: $type),*) -> Result<(), NotFinite> { Ok(()) })*

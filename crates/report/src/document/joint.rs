@@ -1,4 +1,4 @@
-//! Several documents as one page: systems side by side first, then each result on its own.
+//! Renders several documents as one page: first the systems side by side, then each result.
 
 use super::page;
 use super::switch::Switch;
@@ -13,11 +13,14 @@ use crate::trace;
 use ioscape_schema::{Document, MeasuredComparison, Outcome, Simulation, TraceSummary};
 use std::fmt::Write as _;
 
-/// Several documents, each with its name, as one page of HTML that is as self-contained as that of one; `version` is that of
-/// the program that writes it, `measured` are comparisons of those that measured the same rows.
+/// Renders several documents, each with its name, as one self-contained page of HTML.
 ///
-/// Figures of results of one kind have a line for each of them and a table of their values behind them; those of evaluations show
-/// `quantity` first, and a switch at the top of the page shows another one.
+/// `version` is that of the program that writes the page; `measured` are comparisons of documents
+/// that measured the same rows.
+///
+/// A figure has a line for each result of the same kind, and a table of the values behind it.
+/// Figures of evaluations show `quantity` first; a switch at the top of the page selects another
+/// one.
 pub fn joint_html(
     named: &[(String, &Document)],
     measured: &[MeasuredComparison],
@@ -91,7 +94,7 @@ fn simulation(outcome: &Outcome) -> Option<&Simulation> {
     if let Outcome::Simulation(one) = outcome { Some(one) } else { None }
 }
 
-/// The same with names of which no two are equal.
+/// The same documents, with names made unique.
 pub fn with_unique_names<'a>(named: &[(String, &'a Document)]) -> Vec<(String, &'a Document)> {
     let mut all: Vec<(String, &Document)> = Vec::new();
     for (name, document) in named {
@@ -119,7 +122,7 @@ fn header(out: &mut String, title: &str, sections: &[Section], named: &[(String,
     out.push_str("</nav>");
 }
 
-/// One result on its own, without its reference material; its identifiers begin with `result-N-`.
+/// A single result without its reference material; its identifiers begin with `result-N-`.
 fn result(index: usize, name: &str, document: &Document) -> String {
     let number = index + 1;
     let mut out = format!(

@@ -1,4 +1,4 @@
-//! The document as JSON and back, with errors that say where a file is wrong.
+//! Writes and reads a document as JSON, with errors that say where a file is wrong.
 
 use super::finite::{self, NotFinite};
 use super::place::last_value;
@@ -8,10 +8,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Longest text in which a fault is looked for by its path: that takes many times the text's memory.
+/// The longest text, in bytes, in which the path of a fault is searched: this takes many times the
+/// memory of the text.
 const PLACED: usize = 16 << 20;
 
-/// Why text is not a document; every message is one sentence with the file's name.
+/// Why a text is not a document. Every message is one sentence with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// The text ends in the middle.
@@ -24,14 +25,14 @@ pub enum ReadError {
         /// Last line.
         line: usize,
     },
-    /// The text is no JSON.
+    /// The text is not JSON.
     #[error(
         "{name} is not JSON: {place}line {line}, column {column}: {reason}; give a result of ioscape"
     )]
     NotJson {
         /// File name.
         name: String,
-        /// Path of the first fault with a comma; empty at the beginning of the text.
+        /// Path of the first fault, followed by a comma; empty at the beginning of the text.
         place: String,
         /// Line of the first fault.
         line: usize,
@@ -47,7 +48,7 @@ pub enum ReadError {
     OtherKind {
         /// File name.
         name: String,
-        /// What stands where the schema should.
+        /// What the text holds in place of the schema.
         found: String,
     },
     /// A result of a newer version.
@@ -75,7 +76,7 @@ pub enum ReadError {
 /// The document as indented JSON with a newline at its end.
 ///
 /// # Errors
-/// The first number that is NaN or infinite, by its path: JSON has no word for it.
+/// The path of the first number that is NaN or infinite, which JSON cannot express.
 pub fn json(document: &Document) -> Result<String, NotFinite> {
     finite::check(document)?;
     let mut text =
@@ -87,8 +88,8 @@ pub fn json(document: &Document) -> Result<String, NotFinite> {
 /// Reads a document; `name` stands for the file in messages.
 ///
 /// # Errors
-/// Text that is truncated, no JSON, of another program, of a newer ioscape, or has a field that is missing,
-/// of another type, or out of its range.
+/// If the text is truncated, is not JSON, or was written by another program or a newer ioscape; or
+/// if a field is missing, has the wrong type, or is out of range.
 pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
     check_schema(schema(text, &name)?.as_deref(), &name)?;
@@ -102,7 +103,8 @@ pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     })
 }
 
-/// What is read first. The rest is passed over: to keep all of it would take many times the text's memory.
+/// The part that is read first. All else is skipped: keeping it would take many times the text's
+/// memory.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<String>,
@@ -123,11 +125,11 @@ fn other(name: &str, found: &str) -> ReadError {
     ReadError::OtherKind { name: name.to_owned(), found: inert(found).into_owned() }
 }
 
-/// Path of the field that was refused.
+/// The path of the field that the parser refused.
 fn place(text: &str, error: &serde_json::Error) -> String {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     let read = text.get(..lines.map(str::len).sum::<usize>() + error.column()).unwrap_or(text);
-    // Of these two the parser stops at the beginning, of all others at the end.
+    // The parser stops at the beginning of these two types, but at the end of all others.
     let told = error.to_string();
     let is_ahead =
         ["map", "sequence"].iter().any(|w| told.starts_with(&format!("invalid type: {w}")));
@@ -151,7 +153,7 @@ fn syntax(error: &serde_json::Error, text: &str, name: &str) -> ReadError {
     }
 }
 
-/// Path of the first fault of `text`, such as `seed, `: a NaN is where its field's name says it.
+/// The path of the first fault of `text`, such as `seed, `, which tells the field of a NaN.
 fn fault(text: &str) -> String {
     if text.len() > PLACED {
         return String::new();

@@ -1,4 +1,4 @@
-//! Tests of reading and writing JSON: the round trip, and every way in which a file can be wrong.
+//! Tests of reading and writing JSON: the round trip, and every way a file can be wrong.
 
 use super::*;
 use crate::sample;
@@ -62,7 +62,7 @@ fn each_fault_has_its_sentence() {
 #[test]
 fn each_bad_field_is_named() {
     let curve = "/evaluation/unique_bytes_curve/3/measurement";
-    // Columns depend on the length of the sample.
+    // Column numbers depend on the length of the sample.
     let bad = |field: &str, value: Value| {
         let pointer = if field.starts_with('/') { field } else { &format!("{curve}/{field}") };
         let fault = fault(&with(pointer, value));
@@ -93,7 +93,8 @@ fn unknown_fields_and_kinds_of_warnings_are_let_through() {
     assert!(from_json(&value.to_string(), "r").is_ok());
 }
 
-/// All of it was kept, at 16 times the file's size: so deep a value cannot be.
+/// Once, unknown values were kept, at 16 times the file's size. A value as deep as this cannot be
+/// kept.
 #[test]
 fn what_is_unknown_is_passed_over_and_not_kept() {
     let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));

@@ -1,21 +1,21 @@
-//! Legends of pictures that stand alone: as many rows between the edges as the names need.
+//! Legends of standalone pictures, with as many rows as the names need.
 
 use crate::plot::text_width;
 use std::fmt::Write as _;
 
-/// Around what is drawn.
+/// The margin of a picture.
 pub(super) const EDGE: f64 = 28.0;
 /// Height of a row.
 pub(super) const ROW: f64 = 20.0;
-/// The sign of a series and what is between it and its name.
+/// The width of a series' sign and of the gap before its name.
 const SWATCH: f64 = 32.0;
-/// Between two names.
+/// The gap after a name.
 const APART: f64 = 24.0;
 
-/// A name, as it is written, and the sign of its series: what follows `<svg ` in legends of the page.
+/// An escaped name and the sign of its series: the text after `<svg ` in the page's legends.
 pub(super) type Entry<'a> = (&'a str, &'a str);
 
-/// What all names in one row take.
+/// The width of all names in a single row.
 pub(super) fn width(entries: &[Entry<'_>]) -> f64 {
     entries.iter().map(|(name, _)| of_one(name) + APART).sum::<f64>() - APART
 }
@@ -24,7 +24,9 @@ fn of_one(name: &str) -> f64 {
     SWATCH + text_width(name) * 1.05
 }
 
-/// The names from `left`, in rows on a sheet of this width, the first `top` below its edge; with the number of rows.
+/// Lays out the names in rows on a sheet of this width; also returns the number of rows.
+///
+/// The first row is `top` below the edge of the sheet and starts at `left`.
 pub(super) fn rows(entries: &[Entry<'_>], sheet: f64, [left, top]: [f64; 2]) -> (String, usize) {
     let mut out = String::new();
     let (mut at, mut row) = (left, 0);

@@ -1,4 +1,4 @@
-//! A whole document in every format: what all outcomes share, around what the outcome's renderer says.
+//! Renders a whole document in every format: the common parts, and those of its outcome.
 
 mod csv;
 mod figure_svg;

@@ -1,4 +1,4 @@
-//! The document as one page that needs nothing else: no network, no other file, no script to be readable.
+//! Renders the document as one self-contained page, readable without network, files or scripts.
 
 use super::switch::Switch;
 use crate::html::tables;
@@ -16,18 +16,20 @@ use std::fmt::Write as _;
 const STYLE: &str = concat!(include_str!("../plot/chart.css"), include_str!("page.css"));
 const SCRIPT: &str = include_str!("page.js");
 
-/// SHA-256 of the script in base 64: the page's own policy lets no other script run, should an escape ever fail.
+/// SHA-256 of the script in base 64. The page's policy lets no other script run, even if escaping
+/// fails.
 const SCRIPT_HASH: &str = "Q/+K7Zbz2ZmmadIGqPiUEdi6vIS+jacfweSwWk1nLPA=";
 
-/// What stands before a result that was interrupted.
+/// The notice before an interrupted result.
 pub const INTERRUPTED: &str = r#"<p class="notice"><b>Interrupted.</b> This result holds only what was finished by then.</p>"#;
 
 /// The document as a page of HTML.
 ///
-/// It holds its style, charts and script, forbids every other resource by a content security policy, and shows
-/// everything without scripts; the script adds values on hover and a legend that hides lines.
+/// The page holds its style, charts and script; a content security policy forbids every other
+/// resource. It shows everything without scripts; the script adds values on hover and a legend that
+/// hides lines.
 ///
-/// Figures of evaluations show `quantity` first; a switch at the top of the page shows another one in all of them.
+/// Figures of evaluations show `quantity` first; a switch at the top of the page changes it in all.
 pub fn html(document: &Document, quantity: Quantity) -> String {
     let mut out = String::with_capacity(1 << 20);
     head(&mut out, &outcome::subject(document), &document.tool.version);
@@ -66,7 +68,7 @@ pub fn machine(document: &Document) -> String {
     tables::machine(&document.environment)
 }
 
-/// All warnings of a document: of the whole, then of parts of the outcome.
+/// All warnings of a document: those of the whole, then those of parts of the outcome.
 pub fn warnings(document: &Document) -> String {
     let whole = document.warnings.iter().map(|warning| (warning.place.clone(), warning));
     let parts = outcome::of(document).map(Render::warnings).unwrap_or_default();
@@ -130,7 +132,7 @@ fn facts(document: &Document) -> Vec<String> {
     facts
 }
 
-/// Version and, where it is known, commit of the program that wrote the document.
+/// The version and, if known, the commit of the program that wrote the document.
 fn version(document: &Document) -> String {
     let commit = document.tool.commit.as_ref();
     commit.map_or_else(

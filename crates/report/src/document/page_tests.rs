@@ -1,4 +1,4 @@
-//! Tests of the page: it needs nothing else, lets nothing in, holds every value, and is well formed.
+//! Tests that the page is self-contained, safe against injection, complete and well formed.
 
 use super::*;
 use crate::curve;
@@ -40,7 +40,7 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// All kinds of results on one page, hostile ones among them.
+/// All kinds of results on one page, including hostile ones.
 fn joint() -> String {
     let mut documents =
         vec![sample::evaluated(), sample::with_all_parameters(), sample::with_accesses()];
@@ -65,9 +65,10 @@ fn systems_stand_side_by_side() {
     }
     assert!(section("findings").contains("as a share of memory"));
     assert_eq!(section("memory").matches("<figure").count(), 1);
-    // Three mixes, and for each a table of the points of both systems.
+    // Three mixes, each with a table of the points of both systems.
     assert_eq!(landscapes.matches("<figure").count(), 3);
-    // Each in three quantities, with a row for each of the 25 sets; response times have two lines.
+    // Each mix in three quantities, with a row for each of the 25 sets; response times have two
+    // lines.
     assert_eq!(landscapes.matches("<small>25 rows</small>").count(), 9);
     assert_eq!(landscapes.matches("<th scope=\"col\">here</th>").count(), 6);
     assert_eq!(landscapes.matches("<th scope=\"col\">here, median</th>").count(), 3);
@@ -81,7 +82,8 @@ fn systems_stand_side_by_side() {
     }
 }
 
-/// The page of several accesses told what was found with the first alone, and what was left out of the others nowhere.
+/// Once, the page showed the findings of the first access only, and never said that others were
+/// left out.
 #[test]
 fn every_access_has_its_findings_and_its_points_on_the_page() {
     let document = sample::with_accesses();
@@ -100,7 +102,7 @@ fn every_access_has_its_findings_and_its_points_on_the_page() {
     assert!(page_of(&sample::evaluated()).contains("<h2>All points</h2>"));
 }
 
-/// What stands in the links of the second access was no name of a figure, and its tables were counted from another one on.
+/// Once, links of the second access named no figure, and its tables did not count from 1.
 #[test]
 fn figures_and_tables_of_every_access_are_found_by_their_names() {
     let page = page_of(&sample::with_accesses());
@@ -137,7 +139,7 @@ fn a_region_with_a_queue_is_not_said_to_have_four_charts() {
     assert!(!page_of(&document).contains("four charts"));
 }
 
-/// The section of a page, with what is in it.
+/// The section of a page, with its contents.
 fn section_of<'a>(page: &'a str, id: &str) -> &'a str {
     let begin = page.split(&format!("<section id=\"{id}\">")).nth(1).expect("the section");
     begin.split("</section>").next().unwrap()
@@ -167,7 +169,8 @@ fn simulations_and_runs_stand_side_by_side() {
     assert!(!alone.contains("<section id=\"simulations\">"), "nothing to overlay");
 }
 
-/// Sets of other sizes were called alike, and speeds a factor of 13 apart stood side by side as those of one workload.
+/// Once, runs with different set sizes shared a name, so throughputs that differ by a factor of 13
+/// stood side by side as one workload.
 #[test]
 fn runs_that_differ_in_their_sets_alone_are_told_apart() {
     let of_set = |unique_bytes: u64| {
@@ -190,7 +193,7 @@ fn runs_that_differ_in_their_sets_alone_are_told_apart() {
     }
 }
 
-/// The tags of a page without its style and script: name and whether it closes.
+/// The tags of a page without its style and script: name, whether it closes, and the rest.
 fn tags(page: &str) -> Vec<(String, bool, String)> {
     let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
     let mut tags = Vec::new();
@@ -337,7 +340,8 @@ fn the_lines_of_a_simulation_with_a_single_time_lead_somewhere() {
     assert!(lines.len() > 30, "{} lines", lines.len());
 }
 
-/// What was left out was told while it was simulated alone, and the demerits of traces with their own drives on the terminal alone.
+/// Once, the page named what a simulation left out only for a single simulation, and only the
+/// terminal showed the demerits of traces with their own drives.
 #[test]
 fn what_a_simulation_left_out_is_told_and_how_far_off_each_trace_is() {
     let mut document = sample::simulated();

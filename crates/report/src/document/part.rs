@@ -1,4 +1,4 @@
-//! The part of a page that is asked for by its name, and the picture of a whole result; where there is none, what there is.
+//! Finds a part of a page by name, or the picture of a whole result; errors list what there is.
 
 use super::figure_svg::{figure_names, figure_svg};
 use super::page::html;
@@ -7,18 +7,20 @@ use super::table_csv::{table_csv, table_names};
 use crate::quantity::Quantity;
 use ioscape_schema::Document;
 
-/// The table of this name on a page of ours, as comma-separated values.
+/// The table with this name on a page of ours, as comma-separated values.
 ///
 /// # Errors
-/// The page has none: which it has, in a sentence.
+/// If the page has no such table: a sentence that names those it has.
 pub fn named_table(page: &str, name: &str) -> Result<String, String> {
     table_csv(page, name).ok_or_else(|| absent("table", name, &table_names(page)))
 }
 
-/// The figure of this name on a page of ours, for `quantity` where that can be chosen, as a standalone SVG.
+/// The figure with this name on a page of ours, as a standalone SVG.
+///
+/// It shows `quantity` if the page offers that choice.
 ///
 /// # Errors
-/// The page has none: which it has, in a sentence.
+/// If the page has no such figure: a sentence that names those it has.
 pub fn named_figure(page: &str, name: &str, quantity: Quantity) -> Result<String, String> {
     figure_svg(page, name, quantity).ok_or_else(|| absent("figure", name, &figure_names(page)))
 }
@@ -26,7 +28,7 @@ pub fn named_figure(page: &str, name: &str, quantity: Quantity) -> Result<String
 /// The landscape of an evaluation, or the speeds of rated micro-benchmarks, as a standalone SVG.
 ///
 /// # Errors
-/// The result has no picture of the whole: which figures its page has, in a sentence.
+/// If the result has no picture of the whole: a sentence that names the figures of its page.
 pub fn landscape(document: &Document, quantity: Quantity) -> Result<String, String> {
     landscape_svg(document, quantity).ok_or_else(|| {
         let names = figure_names(&html(document, quantity)).join(", ");

@@ -1,13 +1,14 @@
-//! Where in a JSON text a value is, by its path.
+//! Finds the path of a value in a JSON text.
 
-/// What the text has begun and not ended.
+/// An object or list that the text has begun but not ended.
 enum Open<'a> {
     Object { key: &'a str },
     List { index: usize },
 }
 
-/// Path of the last value of a JSON text that is cut off after it, such as `runs[2].seconds`; `None` for the whole. With `next`, of
-/// the value that would come now.
+/// The path of the last value of a JSON text that is cut off after it, such as `runs[2].seconds`.
+///
+/// With `next`, the path of the value that would follow. `None` for the whole document.
 pub(super) fn last_value(text: &str, next: bool) -> Option<String> {
     let (mut open, mut rest) = (Vec::new(), text);
     let mut is_past_comma = false;
@@ -41,14 +42,14 @@ pub(super) fn last_value(text: &str, next: bool) -> Option<String> {
     path(&open)
 }
 
-/// The next value of a list is another one; that of an object has its key.
+/// Moves on to the next value of a list; the next value of an object gets its place from its key.
 fn advance(open: &mut [Open<'_>]) {
     if let Some(Open::List { index }) = open.last_mut() {
         *index += 1;
     }
 }
 
-/// Bytes of the string that a text begins with.
+/// The length in bytes of the string at the start of a text.
 fn string_len(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.bytes().skip(1).position(|byte| {

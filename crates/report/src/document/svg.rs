@@ -1,4 +1,4 @@
-//! The landscape of a system as one picture that stands alone, for a README or a slide.
+//! Draws the landscape of a system as one standalone picture, for a README or a slide.
 
 use super::joint::with_unique_names;
 use super::key::{self, EDGE};
@@ -14,11 +14,13 @@ use std::fmt::Write as _;
 const STYLE: &str = include_str!("../plot/chart.css");
 const WIDTH: f64 = 1120.0;
 const HEIGHT: f64 = 540.0;
-/// Where the chart begins, below title and subtitle.
+/// Where the chart begins, below the title and subtitle.
 const TOP: f64 = 84.0;
 
-/// Several evaluated systems in one picture, a line for each: the quantity against the size of the set with the mix of the focal
-/// vectors (self-scaling figure 10). `None` where fewer than two of the documents hold an evaluation.
+/// Several evaluated systems in one picture, with a line for each (self-scaling figure 10).
+///
+/// It shows the quantity against the size of the set, with the mix of the focal vectors. `None` if
+/// fewer than two of the documents hold an evaluation.
 pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<String> {
     let named = with_unique_names(named);
     let systems = named.iter().filter_map(|(name, document)| EvaluatedSystem::of(name, document));
@@ -34,8 +36,9 @@ pub fn joint_svg(named: &[(String, &Document)], quantity: Quantity) -> Option<St
 
 /// The quantity against the size of the set, with regions and borders, as a standalone SVG.
 ///
-/// The picture brings its own background and both themes, so that it is readable on white and dark pages.
-/// `None` of a document without anything to draw: no evaluation that measured a point, and no rated micro-benchmarks.
+/// The picture has its own background and both themes, so it is readable on white and dark pages.
+/// `None` if the document has nothing to draw: neither an evaluation with a measured point nor
+/// rated micro-benchmarks.
 pub fn landscape_svg(document: &Document, quantity: Quantity) -> Option<String> {
     let subject = outcome::subject(document);
     let subject = inert(&subject);
@@ -48,10 +51,10 @@ fn picture(title: &str, subtitle: &str, chart: &Chart) -> String {
     let signed: Vec<(String, String)> = signed.collect();
     let key: Vec<_> = signed.iter().map(|(name, sign)| (&**name, &**sign)).collect();
     let beside = WIDTH - EDGE - key::width(&key);
-    // The title is half as large again as what widths are estimated for.
+    // The title is about half as large again as the text that `text_width` assumes.
     let has_room = beside > EDGE + text_width(title) * 1.6;
     let place = if has_room { [beside, 42.0] } else { [EDGE, 88.0] };
-    // What lies beside the title ends at the edge, but for rounding.
+    // Beside the title, the legend ends at the edge, apart from rounding.
     let (key, rows) = key::rows(&key, WIDTH + 1.0, place);
     let top = TOP + if has_room { 0.0 } else { key::ROW * rows as f64 };
     let frame = Frame { width: WIDTH - 2.0 * EDGE, height: HEIGHT - TOP - EDGE / 2.0 };
@@ -70,7 +73,7 @@ fn picture(title: &str, subtitle: &str, chart: &Chart) -> String {
     out
 }
 
-/// The beginning of a picture that stands alone: its style, and the sheet behind everything.
+/// The beginning of a standalone picture: its style, and the sheet behind everything.
 pub(super) fn sheet(width: f64, height: f64) -> String {
     format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"><style>{STYLE}.sheet {{ fill: var(--card); stroke: var(--line); }} .head {{ fill: var(--ink); font-size: 19px; font-weight: 650; }} .sub, .key {{ fill: var(--soft); font-size: 13px; }}</style><rect class="sheet" x="0.5" y="0.5" width="{}" height="{}" rx="12"/>"#,
@@ -83,7 +86,7 @@ fn chart(document: &Document, quantity: Quantity) -> Option<Chart> {
     outcome::of(document)?.chart(quantity).filter(Chart::has_points)
 }
 
-/// Characters of a name that leave room for a short legend beside it.
+/// The longest name, in characters, that leaves room for a short legend beside it.
 const NAME_MOST: usize = 56;
 
 fn subtitle(document: &Document) -> String {

@@ -1,20 +1,22 @@
-//! The switch of a page: which quantity its figures show.
+//! The switch of a page that selects the quantity shown in its figures.
 
 use crate::quantity::Quantity;
 use std::fmt::Write as _;
 
-/// The choice of a quantity for all figures of a page; without figures to switch it is not there.
+/// The choice of a quantity for all figures of a page; absent without figures to switch.
 pub struct Switch {
     first: Option<Quantity>,
 }
 
 impl Switch {
-    /// The switch of a page with or without figures of several quantities, which shows `first`.
+    /// The switch of a page, set to `first`; absent if the page has no figures of several
+    /// quantities.
     pub fn of(has_figures: bool, first: Quantity) -> Self {
         Self { first: has_figures.then_some(first) }
     }
 
-    /// What must stand before everything that it switches: style sheets reach what follows a chosen element.
+    /// Writes the inputs, which must precede all that they switch: CSS selects only what follows
+    /// them.
     pub fn begin(&self, out: &mut String) {
         let Some(first) = self.first else { return };
         for quantity in Quantity::ALL {
@@ -27,7 +29,7 @@ impl Switch {
         }
     }
 
-    /// What is clicked.
+    /// Writes the labels to click on.
     pub fn labels(&self, out: &mut String) {
         if self.first.is_none() {
             return;

@@ -1,16 +1,18 @@
-//! Any table of a page as comma-separated values, as the page shows it.
+//! Extracts any table of a page as comma-separated values, as the page shows it.
 
 use crate::csv::line;
 use crate::text::NONE;
 use std::collections::BTreeMap;
 
-/// What gives the tables in it their name: a section of the page, or a figure in it.
+/// Tables take their name from the section or figure that holds them.
 const SECTION: &str = r#"<section id=""#;
 const FIGURE: &str = r#"<figure id="figure-"#;
 const TABLE: &str = "<table ";
 
-/// The tables of a page of ours, in their order, by name: that of the section or figure that each stands in or behind, and from the
-/// second one there on with its number, as in `points-2`.
+/// The tables of a page of ours with their names, in order.
+///
+/// The name is that of the section or figure that holds the table. From the second table there on,
+/// a number follows, as in `points-2`.
 fn tables(page: &str) -> Vec<(String, &str)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut section, mut place) = ("page", "page");
@@ -34,27 +36,28 @@ fn tables(page: &str) -> Vec<(String, &str)> {
     found
 }
 
-/// The names of the tables on a page of ours, in their order.
+/// The names of the tables on a page of ours, in order.
 pub fn table_names(page: &str) -> Vec<String> {
     tables(page).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The table of this name on a page of ours, a line for each row below its header; `None` if there is none.
+/// The table with this name on a page of ours: its header, then a line for each row; `None` if
+/// there is none.
 ///
-/// Numbers are as the page shows them, with their units, but for signs that programs read: a minus is that of ASCII, and a field without a
-/// figure is empty. `csv` has those of points in full precision.
+/// Numbers are as on the page, with their units, except that a minus is ASCII and a field without a
+/// figure is empty, for other programs. `csv` has the numbers of points in full precision.
 pub fn table_csv(page: &str, name: &str) -> Option<String> {
     let (_, table) = tables(page).into_iter().find(|(own, _)| own == name)?;
     Some(table.split("<tr").skip(1).map(|row| line(cells(row).map(plain))).collect())
 }
 
-/// What stands in the cells of a row.
+/// The contents of the cells of a row.
 fn cells(row: &str) -> impl Iterator<Item = &str> {
     let opened = row.split("<t").skip(1).filter(|rest| rest.starts_with(['d', 'h']));
     opened.filter_map(|rest| Some(rest.split_once('>')?.1.split("</t").next().unwrap_or_default()))
 }
 
-/// The text of HTML: without tags, its escapes resolved, with a minus of ASCII; none where there is no figure.
+/// The text of HTML without tags, with escapes resolved and an ASCII minus; empty for a lone dash.
 fn plain(html: &str) -> String {
     let text = super::figure_svg::without_tags(html);
     if text == NONE {

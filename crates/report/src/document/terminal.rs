@@ -1,4 +1,4 @@
-//! The document as text for a terminal: title, outcome, warnings.
+//! Renders the document as text for a terminal: title, outcome, warnings.
 
 use crate::outcome::{self, render::Render};
 use crate::terminal::Style;
@@ -6,11 +6,14 @@ use crate::text::{kind, short_time};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Document, Environment};
 
-/// The document as text; every line fits `style.width` columns, from 40 up, but for those whose form is fixed: the lines of `vxbench`,
-/// which are those of its white paper, and commands to be typed.
+/// Renders the document as text.
 ///
-/// An evaluation shows its findings, regions, borders, the curve over the size of the set and small charts of
-/// every region; single runs show a table. Warnings come last. Strings from outside cannot act on the terminal.
+/// Every line fits `style.width` columns, if there are at least 40. Exceptions are lines with a
+/// fixed form: those of `vxbench`, which follow its white paper, and commands to type.
+///
+/// An evaluation shows its findings, regions, borders, the curve over the size of the set and small
+/// charts of every region; single runs show a table. Warnings come last. Strings from outside
+/// cannot act on the terminal.
 pub fn terminal(document: &Document, style: &Style) -> String {
     let outcome = outcome::of(document);
     let mut out = String::new();

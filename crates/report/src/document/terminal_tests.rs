@@ -1,4 +1,4 @@
-//! Tests of the terminal text: golden text, and that nothing is too wide or acts on the terminal.
+//! Tests of the terminal text: snapshots, and that no text is too wide or acts on the terminal.
 
 use super::*;
 use crate::quantity::Quantity;
@@ -39,7 +39,7 @@ fn golden_text() {
     insta::assert_snapshot!("interrupted", terminal(&sample::interrupted(), &UNICODE));
 }
 
-/// A command that moved nothing was told to be run again as `--unique-bytes 1 --size-mean 1`.
+/// Once, for a command that moved no data, the advice was to run `--unique-bytes 1 --size-mean 1`.
 #[test]
 fn where_nothing_was_moved_there_is_no_workload_to_run() {
     let mut document = sample::characterized();
@@ -85,7 +85,7 @@ fn headings_fit_a_narrow_terminal() {
     assert!(lines.iter().all(|line| line.len() <= 40), "{lines:?}");
 }
 
-/// The warnings of a workload that is given by options were those of `run run`.
+/// Once, the warnings of a workload given by options were attributed to `run run`.
 #[test]
 fn a_workload_without_a_name_is_called_run_once() {
     let mut document = sample::measured();
@@ -98,7 +98,7 @@ fn a_workload_without_a_name_is_called_run_once() {
     assert!(said.contains("! run: it drifted") && !said.contains("run run"), "{said}");
 }
 
-/// Removes the colours that the renderer itself writes.
+/// Removes the colour codes that the renderer itself writes.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -160,7 +160,7 @@ fn an_extrapolated_interval_is_called_a_guess() {
     assert!(!both(&document)[0].contains(guess));
 }
 
-/// It was said to have been answered in 0 ns, and its throughput to be known to 0 B/s.
+/// Once, such a run showed a response time of 0 ns and an interval of 0 B/s.
 #[test]
 fn of_a_run_in_which_no_request_ended_no_time_and_no_interval_is_told() {
     let mut document = sample::measured();

@@ -1,4 +1,4 @@
-//! The page and the text of an analysed trace: whole, escaped, and with the paper beside it.
+//! Tests that the page and text of an analysed trace are complete, escaped, and cite the paper.
 
 use crate::{Quantity, Style, from_json, html, joint_html, json, terminal};
 use ioscape_schema::trace_summary::{
@@ -7,8 +7,10 @@ use ioscape_schema::trace_summary::{
 };
 use ioscape_schema::{Distribution, Document, Outcome, TraceComparison, TraceSummary};
 
-/// A summary and a characterization of one made-up trace: two disks, one with a name that would act in a page, and
-/// 4000 requests in bursts over three days.
+/// A summary and a characterization of one synthetic trace: 4000 requests in bursts over three
+/// days.
+///
+/// Of its two disks, one has a name that would act in a page if not escaped.
 fn samples() -> [Document; 2] {
     [
         include_str!("../../tests/sample/trace_summary.json"),
@@ -106,8 +108,9 @@ fn the_document_survives_the_round_trip() {
     }
 }
 
-/// A hundred writes of one size within a second, each of which begins where and as long after as the one before: all
-/// distributions are of a single value, and nothing lasts for two steps of time.
+/// A hundred sequential writes of one size within a second, at equal intervals.
+///
+/// Every distribution has a single value, and nothing lasts for two time steps.
 fn sequential() -> TraceSummary {
     let of =
         |max: f64| Distribution { count: 100, max, bins: vec![(max, 100)], ..Default::default() };

@@ -1,4 +1,6 @@
-//! Results of one kind side by side, where they are no evaluations: runs, `vxbench`, validations, and figures that overlay any.
+//! Results of one kind side by side: runs, `vxbench`, validations, and overlaid figures.
+//!
+//! Evaluations are in `joint`.
 
 use super::figure::{Figure, legend, two_sizes};
 use super::sections;
@@ -14,8 +16,10 @@ use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 
-/// One figure of several systems, with a line for each; lines of different names have charts of their own. Empty where fewer than
-/// two systems have it, or their axes count different things, such as hours and days.
+/// One figure of several systems, with a line for each and a chart for each name of a line.
+///
+/// Empty if fewer than two systems have the figure, or if their axes have different units, such as
+/// hours and days.
 pub fn overlaid(id: &str, title: &str, caption: &str, systems: &[NamedChart]) -> String {
     let drawn: Vec<&Chart> =
         systems.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points()).collect();
@@ -38,7 +42,7 @@ pub fn overlaid(id: &str, title: &str, caption: &str, systems: &[NamedChart]) ->
     figure.html(draw, &key, &of_lines(&all))
 }
 
-/// The lines of all charts, each name once: a system may be missing in any of them.
+/// The lines of all charts, each name once: any chart may lack a system.
 fn distinct(all: &[Chart]) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
     for series in all.iter().flat_map(|chart| &chart.series) {
@@ -49,7 +53,7 @@ fn distinct(all: &[Chart]) -> Vec<Series> {
     lines
 }
 
-/// What charts show, whose lines are called alike in all of them: their axes tell them apart.
+/// The values of charts whose lines have the same names, so that only the axes tell them apart.
 fn of_lines(all: &[Chart]) -> Values {
     let [one] = all else {
         let named = |chart: &Chart| {
@@ -91,7 +95,7 @@ pub fn runs(named: &[(String, &Document)]) -> String {
     format!("<h2>Runs</h2>{}{}", table("runs", &head, rows), response_times(&all))
 }
 
-/// Most runs in one picture; the table holds all.
+/// The most runs in one picture; the table holds all.
 const DRAWN_MOST: usize = 40;
 
 fn response_times(all: &[(&String, String, &Measurement)]) -> String {
@@ -165,7 +169,7 @@ mod tests {
     use crate::plot::Mark;
     use ioscape_schema::Parameter;
 
-    /// A chart of two lines, whose names may have colons of their own.
+    /// A chart of two lines, whose names may contain colons.
     fn drawn(lines: [&str; 2]) -> Chart {
         let line = |name| plain_series(name, "r1", vec![Mark::plain(1.0, 2.0, "")]);
         chart(String::new(), Parameter::ProcessNum, lines.map(line).into())

@@ -1,4 +1,5 @@
-//! A campaign on the page: the paper's graphs (throughput and processor time), the table, and the paper's own numbers.
+//! A campaign on the page: graphs of throughput and processor time, the table, and the paper's
+//! numbers.
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
@@ -13,7 +14,7 @@ use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, CampaignSample, 
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
 
-/// What the graphs show of several rounds, whose range is no interval as those of the table are.
+/// What the graphs show of several rounds: their range, not an interval as in the table.
 const ROUNDS: &str =
     "A point is the median of its rounds, its bar reaches from the lowest to the highest.";
 
@@ -21,7 +22,7 @@ const ROUNDS: &str =
 const MEDIANS: &str =
     "Rates and processor seconds: the median of the rounds, in brackets its 95 % interval.";
 
-/// What a graph shows of a cell.
+/// A quantity of a cell, shown as a graph.
 struct Quantity {
     id: &'static str,
     title: &'static str,
@@ -104,7 +105,7 @@ fn figure(
     }
     let bytes = result.x.contains("size");
     let places = || series.iter().flat_map(|s| &s.marks).map(|mark| mark.x);
-    // Percentages are not compared by their ratio, and nothing, as of a file system that is not filled, has no logarithm.
+    // Percentages are not compared by ratio, and 0, as for an empty file system, has no logarithm.
     let is_even = result.x.contains("percent") || places().any(|x| x <= 0.0);
     let scale = if is_even { Scale::Linear } else { Scale::Log2 };
     let unit = if bytes { Unit::Bytes } else { Unit::Count };
@@ -148,7 +149,7 @@ fn series(
     Series::new(name, class, system_shape(column), Drawn::Both, marks)
 }
 
-/// The table: two columns per place and method, and their ratios.
+/// The table: two columns per place and method, and ratios.
 fn cells(result: &CampaignResult) -> String {
     let settings = result.rows.first().map_or(&[][..], |row| &row.settings);
     let mut head: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
@@ -171,7 +172,8 @@ fn cells(result: &CampaignResult) -> String {
     format!("<h3>The table</h3>{lead}{}{made}", table("", &head, rows))
 }
 
-/// What the ranges in the table are, what its ratios are to, and whose its response times are: of what it has.
+/// Explains the intervals, the base of the ratios, and the response times, as far as the table has
+/// them.
 fn lead(result: &CampaignResult) -> String {
     let has =
         |told: fn(&CampaignCell) -> bool| result.rows.iter().flat_map(|row| &row.cells).any(told);

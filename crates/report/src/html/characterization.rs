@@ -1,4 +1,4 @@
-//! An application as the calls it made, on the page.
+//! A characterized application on the page.
 
 use super::tables::table;
 use crate::application::{HEAD, Row, commands, files, overall, processes, sentences};

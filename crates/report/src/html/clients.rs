@@ -1,5 +1,7 @@
-//! An evaluation by several clients on the page: the sum against their number, each one's share, whose cache ends where, and who
-//! straggled.
+//! An evaluation by several clients on the page.
+//!
+//! It shows their sum against their number, the share of each, whose cache ends where, and
+//! stragglers.
 
 use super::figure::{Figure, chosen, legend, two_sizes};
 use super::tables::table;
@@ -17,7 +19,7 @@ use ioscape_schema::units::Bytes;
 const LOW: Frame = Frame { width: 1080.0, height: 340.0 };
 const SCALES: &[Scale] = &[Scale::Log10, Scale::Linear];
 
-/// The section; empty of one machine.
+/// The section; empty for a single machine.
 pub fn section(evaluation: &Evaluation) -> String {
     let Some(clients) = number(evaluation) else { return String::new() };
     let mut out = format!(
@@ -47,7 +49,7 @@ fn together(evaluation: &Evaluation) -> String {
     figure.of_curve(|quantity| curve::together(evaluation, quantity), LOW)
 }
 
-/// Every single client, as a picture; the table behind it names them, all at once.
+/// Every single client as a picture; the table behind it names the clients.
 fn each(evaluation: &Evaluation) -> String {
     let Some(chart) = curve::each(evaluation) else { return String::new() };
     let figure = Figure {
@@ -64,7 +66,7 @@ fn each(evaluation: &Evaluation) -> String {
     )
 }
 
-/// Where caches end for one client and for all, and whose they are.
+/// Where caches end, for one client and for all, and whose caches they are.
 fn borders(evaluation: &Evaluation, clients: usize) -> String {
     if evaluation.borders.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! A figure of the page: charts in the sizes and scales that the reader can choose, with heading and legend.
+//! A figure of the page: charts with heading and legend, in several sizes and scales.
 
 use super::values::{Values, anchor};
 use crate::plot::{Chart, Drawn, Frame, Scale, Series};
@@ -6,7 +6,7 @@ use crate::quantity::Quantity;
 use crate::text::esc;
 use std::fmt::Write as _;
 
-/// What stands around the charts of a figure.
+/// The frame around the charts of a figure.
 pub struct Figure<'a> {
     /// Identifier, unique in the page, of letters, digits and dashes.
     pub id: &'a str,
@@ -14,12 +14,13 @@ pub struct Figure<'a> {
     pub title: &'a str,
     /// Text under the heading, as HTML.
     pub caption: &'a str,
-    /// Scales of the vertical axis that the reader can choose from; the first is shown.
+    /// Scales of the vertical axis that the reader can choose from; the first is shown initially.
     pub scales: &'a [Scale],
 }
 
 impl Figure<'_> {
-    /// The figure; `draw` gives its charts for one scale, `legend` is HTML, `values` are what they show.
+    /// The figure; `draw` returns its charts for one scale, `legend` is HTML, `values` holds their
+    /// values.
     pub fn html(&self, draw: impl Fn(Scale) -> String, legend: &str, values: &Values) -> String {
         let mut out = self.head();
         for &scale in self.scales {
@@ -28,8 +29,10 @@ impl Figure<'_> {
         out + legend + &values.html() + "</figure>"
     }
 
-    /// The figure with a view for each quantity, of which the page shows the chosen one. Throughput comes in the figure's
-    /// scales, the others are logarithmic; `draw` gives the charts, `legend` the HTML below them, and `values` what they show.
+    /// The figure with a view for each quantity, of which the page shows the selected one.
+    ///
+    /// Throughput has the figure's scales; the other quantities are logarithmic. `draw` returns the
+    /// charts, `legend` the HTML below them, and `values` their values.
     pub fn by_quantity(
         &self,
         draw: impl Fn(Quantity, Scale) -> String,
@@ -53,7 +56,7 @@ impl Figure<'_> {
         out + "</figure>"
     }
 
-    /// The figure of one chart that each quantity has, in two sizes; empty without one of throughput.
+    /// The figure of one chart per quantity, in two sizes; empty without a chart of throughput.
     pub fn of_curve(&self, chart: impl Fn(Quantity) -> Option<Chart>, wide: Frame) -> String {
         if chart(Quantity::Throughput).is_none() {
             return String::new();
@@ -68,7 +71,7 @@ impl Figure<'_> {
         )
     }
 
-    /// The beginning: the choice of scales, heading and caption.
+    /// The beginning of the figure: the choice of scales, heading and caption.
     fn head(&self) -> String {
         let id = self.id;
         let mut out = format!(r#"<figure id="figure-{id}">"#);
@@ -101,12 +104,12 @@ fn in_scale(scale: Scale, drawn: &str) -> String {
     format!(r#"<div class="y-{}">{drawn}</div>"#, word(scale))
 }
 
-/// CSS class of what is shown for one quantity only.
+/// The CSS class of elements shown for one quantity only.
 pub fn class_of(quantity: Quantity) -> String {
     format!("m-{}", quantity.word())
 }
 
-/// The name of the chosen quantity, for the beginning of a title.
+/// The name of the selected quantity, for the beginning of a title.
 pub fn chosen() -> String {
     let name = |quantity: Quantity| {
         format!(r#"<span class="{}">{}</span>"#, class_of(quantity), quantity.heading())
@@ -118,18 +121,20 @@ fn word(scale: Scale) -> &'static str {
     if scale == Scale::Linear { "lin" } else { "log" }
 }
 
-/// A chart in two sizes, of which the style shows the one that fits the screen. Only the wide one has the titles of its points: the
-/// script gives them to the other, which a pointer that hovers seldom meets, and a page is to stay small.
+/// A chart in two sizes, of which the style sheet shows the one that fits the screen.
+///
+/// To keep the page small, only the wide chart holds the titles of its points. The script copies
+/// them to the narrow one, where pointers seldom hover.
 pub fn two_sizes(chart: &Chart, wide: Frame) -> String {
     in_sizes(chart, wide, Frame::NARROW)
 }
 
-/// The same with a narrow frame of its own.
+/// Like [`two_sizes`], with the given narrow frame.
 pub fn in_sizes(chart: &Chart, wide: Frame, narrow: Frame) -> String {
     chart.svg(wide, "wide") + &chart.clone().without_titles().svg(narrow, "narrow")
 }
 
-/// The legend of a chart's series, with whatever `more` HTML items it needs.
+/// The legend of a chart's series, followed by the HTML items in `more`.
 pub fn legend(series: &[Series], more: &str) -> String {
     let mut out = r#"<ul class="legend">"#.to_owned();
     for one in series {
@@ -145,12 +150,13 @@ pub fn legend(series: &[Series], more: &str) -> String {
     out
 }
 
-/// The legend of one chart.
+/// The legend of a single chart.
 pub fn below(chart: &Chart) -> String {
     legend(&chart.series, hollow(&[chart]))
 }
 
-/// What follows `<svg ` in the sign of a series, 26 wide and 12 high: its line, its symbol, or both.
+/// The text after `<svg ` in the sign of a series, 26 wide and 12 high: its line, its symbol, or
+/// both.
 pub fn swatch(series: &Series) -> String {
     let path = series.shape.path(13.0, 6.0);
     let class = &series.class;
@@ -163,7 +169,7 @@ pub fn swatch(series: &Series) -> String {
     format!(r#"class="{class}" viewBox="0 0 26 12" aria-hidden="true">{line}{point}"#)
 }
 
-/// Legend item for hollow points, when a chart has one.
+/// The legend item for hollow points, if a chart has any.
 pub fn hollow(charts: &[&Chart]) -> &'static str {
     let doubtful = |chart: &&Chart| {
         chart.series.iter().flat_map(|series| &series.marks).any(|mark| mark.doubtful)

@@ -1,4 +1,4 @@
-//! What was found, first: the numbers, the sentences, and what differs from region to region.
+//! The findings, at the top of the page: numbers, sentences, and differences from region to region.
 
 use super::tables::table;
 use super::values::{anchor, sentences};
@@ -9,10 +9,10 @@ use ioscape_schema::units::Rate;
 use ioscape_schema::{BorderOperation, Evaluation, WritePolicy};
 use std::fmt::Write as _;
 
-/// A sentence with its place among those of the result.
+/// A sentence with its number in the result.
 type Numbered<'a> = (usize, &'a str);
 
-/// The section; never empty, so that an unfinished evaluation says so.
+/// The section; never empty, so that an unfinished evaluation is reported as such.
 pub fn findings(evaluation: &Evaluation) -> String {
     let findings = &evaluation.findings;
     let mut out = format!("<h2>Findings</h2>{}", numbers(evaluation));
@@ -85,7 +85,7 @@ fn number(out: &mut String, class: &str, name: &str, (value, under): (String, St
     );
 }
 
-/// What differs from region to region, a column for each.
+/// The findings that differ from region to region, with a column for each region.
 fn by_region(evaluation: &Evaluation) -> String {
     let rows = regional::rows(evaluation);
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! Several results on one page: who they are, their findings side by side, and figures with a line for each system.
+//! Several results on one page: their origin, findings side by side, and figures with a line each.
 
 use super::figure::{Figure, chosen, hollow, legend, two_sizes};
 use super::sections::{of_parameters, scales, small};
@@ -19,10 +19,11 @@ use ioscape_schema::{
     RegionFinding,
 };
 
-/// A row of a table with a column per result: its name, and its cell of one of them.
+/// A row of a table with a column per result: its name, and the function that returns a result's
+/// cell.
 type Row<T> = (&'static str, fn(&T) -> Option<String>);
 
-/// The rows that have something to say of at least one of `all`.
+/// The rows that have a value for at least one of `all`.
 fn known_rows<T>(rows: &[Row<T>], all: &[&T]) -> Vec<Vec<String>> {
     let row = |(name, cell): &Row<T>| {
         let cells: Vec<Option<String>> = all.iter().map(|one| cell(one)).collect();
@@ -33,7 +34,7 @@ fn known_rows<T>(rows: &[Row<T>], all: &[&T]) -> Vec<Vec<String>> {
     rows.iter().filter_map(row).collect()
 }
 
-/// Machine and origin of every result, one column each.
+/// The machine and origin of every result, one column each.
 pub fn systems(named: &[(String, &Document)]) -> String {
     let rows: [Row<Document>; 16] = [
         ("Kind", |d| outcome::of(d).map(|one| one.kind().to_owned())),
@@ -62,7 +63,7 @@ fn shown(bytes: Option<u64>) -> Option<String> {
     bytes.map(|bytes| Bytes(bytes as f64).to_string())
 }
 
-/// The findings of all evaluations in one table; their sentences stand with each result.
+/// The findings of all evaluations in one table; the sentences are with each result.
 pub fn findings(systems: &[EvaluatedSystem]) -> String {
     if systems.is_empty() {
         return String::new();
@@ -93,7 +94,7 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     format!("<h2>Findings</h2>{}", table("words side", &head, cells.into_iter()))
 }
 
-/// Which evaluation of each result that holds several is in the findings and in the figures; empty where none does.
+/// Says which evaluation the findings and figures show, for results with several; else empty.
 pub fn firsts(systems: &[EvaluatedSystem]) -> String {
     let several = systems.iter().filter(|one| !one.evaluation.other_accesses.is_empty());
     let named: Vec<String> =
@@ -107,8 +108,9 @@ pub fn firsts(systems: &[EvaluatedSystem]) -> String {
     )
 }
 
-/// What flushing costs, as far as the evaluation's own sentence tells it: it is silent where writes leave nothing to flush, and the ratio
-/// is above 1 by chance too.
+/// The cost of flushing, if the evaluation has a sentence about it.
+///
+/// It has none if writes leave nothing to flush: the ratio may then exceed 1 by chance.
 fn flush(evaluation: &Evaluation) -> Option<String> {
     let Bounded { value, low, high } = evaluation.findings.flush_slowdown?;
     let sentences = &evaluation.findings.sentences;
@@ -122,7 +124,7 @@ fn flush(evaluation: &Evaluation) -> Option<String> {
     }
 }
 
-/// The number of regions, with its probability where one is known; that it cannot be told where that is so.
+/// The number of regions, with its probability if known, or the statement that it cannot be told.
 fn regions(evaluation: &Evaluation) -> String {
     let (found, counts) = (evaluation.regions.len(), &evaluation.level_counts);
     let own = counts.iter().find(|count| count.regions as usize == found);
@@ -134,10 +136,10 @@ fn regions(evaluation: &Evaluation) -> String {
     };
     let why = match evaluation.count_doubt() {
         None => return shown,
-        Some(CountDoubt::SlowerBeyond) => ", the largest sets were measured in the pilot alone",
+        Some(CountDoubt::SlowerBeyond) => ", the largest sets were measured only in the pilot",
         Some(CountDoubt::FewSets) => ", too few sets of reads or writes",
-        Some(CountDoubt::Filling(_)) => ", the largest sets were still coming into a cache",
-        Some(CountDoubt::WritesAlone(_)) => ", writes alone slow down further",
+        Some(CountDoubt::Filling(_)) => ", a cache was still filling with the largest sets",
+        Some(CountDoubt::WritesAlone(_)) => ", only writes slow down further",
         Some(CountDoubt::Improbable) => "",
     };
     format!("cannot be told{why}; shown: {shown}")
@@ -148,7 +150,7 @@ fn share(system: &EvaluatedSystem, cache: Option<Bounded>) -> Option<String> {
     Some(bounded(&percent(found.value), &percent(found.low), &percent(found.high)))
 }
 
-/// The cache as a share of memory; only where more than one system tells.
+/// The cache as a share of memory; only if it is known for more than one system.
 pub fn memory(systems: &[EvaluatedSystem]) -> String {
     let Some(chart) = over_memory(systems).filter(|chart| chart.series.len() > 1) else {
         return String::new();
@@ -166,7 +168,7 @@ pub fn memory(systems: &[EvaluatedSystem]) -> String {
 
 const MEMORY: Frame = Frame { width: 1080.0, height: 300.0 };
 
-/// Where a cache ends, as far as that is told; `None` where there is none to be told of.
+/// Where a cache ends, as far as known; `None` if it was not tested.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
     match CacheEnd::of(evaluation, operation) {
         CacheEnd::Untested => None,
@@ -187,10 +189,10 @@ fn gain(evaluation: &Evaluation, found: &[RegionFinding]) -> Option<String> {
     Some(regional::times(one))
 }
 
-/// A curve of an evaluation against the size of the set: identifier, heading, and where it is.
+/// A curve of an evaluation against the size of the set: identifier, heading, and how to get it.
 type SetCurve = (&'static str, &'static str, fn(&Evaluation) -> &Vec<Point>);
 
-/// Against the size of the set, one figure per mix.
+/// Figures against the size of the set, one per mix.
 pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
     let curves: [SetCurve; 3] = [
         ("mixed", "Reads and writes mixed", |e| &e.unique_bytes_curve),
@@ -211,7 +213,7 @@ pub fn landscapes(systems: &[EvaluatedSystem]) -> String {
     if out.is_empty() { out } else { format!("<h2>Landscapes</h2>{out}") }
 }
 
-/// Against the other parameters, in the first and in the last region.
+/// Figures against the other parameters, in the first and in the last region.
 pub fn parameters(systems: &[EvaluatedSystem]) -> String {
     let ends = [
         ("first", RegionEnd::First, "in the first region, the fastest level"),
@@ -303,7 +305,7 @@ mod tests {
         for point in &mut cold.unique_bytes_read_curve {
             point.measurement.not_read_in = point.value > 125.0 * 1_048_576.0;
         }
-        let told = "cannot be told, the largest sets were still coming into a cache; shown: ";
+        let told = "cannot be told, a cache was still filling with the largest sets; shown: ";
         assert!(regions(&cold).starts_with(told), "{}", regions(&cold));
     }
 }

@@ -1,4 +1,4 @@
-//! What two systems measured alike, on the page: ratios as a picture and a table, and both machines.
+//! A measured comparison on the page: ratios as a picture and a table, and both machines.
 
 use super::figure::Figure;
 use super::tables::{machine, table};
@@ -10,10 +10,10 @@ use crate::text::{between, esc, figure, ratio, row_name};
 use ioscape_schema::{Environment, MeasuredComparison, MeasuredRow};
 use std::fmt::Write as _;
 
-/// Most rows in a picture; the table holds all.
+/// The most rows in a picture; the table holds all.
 const DRAWN_MOST: usize = 60;
 
-/// Every pair of systems.
+/// The section: every pair of systems.
 pub fn section(all: &[MeasuredComparison]) -> String {
     all.iter().enumerate().map(|(number, one)| pair(one, number)).collect()
 }
@@ -41,7 +41,7 @@ fn pair(one: &MeasuredComparison, number: usize) -> String {
     out
 }
 
-/// The ratios to `other`, a system's name as HTML.
+/// The picture of the ratios to `other`, a system's name as HTML.
 fn picture(one: &MeasuredComparison, number: usize, other: &str) -> String {
     let drawn = one.rows.len().min(DRAWN_MOST);
     let caption = format!(

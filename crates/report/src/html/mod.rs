@@ -1,4 +1,4 @@
-//! What the page shows: tables, figures, and the sections of every kind of outcome.
+//! The contents of the page: tables, figures, and the sections of every kind of outcome.
 
 pub mod alike;
 pub mod campaign;

@@ -1,4 +1,4 @@
-//! What models say, on the page: predictions, comparisons of systems, and how far predictions were off.
+//! Results of models on the page: predictions, comparisons of systems, and errors of predictions.
 
 use super::figure::{Figure, below, legend, two_sizes};
 use super::sections::{of_parameters, small};
@@ -30,7 +30,7 @@ fn noted(text: &str, extrapolated: bool) -> String {
     }
 }
 
-/// One table per system.
+/// The predictions, in one table per system.
 pub fn predictions(all: &[Prediction]) -> String {
     if all.is_empty() {
         return String::new();
@@ -59,7 +59,7 @@ pub fn predictions(all: &[Prediction]) -> String {
     out
 }
 
-/// Where an application's time goes, what the caches hold, and its throughput by memory.
+/// Where an application spends its time, what the caches hold, and its throughput by memory.
 fn application(prediction: &Prediction) -> String {
     let Some(one) = &prediction.application else { return String::new() };
     let parts = one.parts.iter().map(|part| {
@@ -87,13 +87,13 @@ fn application(prediction: &Prediction) -> String {
     out
 }
 
-/// Ratios as a picture and a table.
+/// The ratios as a picture and a table.
 pub fn comparison(all: &[Comparison]) -> String {
     let Some(first) = all.first() else { return String::new() };
     let other = esc(&first.systems[1]);
     let caption = format!(
-        "Predicted throughput over that of {other}: to the right of 1 faster, to the left slower. The line is the range that holds the \
-         measured ratio nine times of ten. Of hollow points it is unclear which is faster: the range that holds it 99 times of 100 holds 1, or is a guess."
+        "Predicted throughput over that of {other}: to the right of 1 faster, to the left slower. The line is the 90 % prediction \
+         interval of the measured ratio. Of hollow points it cannot be told which is faster: that interval is a guess, or the 99 % interval includes 1."
     );
     let figure = Figure {
         id: "ratios",
@@ -130,7 +130,7 @@ fn ratio_table(all: &[Comparison]) -> String {
     table_of("runs", &columns, pairs.flat_map(|pair| pair.iter().enumerate()))
 }
 
-/// The throughput of one of both systems over its price.
+/// The throughput of one of the two systems over its price.
 fn per_price(one: &Comparison, which: usize) -> String {
     one.throughput_per_price.map_or_else(none, |both| Rate(both[which]).to_string())
 }
@@ -156,7 +156,7 @@ pub fn cheapest(all: &[Cheapest]) -> String {
 
 const SQUARE: Frame = Frame { width: 1080.0, height: 640.0 };
 
-/// How far predictions were off: figures, models, pictures, and every workload.
+/// The errors of predictions: figures, models, pictures, and every workload.
 pub fn validation(one: &Validation) -> String {
     let mut out = "<h2>Predictions compared with measurements</h2>".to_owned();
     let _ = write!(
@@ -272,7 +272,7 @@ fn points(all: &[ValidationPoint]) -> String {
     )
 }
 
-/// Every round of a workload, in the order taken.
+/// Every round of a workload, in the order of measurement.
 fn rounds(point: &ValidationPoint) -> String {
     let earlier = [Some(point.measurement.throughput_bytes_per_s), point.repeated_bytes_per_s];
     let all: Vec<f64> = if point.rounds_bytes_per_s.is_empty() {

@@ -1,4 +1,6 @@
-//! The operating-system micro-benchmarks on the page: Figure 1, every case, and the paper's tables with this machine.
+//! The operating-system micro-benchmarks on the page.
+//!
+//! It shows Figure 1, every case, and the paper's tables with this machine added.
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::{table, table_with_own};
@@ -40,7 +42,7 @@ pub fn summary(results: &OsResults) -> String {
     out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""), &values)
 }
 
-/// Several results in one table, with how they compare, and in one Figure 1.
+/// Several results in one table, with their comparison, and in one Figure 1.
 pub fn side_by_side(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> String {
     let (head, rows) = os::side::table(all, compared);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
@@ -61,7 +63,7 @@ pub fn side_by_side(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -
     out + &figure.html(|_| two_sizes(&chart, LOW), &legend(&chart.series, ""), &values)
 }
 
-/// What is slow here, in a sentence and a table.
+/// The slow benchmarks of this machine, in a sentence and a table.
 fn ranking(results: &OsResults) -> String {
     let all = os::ranking(results);
     let Some(sentence) = os::sentence(&all, &os::unranked(results)) else { return String::new() };
@@ -79,7 +81,7 @@ fn ranking(results: &OsResults) -> String {
     )
 }
 
-/// Every case with what it teaches, and what of the system shapes it.
+/// Every case with what it tells, and the properties of the system that shape it.
 pub fn benchmarks(results: &OsResults) -> String {
     let head =
         ["Benchmark", "Case", "Value", "95 % interval", "MIPS-relative", "Clean", "What it tells"];
@@ -103,7 +105,7 @@ pub fn benchmarks(results: &OsResults) -> String {
     out + &scaling(results) + &proof(results) + &system(&results.system)
 }
 
-/// What several tasks do together.
+/// The combined rates of several tasks.
 fn scaling(results: &OsResults) -> String {
     let all = os::scaling(results);
     if all.is_empty() {
@@ -144,7 +146,8 @@ fn system(system: &OsSystem) -> String {
     )
 }
 
-/// The paper's tables with this machine as a new row, and the printed cells that its own figures contradict.
+/// The paper's tables with this machine as a new row, and the printed cells that the paper's own
+/// figures contradict.
 pub fn of_1990(results: &OsResults) -> String {
     let tables = os::tables(results);
     if tables.is_empty() {

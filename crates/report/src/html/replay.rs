@@ -1,4 +1,4 @@
-//! Replays of traces on the page: what was done, how late it was, and how long the requests took.
+//! Replays of traces on the page: what was replayed, how late, and how long the requests took.
 
 use super::tables::table;
 use crate::replay::{lateness, lead, recorded};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A section of the page, with an entry in its navigation; left out when its body is empty.
+/// A section of the page, with an entry in its navigation; left out if its body is empty.
 pub struct Section {
     /// Identifier of its element.
     pub id: Cow<'static, str>,
@@ -22,7 +22,7 @@ impl Section {
         Self { id: id.into(), name: name.into(), body }
     }
 
-    /// Its element; empty where its body is.
+    /// The HTML element; empty if the body is.
     pub fn html(&self) -> String {
         if self.body.is_empty() {
             return String::new();
@@ -31,8 +31,10 @@ impl Section {
     }
 }
 
-/// Sections inside of another one. Their identifiers get `prefix`, so that no others on the page are like them; a quotation mark in a
-/// text is escaped, so that only attributes look like these. Figures keep the beginning by which their names are found.
+/// Sections inside another one, with `prefix` before their identifiers to make these unique.
+///
+/// Quotation marks in text are escaped, so that only attributes match the replacement. Figures keep
+/// the beginning by which their names are found.
 pub fn nested(sections: &[Section], prefix: &str) -> String {
     let mut all: String = sections.iter().map(Section::html).collect();
     for attribute in [" id=\"", " for=\"", " name=\"", " href=\"#"] {

@@ -45,7 +45,7 @@ pub fn landscape(evaluation: &Evaluation) -> String {
     out
 }
 
-/// Throughput and residency of the same sets, one above the other.
+/// The throughput and residency of the same sets, one above the other.
 fn both_witnesses(evaluation: &Evaluation) -> String {
     let Some(shown) = witnesses(evaluation) else { return String::new() };
     let figure = Figure {
@@ -109,12 +109,13 @@ fn region_figure(index: usize, region: &Region) -> String {
     )
 }
 
-/// What charts show, one for each parameter.
+/// The values of charts, one for each parameter.
 pub fn of_parameters(charts: &[(Parameter, Chart)]) -> Values {
     Values::of(&charts.iter().map(|(_, chart)| chart).collect::<Vec<_>>())
 }
 
-/// The scales of charts with a common vertical axis: first the one on which all their values can be read.
+/// The scales for charts with a common vertical axis, first the one on which all values can be
+/// read.
 pub fn scales(charts: &[(Parameter, Chart)]) -> &'static [Scale] {
     match figures::readable_scale(charts) {
         Scale::Linear => LINEAR_FIRST,
@@ -122,7 +123,7 @@ pub fn scales(charts: &[(Parameter, Chart)]) -> &'static [Scale] {
     }
 }
 
-/// One line needs no legend; median and 99th percentile do.
+/// The legend of a region's charts: a single line needs none, but median and 99th percentile do.
 fn region_legend(charts: &[(Parameter, Chart)], quantity: Quantity) -> String {
     let all: Vec<&Chart> = charts.iter().map(|(_, chart)| chart).collect();
     match (quantity, hollow(&all), all.first()) {
@@ -132,7 +133,7 @@ fn region_legend(charts: &[(Parameter, Chart)], quantity: Quantity) -> String {
     }
 }
 
-/// Small charts beside one another, with one vertical range.
+/// Small charts side by side, with one vertical range.
 pub fn small(charts: &[(Parameter, Chart)], scale: Scale, grid: &str, frame: Frame) -> String {
     let mut charts = charts.to_vec();
     figures::share_y(&mut charts, scale);
@@ -169,7 +170,7 @@ fn focal_table(regions: &[Region]) -> String {
 
 const WIDE_LOW: Frame = Frame { width: 1080.0, height: 340.0 };
 
-/// Throughput against the share of reads, all regions in one.
+/// The selected quantity against the share of reads, all regions in one chart.
 pub fn reads_and_writes(evaluation: &Evaluation) -> String {
     let figure = Figure {
         id: "read-frac",
@@ -182,7 +183,7 @@ pub fn reads_and_writes(evaluation: &Evaluation) -> String {
     if drawn.is_empty() { drawn } else { format!("<h2>Reads and writes</h2>{drawn}") }
 }
 
-/// Self-scaling all parameters: where the system performs well.
+/// The result of self-scaling all parameters: where the system performs well.
 pub fn well(evaluation: &Evaluation) -> String {
     let Some(all) = &evaluation.all_parameters else { return String::new() };
     let charts = figures::all_parameters(all);
@@ -209,7 +210,7 @@ pub fn well(evaluation: &Evaluation) -> String {
     )
 }
 
-/// How steady the machine was, and what was left out.
+/// How steady the machine was, and what the evaluation left out.
 pub fn drift(evaluation: &Evaluation) -> String {
     let mut out = String::new();
     if let Some(chart) = figures::drift(evaluation) {
@@ -236,7 +237,7 @@ pub fn runs(measurements: &[Measurement]) -> String {
     format!("<h2>Runs</h2>{}{times}", runs_table(measurements))
 }
 
-/// The response times of runs with these names in one picture; empty where no run has any.
+/// The response times of runs with these names in one picture; empty if no run has any.
 pub fn response_times(id: &str, runs: &[Measurement], names: &[String]) -> String {
     if runs.iter().all(|run| run.ios == 0) {
         return String::new();
@@ -253,7 +254,9 @@ pub fn response_times(id: &str, runs: &[Measurement], names: &[String]) -> Strin
     figure.html(draw, "", &values)
 }
 
-/// What a run is called, by its number from 0: with its set and mix, since all workloads that are given by options have one name.
+/// The name of a run, numbered from 0, with its set and mix.
+///
+/// The name alone would not do: all workloads given by options have the same one.
 pub fn name((index, measurement): (usize, &Measurement)) -> String {
     format!("{}: {}", run_name(index + 1, measurement), described(&measurement.workload))
 }

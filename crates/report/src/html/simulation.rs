@@ -1,4 +1,5 @@
-//! Simulations of disks on the page: figures 14 to 18 of Ruemmler & Wilkes (1993), and all cells as a table.
+//! Disk simulations on the page: figures 14 to 18 of Ruemmler & Wilkes (1993), and a table of all
+//! cells.
 
 use super::figure::{Figure, legend, two_sizes};
 use super::tables::table;
@@ -18,10 +19,11 @@ fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     figure.html(|_| two_sizes(chart, Frame::WIDE), &legend(&chart.series, ""), &values)
 }
 
-/// A figure: identifier, heading, caption, and its chart where a simulation has one.
+/// A figure: identifier, heading, caption, and a function that returns a simulation's chart, if
+/// any.
 pub type Picture = (&'static str, &'static str, &'static str, fn(&Simulation) -> Option<Chart>);
 
-/// What happens at the disk: figures 15 and 16.
+/// The figures about the disk: 15 and 16.
 pub const AT_THE_DISK: [Picture; 3] = [
     (
         "policies",
@@ -43,7 +45,7 @@ pub const AT_THE_DISK: [Picture; 3] = [
     ),
 ];
 
-/// What happens before it: figures 17 and 18.
+/// The figures about the host: 17 and 18.
 pub const AT_THE_HOST: [Picture; 2] = [
     (
         "intervals",
@@ -127,7 +129,7 @@ fn cells(simulation: &Simulation) -> String {
     format!("<h3>All combinations</h3>{}", table("runs", &head, rows))
 }
 
-/// The recorded times of a trace with a drive of its own, and how far off the simulated ones are.
+/// The recorded mean time of a trace with a drive of its own, and the error of the simulated times.
 fn compared(agreement: Option<&SimulationAgreement>) -> [String; 3] {
     let told = |pick: fn(&SimulationAgreement) -> String| agreement.map_or_else(none, pick);
     [

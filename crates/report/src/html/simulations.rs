@@ -1,4 +1,4 @@
-//! Several simulations on one page: mean times side by side, and their figures with a line for each.
+//! Several simulations on one page: mean times side by side, and figures with a line for each.
 
 use super::alike::overlaid;
 use super::simulation::{AT_THE_DISK, AT_THE_HOST, Picture};
@@ -16,13 +16,13 @@ const AGREEMENT: Picture = (
     charts::measured_and_simulated,
 );
 
-/// The section; empty of fewer than two simulations.
+/// The section; empty for fewer than two simulations.
 pub fn section(all: &[(&str, &Simulation)]) -> String {
     if all.len() < 2 {
         return String::new();
     }
     let figure = |(id, title, caption, chart): Picture| {
-        // One without it keeps its place, and so its colour.
+        // A simulation without this figure keeps its place, so that colours stay the same.
         let none = || charts::by_policy(&Simulation::default());
         let named = all.iter().map(|(name, one)| (*name, chart(one).unwrap_or_else(none)));
         let named: Vec<NamedChart> = named.collect();

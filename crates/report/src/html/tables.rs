@@ -9,13 +9,15 @@ use ioscape_schema::units::{Bytes, Count, Rate, counted};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
 
-/// A table of plain texts; the class `words` aligns all columns to the left, and on a narrow screen `cards` gives every row a
-/// block of lines with the names of its columns.
+/// A table of plain texts.
+///
+/// The class `words` aligns all columns to the left. On a narrow screen, `cards` turns every row
+/// into a block of lines with the names of the columns.
 pub fn table(class: &str, head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     table_with_own(class, head, rows, |_| false)
 }
 
-/// The same by its columns.
+/// A table of plain texts, given by its columns.
 pub fn table_of<T>(
     class: &str,
     columns: &[Column<'_, T>],
@@ -25,7 +27,8 @@ pub fn table_of<T>(
     table(class, &head, rows.map(|row| fields(columns, &row).collect()))
 }
 
-/// The same, with those rows highlighted that `is_own` chooses by their first cell.
+/// A table of plain texts in which the rows that `is_own` selects by their first cell are
+/// highlighted.
 pub fn table_with_own(
     class: &str,
     head: &[&str],
@@ -53,7 +56,7 @@ pub fn table_with_own(
     out
 }
 
-/// All warnings, each with the part of the result that it is about; that of the whole is empty.
+/// All warnings, each with the part of the result that it is about; empty for the whole result.
 pub fn warnings<'a>(all: impl Iterator<Item = (String, &'a Warning)>) -> String {
     let all: Vec<_> = all.collect();
     if all.is_empty() {
@@ -79,7 +82,7 @@ pub fn machine(environment: &Environment) -> String {
     let text = |value: &Option<String>| value.clone();
     let Environment { clock, .. } = environment;
     let rotational = environment.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned());
-    // Commands that time nothing do not measure the clock; 0 stands for that.
+    // 0 means not measured: commands that time nothing do not measure the clock.
     let clock = (clock.cost_ns > 0.0).then(|| {
         let [steps, cost] = [clock.precision_ns, clock.cost_ns].map(|ns| Unit::Nanos.show(ns));
         format!("steps of {steps}, {cost} per reading")
@@ -116,7 +119,7 @@ pub fn machine(environment: &Environment) -> String {
     format!("<h2>Machine</h2>{}", table("words", &["Property", "Value"], known))
 }
 
-/// How many processors there are, and how much of their time a quota gives.
+/// The number of processors, and how much of their time a quota allows.
 fn processors(environment: &Environment) -> Option<String> {
     let count = environment.cpu_count?;
     Some(match environment.cpu_quota {
@@ -125,7 +128,7 @@ fn processors(environment: &Environment) -> Option<String> {
     })
 }
 
-/// Every point of every curve, folded away; where there are several accesses, under the name of each.
+/// Every point of every curve, collapsed; if there are several accesses, under the name of each.
 pub fn points(evaluation: &Evaluation) -> String {
     let is_alone = evaluation.other_accesses.is_empty();
     let heading = |one: &Evaluation| match is_alone {
@@ -167,7 +170,8 @@ fn of_parameter(name: &str, parameter: Parameter, curve: &[Point]) -> String {
     folded(name, parameter, [parameter.name(), axis_label(parameter)], curve)
 }
 
-/// A curve whose values are written as those of `parameter` are, under the name and the axis of what was varied.
+/// A collapsed curve: `varied` and `axis` name its parameter, `parameter` decides how values are
+/// written.
 fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[Point]) -> String {
     if curve.is_empty() {
         return String::new();
@@ -199,23 +203,23 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
     )
 }
 
-/// The low (0) or high (1) end of a point's error bar; a dash where no request ended, which tells nothing of it.
+/// The low (0) or high (1) end of a point's error bar; a dash if no request completed.
 fn end_of(point: &Point, end: usize) -> String {
     if is_unknown(point) { none() } else { Rate(range(point)[end]).to_string() }
 }
 
-/// A time of a run's requests, in nanoseconds; a dash where none ended, of which no time is known.
+/// A response time of a run, in nanoseconds; a dash if no request completed.
 pub fn time_of(run: &Measurement, ns: f64) -> String {
     if run.ios == 0 { none() } else { Unit::Nanos.show(ns) }
 }
 
-/// The 95 % interval of a run's throughput; a dash where nothing was moved, which tells nothing of it.
+/// The 95 % interval of a run's throughput; a dash if no data was moved.
 pub fn interval_of(run: &Measurement) -> String {
     let [low, high] = run.throughput_ci95.map(Rate);
     if run.relative_error().is_finite() { format!("{low} to {high}") } else { none() }
 }
 
-/// Why the run ended, and every kind of doubt about it.
+/// Why the run ended, and all doubts about it.
 fn state(measurement: &Measurement) -> String {
     let mut words = vec![stop(measurement.stop).to_owned()];
     if measurement.disturbed {
@@ -226,7 +230,7 @@ fn state(measurement: &Measurement) -> String {
     words.join(", ")
 }
 
-/// What the words and marks of the page mean.
+/// The meaning of the terms and marks on the page.
 pub fn how() -> String {
     let entries = [
         (
@@ -282,7 +286,7 @@ mod tests {
         assert!(shown.contains("20 ns per reading") && shown.contains("52 ns per I/O"), "{shown}");
     }
 
-    /// The page told of 64 processors where a container had the time of one and a half.
+    /// Once, the page showed 64 processors for a container with a quota of one and a half.
     #[test]
     fn a_quota_stands_beside_the_processors() {
         let mut environment = Environment { cpu_count: Some(64), ..Environment::default() };

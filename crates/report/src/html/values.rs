@@ -1,4 +1,6 @@
-//! What a figure shows as a table, folded away behind it: for readers who do not see the picture, and for copying.
+//! The values of a figure as a collapsed table behind it.
+//!
+//! It is for readers who cannot see the picture, and for copying.
 
 use super::tables::table;
 use crate::plot::{Chart, Mark, Series, Unit};
@@ -8,17 +10,17 @@ use ioscape_schema::units::counted;
 /// The table behind a figure.
 pub struct Values {
     html: String,
-    /// Rows that it has.
+    /// The number of its rows.
     rows: usize,
 }
 
 impl Values {
-    /// Nothing is drawn, so there is nothing to tell.
+    /// No values, for a figure that draws nothing.
     pub fn none() -> Self {
         Self { html: String::new(), rows: 0 }
     }
 
-    /// Everything that charts show.
+    /// All values that these charts show.
     pub fn of(charts: &[&Chart]) -> Self {
         match charts {
             [chart] if is_shared(&chart.series) => by_place(chart),
@@ -26,12 +28,12 @@ impl Values {
         }
     }
 
-    /// A table of a figure that is no chart.
+    /// The table of a figure that is not a chart.
     pub fn table(class: &str, head: &[&str], rows: Vec<Vec<String>>) -> Self {
         Self { rows: rows.len(), html: table(class, head, rows.into_iter()) }
     }
 
-    /// The table, folded away; empty without rows.
+    /// The collapsed table; empty without rows.
     pub fn html(&self) -> String {
         if self.rows == 0 {
             return String::new();
@@ -44,7 +46,7 @@ impl Values {
     }
 }
 
-/// Whether lines have their points at the same places, so that each can have a column.
+/// Whether all lines have their points at the same places, so that each line can be a column.
 fn is_shared(series: &[Series]) -> bool {
     let places = |one: &Series| one.marks.iter().map(|mark| mark.x.to_bits()).collect::<Vec<_>>();
     series.windows(2).all(|pair| places(&pair[0]) == places(&pair[1]))
@@ -58,7 +60,7 @@ fn shown(unit: Unit, mark: &Mark) -> String {
     if mark.doubtful { bounded + ", disturbed" } else { bounded }
 }
 
-/// A row for each place, and a column for each line.
+/// A table with a row for each place and a column for each line.
 fn by_place(chart: &Chart) -> Values {
     let own = chart.y.label.clone();
     let names: Vec<String> = match &chart.series[..] {
@@ -75,7 +77,7 @@ fn by_place(chart: &Chart) -> Values {
     Values::table("", &head, places.iter().enumerate().map(row).collect())
 }
 
-/// A row for each point; what a place or a value is stands beside it where charts differ in that.
+/// A table with a row for each point. If the charts' axes differ, columns name the axes.
 fn by_line(charts: &[&Chart]) -> Values {
     let Some(first) = charts.first() else { return Values::none() };
     let is_one = charts.iter().all(|chart| chart.x.label == first.x.label);
@@ -96,7 +98,7 @@ fn by_line(charts: &[&Chart]) -> Values {
     Values::table("", &[&["Line", at], value].concat(), rows.collect())
 }
 
-/// Sentences in a list, each with an identifier and a link to itself; their numbers are those of the result.
+/// A list of sentences, numbered as in the result, each with an identifier and a link to itself.
 pub fn sentences<'a>(kind: &str, all: impl Iterator<Item = (usize, &'a str)>) -> String {
     let item = |(number, text): (usize, &str)| {
         let id = format!("{kind}-{number}");
@@ -105,7 +107,7 @@ pub fn sentences<'a>(kind: &str, all: impl Iterator<Item = (usize, &'a str)>) ->
     format!(r#"<ul class="sentences">{}</ul>"#, all.map(item).collect::<String>())
 }
 
-/// A link to the part of the page that it stands in, which is a `what`.
+/// A link to the part of the page that holds it; `what` is the kind of part.
 pub fn anchor(id: &str, what: &str) -> String {
     format!(r##" <a class="anchor" href="#{id}" aria-label="link to this {what}">#</a>"##)
 }

@@ -1,4 +1,4 @@
-//! Runs of `vxbench` on the page: a table of users, and what was found about concurrent writers.
+//! Runs of `vxbench` on the page: a table of users, and the findings about concurrent writers.
 
 use super::tables::table;
 use super::values::sentences;
@@ -32,7 +32,7 @@ pub fn vxbench(result: &Vxbench) -> String {
     out
 }
 
-/// A time, or a dash where there is none.
+/// A time, or a dash if there is none.
 pub fn time(ns: Option<u64>) -> String {
     ns.map_or_else(none, |ns| Nanos(ns as f64).to_string())
 }

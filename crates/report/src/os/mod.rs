@@ -1,4 +1,6 @@
-//! The micro-benchmarks' results beside the paper's: rows of its tables and points of its Figure 1, for all renderers.
+//! Micro-benchmark results next to the paper's, for all renderers.
+//!
+//! They become rows of its tables and points of its Figure 1.
 
 mod ranking;
 mod scaling;
@@ -17,10 +19,10 @@ use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{Locality, MabProof, OsBenchmark, OsResults, OsRule, OsUnit};
 
-/// What this machine is called in the paper's tables.
+/// The name of this machine in the paper's tables.
 pub const THIS: &str = "this machine";
 
-/// The results of a system by its name.
+/// The name and results of a system.
 pub type NamedResults<'a> = (&'a str, &'a OsResults);
 
 /// A value in its unit.
@@ -32,7 +34,7 @@ pub fn shown(unit: OsUnit, value: f64) -> String {
     }
 }
 
-/// The value of a case, or that it was not measured.
+/// The value of a case, or "not measured".
 pub fn value(one: &OsBenchmark) -> String {
     one.value.map_or_else(|| "not measured".to_owned(), |value| shown(one.unit, value))
 }
@@ -55,7 +57,7 @@ pub fn rule(rule: OsRule) -> &'static str {
     }
 }
 
-/// The case, and where its files are when that is not on this machine.
+/// The case, and the place of its files unless that is this machine.
 pub fn case(one: &OsBenchmark) -> String {
     match one.place {
         Some(Locality::Remote) => format!("{}, remote", one.case),
@@ -63,12 +65,13 @@ pub fn case(one: &OsBenchmark) -> String {
     }
 }
 
-/// A relative speed with two digits that count.
+/// A relative speed: two decimals, or two significant digits if it is small.
 pub fn speed(value: f64) -> String {
     fine_ratio(value)
 }
 
-/// Share of batches that others left alone; empty where the kernel does not report it.
+/// The share of batches that other activity left undisturbed; empty if the kernel does not report
+/// it.
 pub fn clean(one: &OsBenchmark) -> String {
     one.contamination.clean_frac.map_or_else(String::new, whole_percent)
 }
@@ -97,7 +100,7 @@ pub fn headlines(results: &OsResults) -> Vec<(&'static str, String)> {
     all
 }
 
-/// How many speeds a mean is of, where these are not the paper's.
+/// The number of speeds in a mean, if they are not the paper's.
 fn number_of_speeds(results: &OsResults) -> Option<String> {
     let has_remote = results.in_mean().any(|one| one.place == Some(Locality::Remote));
     match results.in_mean().count() {
@@ -107,7 +110,7 @@ fn number_of_speeds(results: &OsResults) -> Option<String> {
     }
 }
 
-/// The same, and which of the paper's are not among them.
+/// The number of speeds in a mean, and which of the paper's it lacks.
 fn made_of(results: &OsResults) -> Option<String> {
     let number = number_of_speeds(results)?;
     let remote = results.in_mean().filter(|one| one.place == Some(Locality::Remote)).count();
@@ -118,7 +121,9 @@ fn made_of(results: &OsResults) -> Option<String> {
     })
 }
 
-/// The remote penalty with its interval; or that it cannot be told, where that holds none at all or there is no interval.
+/// The remote penalty with its interval.
+///
+/// It cannot be told if the interval includes 0 or is missing.
 fn penalty(results: &OsResults) -> String {
     let ends = results.remote_penalty_ci95().map(|ends| ends.map(percent));
     match (sure_penalty(results), ends) {
@@ -128,13 +133,13 @@ fn penalty(results: &OsResults) -> String {
     }
 }
 
-/// The remote penalty, where its interval excludes that there is none.
+/// The remote penalty, if its interval excludes 0.
 fn sure_penalty(results: &OsResults) -> Option<f64> {
     let [low, high] = results.remote_penalty_ci95()?;
     results.remote_penalty.filter(|_| low > 0.0 || high < 0.0)
 }
 
-/// What the Modified Andrew Benchmark compiled, and whether that was all of it.
+/// What the Modified Andrew Benchmark compiled, and whether the result is complete.
 pub fn proof(proof: &MabProof) -> String {
     let state = match (proof.is_built_in(), proof.whole) {
         (true, true) => "correct",
@@ -152,7 +157,9 @@ pub fn figure1(results: &OsResults) -> Option<Chart> {
     figure1_of(&[(THIS, results)])
 }
 
-/// The same with several systems, each a point of its own by its name, which says so where its mean is not of the paper's speeds; `None` where none is rated.
+/// Figure 1 with several systems, each a point under its name; `None` if none is rated.
+///
+/// The title of a point says so if its mean is not of the paper's speeds.
 pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
     let rated = |(name, results): &NamedResults<'_>| {
         let (mips, mean) = results.mips.zip(results.geometric_mean_mips_relative)?;
@@ -190,7 +197,9 @@ pub fn figure1_of(systems: &[NamedResults<'_>]) -> Option<Chart> {
     Some(Chart::new(label, x, y, all))
 }
 
-/// Colour and symbol of the system with this number, from 0: twelve look different, and none like the machines of 1990.
+/// The colour and symbol of a system; numbers count from 0.
+///
+/// Twelve systems look different from each other and from the machines of 1990.
 fn look(index: usize) -> (String, Shape) {
     let class = match index % 4 {
         0 => "write".to_owned(),
@@ -240,7 +249,8 @@ mod tests {
         assert_eq!(shares, ["", "93 %", "99.6 %", "100 %"]);
     }
 
-    /// An `open` over a network, and one that took half as long again, were both told as 0.0001.
+    /// Once, an `open` over a network and one that took half as long again were both shown as
+    /// 0.0001.
     #[test]
     fn small_speeds_have_two_digits_as_well() {
         let shown = [0.70, 0.035, 0.0042, 0.000_148, 0.000_101, 0.000_045].map(speed);
@@ -278,7 +288,7 @@ mod tests {
         assert!(made_of(&results).unwrap().starts_with("of one speed: without cswitch, "));
     }
 
-    /// The fourth system was a green disc, as the machines of 1990 are.
+    /// Once, the fourth system was a green disc, like the machines of 1990.
     #[test]
     fn no_system_of_figure_1_looks_like_another_one_or_like_the_past() {
         let results = sample::os_results();

@@ -1,4 +1,6 @@
-//! Which services of the operating system are slow for this processor, compared with its rating and with the machines of 1990.
+//! Ranks the operating system's services by speed relative to the processor's rating.
+//!
+//! The machines of 1990 are the comparison.
 
 use super::speed;
 use ioscape_schema::os::paper::{self, Source, TABLES};
@@ -8,24 +10,24 @@ use ioscape_schema::{Locality, OsBenchmark, OsResults, OsUnit};
 /// One benchmark of the paper as measured here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rank {
-    /// The benchmark and where its files are.
+    /// The benchmark and the place of its files.
     pub name: String,
     /// MIPS-relative speed here.
     pub here: f64,
-    /// Its interval, without the error of the rating, which all of them share; absent without one.
+    /// Its interval, without the error of the rating, which all ranks share; absent if unknown.
     pub range: Option<[f64; 2]>,
     /// Median of the MIPS-relative speeds of the paper's configurations.
     pub past: f64,
 }
 
-/// All benchmarks with a speed here, slowest first.
+/// All benchmarks for which this machine has a speed, slowest first.
 pub fn ranking(results: &OsResults) -> Vec<Rank> {
     let mut all: Vec<Rank> = TABLES.iter().flat_map(|table| of_table(table, results)).collect();
     sort_by_number(&mut all, |one| one.here);
     all
 }
 
-/// Names of the benchmarks that would be among them, had they been measured.
+/// The names of the benchmarks that are missing in the ranking because they were not measured.
 pub fn unranked(results: &OsResults) -> Vec<String> {
     let of_table = move |table: &'static Source| {
         let missing = main_cases(table, results).filter(|one| one.value.is_none());
@@ -42,7 +44,7 @@ fn of_table(table: &'static Source, results: &OsResults) -> Vec<Rank> {
     main_cases(table, results).filter_map(rank).collect()
 }
 
-/// The case here that stands for a table of the paper, at each place that it was measured at.
+/// The case that corresponds to a table of the paper, for each place where it was measured.
 fn main_cases<'a>(
     table: &'static Source,
     results: &'a OsResults,
@@ -56,7 +58,7 @@ fn name(one: &OsBenchmark) -> String {
     format!("{}{remote}", one.name)
 }
 
-/// The interval of a speed that follows from the interval of its value.
+/// The interval of a speed, derived from the interval of its value.
 fn range(one: &OsBenchmark) -> Option<[f64; 2]> {
     let ([low, high], value, speed) = (one.ci95?, one.value?, one.mips_relative?);
     Some(match one.unit {
@@ -65,7 +67,7 @@ fn range(one: &OsBenchmark) -> Option<[f64; 2]> {
     })
 }
 
-/// Median of the speeds of 1990 at the same place, by the paper's definition.
+/// The median of the speeds of 1990 at the same place, by the paper's definition.
 fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
     let rows = table.rows();
     let same = rows.iter().filter(|row| row.place() == one.place);
@@ -75,8 +77,10 @@ fn past(table: &Source, one: &OsBenchmark) -> Option<f64> {
     (!all.is_empty()).then(|| median(&all))
 }
 
-/// The ranking in a sentence; `None` with fewer than two benchmarks. Which one is slowest is said only if its interval lies below all others,
-/// and none is [`unranked`].
+/// The ranking in a sentence; `None` with fewer than two benchmarks.
+///
+/// It names the slowest benchmark only if its interval lies below all others and none is
+/// [`unranked`].
 pub fn sentence(all: &[Rank], unranked: &[String]) -> Option<String> {
     let (first, rest) = all.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let apart =

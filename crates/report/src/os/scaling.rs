@@ -1,31 +1,31 @@
-//! How operations scale over processors: what several tasks do together over what one does, with intervals.
+//! How operations scale over processors: the combined rate of several tasks over the rate of one.
 
 use super::{shown, speed};
-use ioscape_schema::statistics::sort_by_number;
+use ioscape_schema::statistics::{ratio_interval, sort_by_number};
 use ioscape_schema::{OsBenchmark, OsResults, OsTasks};
 
-/// The benchmark whose cases these are.
+/// The benchmark that these cases belong to.
 const NAME: &str = "scaling";
 
-/// One operation by growing numbers of tasks of one kind.
+/// One operation, performed by growing numbers of tasks of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
-    /// The operation, and what the tasks are.
+    /// The operation and the kind of tasks.
     pub name: String,
-    /// Tasks, and what they do together, in words.
+    /// The number of tasks, and their combined rate in words.
     pub rates: Vec<(u32, String)>,
-    /// What most tasks do over what one does; absent where one of both was not measured.
+    /// The rate of the most tasks over the rate of one; absent if either was not measured.
     pub gain: Option<f64>,
-    /// Its interval; absent without both.
+    /// Interval of `gain`; absent unless both rates have one.
     pub range: Option<[f64; 2]>,
 }
 
-/// Whether a case is one of scaling, which has a table of its own.
+/// Whether a case belongs to the scaling benchmark, which has a table of its own.
 pub fn is_scaling(one: &OsBenchmark) -> bool {
     one.name == NAME && one.tasks.is_some()
 }
 
-/// Every operation, in the order measured.
+/// Every operation, in the order of measurement.
 pub fn scaling(results: &OsResults) -> Vec<Scaling> {
     let mut groups: Vec<(String, Vec<&OsBenchmark>)> = Vec::new();
     for one in results.benchmarks.iter().filter(|one| is_scaling(one)) {
@@ -54,28 +54,29 @@ fn of(name: String, cases: &[&OsBenchmark]) -> Scaling {
     let both = one.zip(most);
     let gain = both.and_then(|(one, most)| Some(most.value? / one.value?));
     let range = both.and_then(|(one, most)| {
-        let ([low, high], [least, greatest]) = (one.ci95?, most.ci95?);
-        one.value.zip(most.value).map(|_| [least / high, greatest / low])
+        Some(ratio_interval((most.value?, most.ci95?), (one.value?, one.ci95?)))
     });
     Scaling { name, rates, gain, range }
 }
 
-/// What scales least, if its interval lies below all others' and every operation has one; `None` with fewer than two.
+/// Names the operation that scales least; `None` with fewer than two operations.
+///
+/// It is certain only if its gain is surely below all others and every operation has an interval.
 pub fn scaling_sentence(all: &[Scaling]) -> Option<String> {
     let known = all.iter().filter_map(|one| Some((one, one.gain?, one.range?)));
     let mut known: Vec<(&Scaling, f64, [f64; 2])> = known.collect();
     sort_by_number(&mut known, |one| one.1);
-    let ((least, gain, [low, high]), rest) = known.split_first().filter(|(_, r)| !r.is_empty())?;
+    let ((least, gain, range), rest) = known.split_first().filter(|(_, r)| !r.is_empty())?;
     let tasks = least.rates.iter().map(|(count, _)| *count).max().unwrap_or(1);
     let figures = format!(
         "{tasks} do {} times as much as one ({} to {})",
         speed(*gain),
-        speed(*low),
-        speed(*high)
+        speed(range[0]),
+        speed(range[1])
     );
     let close: Vec<&str> = rest
         .iter()
-        .filter(|(_, _, [other, _])| other <= high)
+        .filter(|(_, other, ends)| ratio_interval((*other, *ends), (*gain, *range))[0] <= 1.0)
         .map(|(other, ..)| other.name.as_str())
         .collect();
     let unknown = all.iter().filter(|one| one.gain.is_none() || one.range.is_none());
@@ -155,20 +156,35 @@ mod tests {
         ]);
         assert_eq!((all.len(), all[0].gain, all[2].gain), (3, Some(3.0), None));
         let [low, high] = all[0].range.unwrap();
-        assert!((low - 270.0 / 110.0).abs() < 1e-9 && (high - 330.0 / 90.0).abs() < 1e-9);
+        // Half widths of 10.5 % and 9.5 % on the log scale, added in quadrature.
+        assert!((low - 2.603).abs() < 0.001 && (high - 3.458).abs() < 0.001, "{low} to {high}");
         let sentence = scaling_sentence(&all[..2]).unwrap();
         assert!(
             sentence
                 .starts_with("What scales least over processors is rename, processes: 4 do 0.50"),
             "{sentence}"
         );
-        // What was not measured may scale less.
+        // An operation that was not measured may scale less.
         let sentence = scaling_sentence(&all).unwrap();
         assert!(sentence.contains("cannot be told: lowest is rename, processes"), "{sentence}");
         assert!(sentence.ends_with("how much mmap, processes gains is not known."), "{sentence}");
         let (head, rows) = scaling_table(&all);
         assert_eq!(head[1..4], ["by 1", "by 2", "by 4"]);
         assert!(rows.iter().all(|row| row.len() == head.len()) && rows[1][2].is_empty());
+    }
+
+    /// Once, intervals of 1.60 to 2.38 and 1.27 to 1.89 left open which gain is lower.
+    #[test]
+    fn a_least_one_that_is_surely_apart_is_told_though_the_intervals_overlap() {
+        let all = found(vec![
+            case("pipe", 1, Some(100.0)),
+            case("pipe", 2, Some(195.0)),
+            case("futex", 1, Some(100.0)),
+            case("futex", 2, Some(155.0)),
+        ]);
+        let sentence = scaling_sentence(&all).unwrap();
+        assert!(sentence.starts_with("What scales least over processors is futex"), "{sentence}");
+        assert!(all[1].range.unwrap()[1] > all[0].range.unwrap()[0]);
     }
 
     #[test]

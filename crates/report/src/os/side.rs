@@ -1,4 +1,6 @@
-//! Several results of micro-benchmarks side by side: every case with its value on each system, and how the others compare with the first.
+//! Several results of micro-benchmarks side by side.
+//!
+//! Every case has its value on each system, and the comparison of the other systems with the first.
 
 use super::{NamedResults, case, headlines, shown, speed};
 use crate::measured::notes;
@@ -6,13 +8,15 @@ use crate::text::{between, inert, ratio};
 use ioscape_schema::os::shared_means;
 use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
 
-/// The results of all, if there are several and each is of micro-benchmarks.
+/// The results of all documents, if there are several and each holds micro-benchmarks.
 pub fn all_of<'a>(named: &'a [(String, &Document)]) -> Option<Vec<NamedResults<'a>>> {
     let all = named.iter().map(|(name, document)| Some((&**name, document.os()?)));
     all.collect::<Option<Vec<_>>>().filter(|all| all.len() > 1)
 }
 
-/// The comparisons of each but the first with the first; nothing where one of them is no comparison, since columns go by their order.
+/// The comparisons of every other system with the first.
+///
+/// Empty if any of them is missing, because columns follow their order.
 fn whole<'a>(
     all: &[NamedResults<'_>],
     compared: &'a [MeasuredComparison],
@@ -20,8 +24,10 @@ fn whole<'a>(
     if compared.len() + 1 == all.len() { compared } else { &[] }
 }
 
-/// Head and rows of the table: a row for each case that any of them has. `compared` holds the comparison of each but the first with the first,
-/// or else is left out.
+/// The head and rows of the table: a row for each case that any system has.
+///
+/// `compared` holds the comparison of every other system with the first; if incomplete, it is
+/// ignored.
 pub fn table(
     all: &[NamedResults<'_>],
     compared: &[MeasuredComparison],
@@ -52,7 +58,7 @@ fn is_same(one: &OsBenchmark, other: &OsBenchmark) -> bool {
     (&one.name, &one.case, one.place) == (&other.name, &other.case, other.place)
 }
 
-/// The value of the case in these results.
+/// The value of a case in these results.
 fn value(results: &OsResults, wanted: &OsBenchmark) -> String {
     let found = results.benchmarks.iter().find(|one| is_same(one, wanted));
     match found.map(|one| one.value) {
@@ -62,7 +68,7 @@ fn value(results: &OsResults, wanted: &OsBenchmark) -> String {
     }
 }
 
-/// Ratio, interval and verdict of a case; empty where it was not compared.
+/// The ratio, interval and verdict of a case; empty if it was not compared.
 fn compared_cells(pair: &MeasuredComparison, one: &OsBenchmark) -> [String; 3] {
     match pair.rows.iter().find(|row| row.name.as_deref().is_some_and(|name| one.has_row(name))) {
         Some(row) => [ratio(row.ratio), between(row.ci95), row.verdict.words().to_owned()],
@@ -70,7 +76,7 @@ fn compared_cells(pair: &MeasuredComparison, one: &OsBenchmark) -> [String; 3] {
     }
 }
 
-/// The headline figures of every system, one sentence each, then what else is to be known of the comparisons.
+/// The headline figures of every system, one sentence each, then notes on the comparisons.
 pub fn sentences(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> Vec<String> {
     let compared = whole(all, compared);
     let of = |(name, results): &NamedResults<'_>| {
@@ -88,7 +94,9 @@ pub fn sentences(all: &[NamedResults<'_>], compared: &[MeasuredComparison]) -> V
     figures.chain(compared.iter().flat_map(notes)).collect()
 }
 
-/// What the MIPS-relative speeds of systems say of one another whose means are of other benchmarks; nothing where they are of the same.
+/// Compares the MIPS-relative speeds of systems whose means are of different benchmarks.
+///
+/// `None` if all means are of the same benchmarks.
 fn of_shared_speeds(all: &[NamedResults<'_>]) -> Option<String> {
     let rated = all.iter().filter(|(_, results)| results.geometric_mean_mips_relative.is_some());
     let (names, results): (Vec<&str>, Vec<&OsResults>) = rated.copied().unzip();

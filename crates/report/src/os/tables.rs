@@ -1,14 +1,14 @@
-//! The paper's tables with this machine as further rows.
+//! The paper's tables with rows for this machine added.
 
 use super::{THIS, shown, speed, sure_penalty, value};
 use ioscape_schema::os::paper::{self, Source, TABLES};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Locality, OsResults, OsUnit};
 
-/// What stands in a cell of this machine's that has no value.
+/// The text of a cell of this machine without a value.
 const MISSING: &str = "not measured";
 
-/// One of the paper's tables with this machine in it.
+/// One of the paper's tables with this machine added.
 pub struct Table {
     /// Number and title.
     pub title: String,
@@ -18,7 +18,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The paper's tables that this machine has a value for, with it as a further row.
+/// The paper's tables for which this machine has a value, with this machine added.
 pub fn tables(results: &OsResults) -> Vec<Table> {
     let mut all: Vec<Table> = ratings(results).into_iter().collect();
     for source in &TABLES {
@@ -45,7 +45,7 @@ fn ratings(results: &OsResults) -> Option<Table> {
     })
 }
 
-/// A row that is to be sorted: the value that decides, and the cells; without a value it stands last.
+/// A row to sort: its sort value and its cells; rows without a value come last.
 type Sorted = (Option<f64>, Vec<String>);
 
 fn table(source: &Source, results: &OsResults) -> Option<Table> {
@@ -74,7 +74,7 @@ fn table(source: &Source, results: &OsResults) -> Option<Table> {
     })
 }
 
-/// This machine's rows: one, or one for each place of files, which says so where it was not measured; and the cold ones there are.
+/// The rows of this machine: one, or one per place of files, even if unmeasured, plus cold ones.
 fn our_rows(source: &Source, results: &OsResults) -> Vec<Sorted> {
     if !results.benchmarks.iter().any(|one| one.name == source.name) {
         return Vec::new();
@@ -91,7 +91,7 @@ fn our_rows(source: &Source, results: &OsResults) -> Vec<Sorted> {
     rows
 }
 
-/// A row of the cases at `place` whose names end with `ending`.
+/// A row for the cases at `place` whose names end with `ending`.
 fn our_row(source: &Source, results: &OsResults, place: Option<Locality>, ending: &str) -> Sorted {
     let of = |case: &str| results.find(source.name, &format!("{case}{ending}"), place);
     let place = place.map_or_else(String::new, |place| format!(", {}", place.word()));
@@ -107,7 +107,7 @@ fn our_row(source: &Source, results: &OsResults, place: Option<Locality>, ending
     (main.and_then(|one| one.value), cells)
 }
 
-/// Table 8: the Modified Andrew Benchmark's relative speeds and the remote penalty, by which it is ordered.
+/// Table 8: the relative speeds of the Modified Andrew Benchmark, ordered by the remote penalty.
 fn andrew(results: &OsResults) -> Option<Table> {
     let of = |place| results.find("mab", "total", Some(place)).and_then(|one| one.mips_relative);
     let (near, far) = (of(Locality::Local), of(Locality::Remote));

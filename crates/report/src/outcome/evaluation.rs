@@ -75,7 +75,7 @@ fn of_one(evaluation: &Evaluation) -> Vec<Section> {
     ]
 }
 
-/// An access that is not the first, counted from 1: all its sections as one, under its name.
+/// The sections of an access other than the first, merged into one under its name; counts from 1.
 fn further((number, evaluation): (usize, &Evaluation)) -> Section {
     let (id, name) = (format!("access-{number}"), format!("Access {}", evaluation.way()));
     let all = nested(&of_one(evaluation), &format!("{id}-"));
@@ -83,7 +83,7 @@ fn further((number, evaluation): (usize, &Evaluation)) -> Section {
     Section::new(id, name, body)
 }
 
-/// Accesses side by side; what follows on the page is of the first, then of the others.
+/// The accesses side by side. The page then shows the first in detail, followed by the others.
 fn accesses(evaluation: &Evaluation) -> String {
     if evaluation.other_accesses.is_empty() {
         return String::new();

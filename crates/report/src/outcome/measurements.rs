@@ -1,4 +1,4 @@
-//! Outcome of single runs: their measurements.
+//! The measurements of single runs.
 
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, tables};
@@ -6,7 +6,7 @@ use crate::text::{described, run_name};
 use crate::{clients, csv, html, sustained, verify};
 use ioscape_schema::Measurement;
 
-/// Which of several runs one is.
+/// Words that identify one of several runs; empty for a single run.
 fn which(all: &[Measurement], run: &Measurement, number: usize) -> String {
     if all.len() == 1 { String::new() } else { format!(" of run {}", run_name(number, run)) }
 }
@@ -54,7 +54,7 @@ impl Render for Vec<Measurement> {
         let mut all = Vec::new();
         for (index, run) in self.iter().enumerate() {
             let place = match run_name(index + 1, run) {
-                // A workload that is given by options alone.
+                // A workload given by options alone.
                 name if name == "run" => name,
                 name => format!("run {name}"),
             };

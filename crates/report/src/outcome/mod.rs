@@ -1,4 +1,4 @@
-//! The registry of renderers: one row per kind of outcome, one file that shows it.
+//! The registry of renderers: one row and one file per kind of outcome.
 
 mod campaign;
 mod characterization;
@@ -48,7 +48,8 @@ pub fn of(document: &Document) -> Option<&dyn Render> {
     document.outcome.as_ref().map(renderer)
 }
 
-/// What the document is about: the evaluated target, the systems of predictions, or how many runs it holds.
+/// The subject of the document: the evaluated target, the systems of predictions, or the number of
+/// runs.
 pub fn subject(document: &Document) -> String {
     of(document)
         .and_then(Render::subject)

@@ -1,4 +1,4 @@
-//! Predicted performance of workloads that were not measured.
+//! The predicted performance of workloads that were not measured.
 
 use super::render::{Render, Section};
 use crate::terminal::{Style, models as terminal};

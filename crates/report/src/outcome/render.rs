@@ -1,4 +1,4 @@
-//! What a kind of outcome must provide so that every format can show it.
+//! The interface that a kind of outcome implements so that every format can show it.
 
 pub use crate::html::section::Section;
 use crate::plot::Chart;
@@ -6,15 +6,15 @@ use crate::quantity::Quantity;
 use crate::terminal::Style;
 use ioscape_schema::Warning;
 
-/// A warning about a part of an outcome, and which part.
+/// The part of an outcome that a warning is about, and the warning.
 pub type PlacedWarning<'a> = (String, &'a Warning);
 
 /// How one kind of outcome is shown in every format.
 pub trait Render {
-    /// What kind of result it is, for the top of the page: `self-scaling evaluation`.
+    /// The kind of result, for the top of the page: `self-scaling evaluation`.
     fn kind(&self) -> &'static str;
 
-    /// What it is about, such as the evaluated target; `None` when it holds nothing that could be named.
+    /// The subject, such as the evaluated target; `None` if there is nothing to name.
     fn subject(&self) -> Option<String>;
 
     /// One fact for the line under the title, beside date and machine.
@@ -22,33 +22,34 @@ pub trait Render {
         None
     }
 
-    /// Whether the terminal shows a title and the machine above it.
+    /// Whether the terminal shows a title and the machine above the outcome.
     fn is_titled(&self) -> bool {
         true
     }
 
-    /// Text for a terminal, beginning with an empty line.
+    /// The text for a terminal, beginning with an empty line.
     fn text(&self, style: &Style) -> String;
 
-    /// Sections of the page, in order.
+    /// The sections of the page, in order.
     fn sections(&self) -> Vec<Section>;
 
-    /// Sections that follow the description of the machine: reference material.
+    /// Reference material: sections that follow the description of the machine.
     fn appendix(&self) -> Vec<Section> {
         Vec::new()
     }
 
-    /// Comma-separated values under a header; `None` when it has no table of points.
+    /// Comma-separated values under a header; `None` if the outcome has no table of points.
     fn csv(&self) -> Option<String> {
         None
     }
 
-    /// The chart of its stand-alone picture, of this quantity where it has several; `None` when it has none.
+    /// The chart of the standalone picture, for `quantity` if it has several; `None` without a
+    /// picture.
     fn chart(&self, _quantity: Quantity) -> Option<Chart> {
         None
     }
 
-    /// Warnings that are stored with its parts.
+    /// The warnings stored with parts of the outcome.
     fn warnings(&self) -> Vec<PlacedWarning<'_>> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! A validation: its verdict, or its runs while there is none.
+//! A validation: its verdict, or its runs if there is no verdict yet.
 
 use super::render::{PlacedWarning, Render, Section};
 use crate::terminal::{Style, models as terminal};

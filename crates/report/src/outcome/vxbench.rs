@@ -1,4 +1,4 @@
-//! Runs of `vxbench`, in the words of its white paper.
+//! Runs of `vxbench`, in the terms of its white paper.
 
 use super::render::{Render, Section};
 use crate::csv;

@@ -2,7 +2,7 @@
 
 use super::scale::{Axis, Scale};
 
-/// The symbol of a series, so that no series is told apart by colour alone.
+/// The symbol of a series, so that series differ in more than colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A disc.
@@ -16,7 +16,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The shape of the series with this number; they repeat.
+    /// The shape of the series with this number; shapes repeat.
     pub fn nth(index: usize) -> Self {
         [Self::Disc, Self::Square, Self::Triangle, Self::Diamond][index % 4]
     }
@@ -29,27 +29,28 @@ pub struct Mark {
     pub x: f64,
     /// Position on the vertical axis.
     pub y: f64,
-    /// Ends of the error bar, or of the area around a line without points; equal to `y` without one.
+    /// Ends of the error bar, or of the area around a line without points; equal to `y` if there is
+    /// none.
     pub range: [f64; 2],
-    /// Drawn hollow: the point is in doubt.
+    /// Whether the point is in doubt; if so, it is drawn hollow.
     pub doubtful: bool,
-    /// What is shown when the point is pointed at; plain text.
+    /// The text shown when the pointer is over the point; plain text.
     pub title: String,
 }
 
 impl Mark {
-    /// A point without a range and without a doubt.
+    /// A point without a range that is not in doubt.
     pub fn plain(x: f64, y: f64, title: impl Into<String>) -> Self {
         Self { x, y, range: [y; 2], doubtful: false, title: title.into() }
     }
 }
 
-/// What of a series is drawn.
+/// The parts of a series to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
-    /// Its points and a line through them.
+    /// The points and a line through them.
     Both,
-    /// Its points alone.
+    /// The points alone.
     Points,
     /// The line alone.
     Line,
@@ -60,7 +61,9 @@ pub enum Drawn {
 pub struct Series {
     /// Name in the legend; plain text.
     pub name: String,
-    /// CSS class that gives the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`; `dashed`, `second` and `long` may follow.
+    /// CSS class for the colour: `mixed`, `read`, `write`, `r1` to `r5`, `plain`.
+    ///
+    /// `dashed`, `second` and `long` may follow.
     pub class: String,
     /// Symbol of its points.
     pub shape: Shape,
@@ -83,7 +86,7 @@ impl Series {
     }
 }
 
-/// A range of the horizontal axis that is shaded, with a name on a ribbon above the plot.
+/// A shaded range of the horizontal axis, with a name on a ribbon above the plot.
 #[derive(Clone, Debug)]
 pub struct Band {
     /// Where it begins.
@@ -92,7 +95,7 @@ pub struct Band {
     pub to: f64,
     /// CSS class that gives the colour.
     pub class: String,
-    /// Name on the ribbon; without one there is no ribbon.
+    /// Name on the ribbon; if empty, there is no ribbon.
     pub label: String,
 }
 
@@ -116,10 +119,10 @@ impl Marker {
     }
 }
 
-/// What is drawn, without its size.
+/// A chart to draw, without its size.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// One sentence for readers who do not see the picture; plain text.
+    /// One sentence for readers who cannot see the picture; plain text.
     pub label: String,
     /// Horizontal axis.
     pub x: Axis,
@@ -133,7 +136,10 @@ pub struct Chart {
     pub markers: Vec<Marker>,
 }
 
-/// Size of a picture in user units; text is 12 units high, so that a frame about as wide as it is shown is readable.
+/// Size of a picture in user units.
+///
+/// Text is 12 units high, so it is readable if the frame is about as wide as its place on the
+/// screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// Width.
@@ -147,20 +153,20 @@ impl Frame {
     pub const WIDE: Self = Self { width: 1080.0, height: 430.0 };
     /// The whole width of a telephone.
     pub const NARROW: Self = Self { width: 350.0, height: 330.0 };
-    /// One of three side by side, or the whole width of a telephone.
+    /// One of three charts side by side, or the whole width of a telephone.
     pub const MEDIUM: Self = Self { width: 350.0, height: 230.0 };
-    /// One of four side by side.
+    /// One of four charts side by side.
     pub const SMALL: Self = Self { width: 262.0, height: 200.0 };
 }
 
 impl Chart {
-    /// A chart of lines alone.
+    /// A chart with series but no bands or markers.
     pub fn new(label: impl Into<String>, x: Axis, y: Axis, series: Vec<Series>) -> Self {
         let label = label.into();
         Self { label, x, y, series, bands: Vec::new(), markers: Vec::new() }
     }
 
-    /// The same chart with another scale on its vertical axis, fitted to the data.
+    /// Returns the chart with another scale on its vertical axis, fitted to the data.
     #[must_use]
     pub fn with_y_scale(mut self, scale: Scale) -> Self {
         self.y.scale = scale;
@@ -168,7 +174,7 @@ impl Chart {
         self
     }
 
-    /// The same chart, which does not say what its points are.
+    /// Returns the chart without the titles of its points.
     #[must_use]
     pub fn without_titles(mut self) -> Self {
         let marks = self.series.iter_mut().flat_map(|series| &mut series.marks);
@@ -176,7 +182,8 @@ impl Chart {
         self
     }
 
-    /// All that the vertical axis should show: points, and error bars as far as the scale can show them.
+    /// All values that the vertical axis should cover: points, and the error bars that the scale
+    /// can show.
     pub fn y_values(&self, scale: Scale) -> impl Iterator<Item = f64> + '_ {
         self.series
             .iter()

@@ -1,11 +1,11 @@
-//! From a chart to an `<svg>` element.
+//! Draws a chart as an `<svg>` element.
 
 use super::ticks::{LINE, Tick, text_width, ticks, title};
 use super::{Chart, Drawn, Frame, Mark, Marker, Scale, Series, Shape};
 use crate::text::esc;
 use std::fmt::Write as _;
 
-/// The plot area inside the frame, and what stands around it.
+/// The plot area inside the frame, and the room for labels around it.
 struct Layout {
     left: f64,
     right: f64,
@@ -24,10 +24,10 @@ impl Layout {
         let bottom = frame.height - LINE * 2.0 - 12.0;
         let ribbon = chart.bands.iter().any(|band| !band.label.is_empty());
         let head = LINE + 8.0 + if ribbon { RIBBON + 4.0 } else { 0.0 };
-        // Labels of markers may need several rows, which lowers the plot; a plot keeps a third of its height.
+        // Rows of marker labels push the plot down, but leave it at least a third of the height.
         let guess = ticks(&chart.y, bottom - head, false);
         let widest = guess.iter().map(|tick| text_width(&tick.label)).fold(12.0, f64::max);
-        // Wide charts stand under one another: their horizontal axes begin at one place.
+        // Wide charts stand one below the other, so their horizontal axes start at the same place.
         let least = if frame.width > 1000.0 { 72.0 } else { 0.0 };
         let (left, right) = ((widest + 12.0).max(least), frame.width - 14.0);
         let mut layout = Self {
@@ -61,7 +61,7 @@ impl Layout {
         self.x(chart, marker.at).min(self.right - half).max(self.left + half)
     }
 
-    /// For each marker the row of its label, 0 lowest: the first in which it touches no other.
+    /// For each marker, the lowest row in which its label touches no other; row 0 is at the bottom.
     fn label_rows(&self, chart: &Chart) -> Vec<usize> {
         let mut taken: Vec<Vec<[f64; 2]>> = Vec::new();
         let mut place = |marker: &Marker| {
@@ -86,7 +86,7 @@ impl Layout {
     }
 }
 
-/// The chart in a frame, as an element without any colour or font of its own.
+/// The chart in a frame, as an element without colours or fonts of its own.
 pub fn svg(chart: &Chart, frame: Frame, class: &str) -> String {
     let layout = Layout::new(chart, frame);
     let mut out = String::with_capacity(4096);
@@ -99,7 +99,7 @@ pub fn svg(chart: &Chart, frame: Frame, class: &str) -> String {
     bands(&mut out, chart, &layout);
     axes(&mut out, chart, &layout);
     markers(&mut out, chart, &layout);
-    // The first series is the main one: it is drawn last, over the others.
+    // The first series is the main one, so it is drawn last, on top of the others.
     for one in chart.series.iter().rev() {
         series(&mut out, chart, &layout, one);
     }
@@ -128,7 +128,7 @@ fn bands(out: &mut String, chart: &Chart, layout: &Layout) {
     }
 }
 
-/// The whole name if it fits, or else its last word, or else nothing.
+/// Writes the whole name if it fits, else its last word, else nothing.
 fn ribbon_text(out: &mut String, label: &str, x: f64, width: f64, y: f64) {
     let short = label.rsplit(' ').next().unwrap_or_default();
     let fitting = [label, short].into_iter().find(|text| text_width(text) + 6.0 <= width);
@@ -214,7 +214,7 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
         if low - high > 1.5 && series.drawn != Drawn::Line {
             let (a, b) = (x - 2.5, x + 2.5);
             let _ = write!(bars, "M{x:.1} {low:.1}V{high:.1}");
-            // A bar that leaves the picture has no end in it.
+            // A bar that leaves the picture gets no end mark.
             let ends = mark.range.into_iter().zip([low, high]);
             for (_, end) in ends.filter(|(value, _)| chart.y.holds(*value)) {
                 let _ = write!(bars, "M{a:.1} {end:.1}H{b:.1}");
@@ -234,8 +234,10 @@ fn series(out: &mut String, chart: &Chart, layout: &Layout, series: &Series) {
     out.push_str("</g>");
 }
 
-/// The data of the path through the points of a series. It ends where a point has no place on the axes, as 0 has none on a logarithmic one; not so a
-/// line without points, where what stands alone between two such places would not be seen.
+/// The data of the path through the points of a series.
+///
+/// The path breaks at a point that has no place on the axes, such as 0 on a logarithmic one. A line
+/// drawn without points does not break: a single value between two gaps would be invisible.
 fn line(chart: &Chart, layout: &Layout, series: &Series) -> String {
     let mut line = String::new();
     let mut begins = true;
@@ -251,7 +253,7 @@ fn line(chart: &Chart, layout: &Layout, series: &Series) -> String {
     line
 }
 
-/// The ranges of a line without points: an area around it.
+/// Draws the ranges of a line without points as an area around it.
 fn area(out: &mut String, chart: &Chart, layout: &Layout, marks: &[&Mark]) {
     if marks.iter().all(|mark| mark.range[0] >= mark.range[1]) {
         return;
@@ -266,7 +268,7 @@ fn area(out: &mut String, chart: &Chart, layout: &Layout, marks: &[&Mark]) {
 }
 
 impl Shape {
-    /// Its outline around a place, as the data of a path.
+    /// The outline of the symbol around a place, as the data of a path.
     pub fn path(self, x: f64, y: f64) -> String {
         match self {
             Self::Disc => {

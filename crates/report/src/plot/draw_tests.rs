@@ -1,4 +1,4 @@
-//! Tests of the drawing: it is well formed, keeps inside its frame, and no two labels touch.
+//! Tests that a drawing is well formed and stays inside its frame, and that no two labels touch.
 
 use super::super::{Axis, Band, Unit};
 use super::*;
@@ -121,7 +121,7 @@ fn a_bar_that_leaves_the_picture_has_no_end_in_it() {
     assert_eq!((bars.matches('V').count(), bars.matches('H').count()), (2, 2), "{bars}");
 }
 
-/// A set at which nothing was moved lay on a level line from the one before it to the one behind.
+/// Once, the line ran straight across a set size at which no data was moved.
 #[test]
 fn a_line_ends_where_a_point_has_no_place() {
     let rates = [(65536.0, 4e8), (131_072.0, 0.0), (262_144.0, 3.8e8)];

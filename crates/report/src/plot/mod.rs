@@ -1,10 +1,10 @@
-//! Charts as SVG: axes, lines with error bars, bands, vertical markers; small, and made for the page.
+//! Draws charts as SVG: axes, lines with error bars, bands, vertical markers.
 //!
-//! `plotters` and `kuva` were weighed against this module. Both draw good static pictures, but write their
-//! colours and fonts into every element. The page needs class names that follow a light and a dark theme, a
-//! title on every point for tooltips that work without scripts, groups that a legend can hide, ticks in powers
-//! of two for bytes, and text that stays readable on a narrow screen. That is a few hundred lines here and
-//! would be a second pass over foreign SVG there.
+//! `plotters` and `kuva` draw good static pictures, but write colours and fonts into every element.
+//! The page needs class names that follow a light and a dark theme, tooltips that work without
+//! scripts, groups that a legend can hide, byte ticks at powers of two, and text that is readable
+//! on a narrow screen. That takes a few hundred lines here; with those crates it would take a
+//! second pass over SVG.
 
 mod chart;
 mod draw;
@@ -16,7 +16,8 @@ pub use scale::{Axis, Scale, Unit};
 pub use ticks::{text_width, ticks, title};
 
 impl Chart {
-    /// The picture as an `<svg>` element that is styled from outside; `class` is added to its classes.
+    /// Returns the picture as an `<svg>` element to be styled from outside; `class` is added to its
+    /// classes.
     pub fn svg(&self, frame: Frame, class: &str) -> String {
         draw::svg(self, frame, class)
     }

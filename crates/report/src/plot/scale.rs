@@ -1,4 +1,4 @@
-//! Axes: from values to positions, and how the values of each unit are written.
+//! Axes: maps values to positions, and writes the values of each unit.
 
 use crate::text::percent;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate};
@@ -19,12 +19,13 @@ impl Scale {
         self != Self::Linear
     }
 
-    /// Whether a value has a place on such an axis.
+    /// Whether a value has a place on an axis with this scale.
     pub fn can_show(self, value: f64) -> bool {
         value.is_finite() && value.abs() < 1e300 && (!self.is_log() || value > 1e-300)
     }
 
-    /// A range that shows all `values` with some air; linear axes begin at zero unless a value is below it.
+    /// A range that shows all `values` with some margin; linear axes start at zero unless a value
+    /// is below.
     pub fn fit(self, values: impl Iterator<Item = f64>) -> [f64; 2] {
         let (low, high) = values
             .filter(|&value| self.can_show(value))
@@ -42,7 +43,7 @@ impl Scale {
         [if low < 0.0 { low - air } else { 0.0 }, high + air]
     }
 
-    /// Where `value` lies between `range`'s ends, 0 to 1 inside.
+    /// The position of `value` between the ends of `range`: 0 to 1 if inside.
     pub fn place(self, value: f64, range: [f64; 2]) -> f64 {
         let map = |v: f64| if self.is_log() { v.max(1e-300).ln() } else { v };
         let [from, to] = range.map(map);
@@ -50,7 +51,7 @@ impl Scale {
     }
 }
 
-/// What an axis counts; decides how its ticks and values are written.
+/// The unit of an axis, which decides how its ticks and values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes, powers of 1024.
@@ -59,7 +60,7 @@ pub enum Unit {
     Rate,
     /// A share, shown in per cent.
     Percent,
-    /// Things.
+    /// A number of things.
     Count,
     /// A number without unit.
     Number,
@@ -80,7 +81,7 @@ impl Unit {
         }
     }
 
-    /// The unit that serves a whole linear axis up to `largest`: its name and how much one of it is.
+    /// The unit for a whole linear axis up to `largest`: its name and its size.
     pub fn common(self, largest: f64) -> Option<(&'static str, f64)> {
         let rates = [("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
         match self {
@@ -92,9 +93,9 @@ impl Unit {
     }
 }
 
-/// A number with at most three decimals; a small one with two digits that count, so that only what is nothing is 0.
+/// A number with at most three decimals, or two significant digits if small, so that only 0 is "0".
 fn number(value: f64) -> String {
-    // Sums that make 0 miss it by less.
+    // The rounding error of a sum that should be 0.
     const EXACT: f64 = 1e-12;
     match value.abs() {
         EXACT..1e-6 => format!("{value:.1e}"),
@@ -116,9 +117,9 @@ pub fn trimmed(value: f64, decimals: usize) -> String {
 pub struct Axis {
     /// What it shows; plain text.
     pub label: String,
-    /// How values are spread.
+    /// How values are spread along it.
     pub scale: Scale,
-    /// What is counted.
+    /// The unit of its values.
     pub unit: Unit,
     /// The values at its ends.
     pub range: [f64; 2],
@@ -140,7 +141,7 @@ impl Axis {
         Self::new(label, scale, unit, scale.fit(values))
     }
 
-    /// Where `value` lies along the axis, 0 to 1 inside.
+    /// The position of `value` along the axis: 0 to 1 if inside.
     pub fn place(&self, value: f64) -> f64 {
         self.scale.place(value, self.range)
     }

@@ -1,9 +1,10 @@
-//! Which values of an axis are written beside it: round ones, as many as fit without touching.
+//! Chooses the ticks of an axis: round values, as many as fit without touching.
 
 use super::scale::trimmed;
 use super::{Axis, Scale, Unit};
 
-/// Width of text that is 12 units high, in user units: an upper estimate over the usual system fonts.
+/// The width in user units of text that is 12 units high: an upper estimate for the usual system
+/// fonts.
 pub fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * 6.9
 }
@@ -16,11 +17,11 @@ pub const LINE: f64 = 15.0;
 pub struct Tick {
     /// The value.
     pub value: f64,
-    /// What is written.
+    /// Its text.
     pub label: String,
 }
 
-/// Round values of an axis that is `length` units long and, if `across`, has its labels side by side.
+/// The ticks of an axis `length` units long; its labels stand side by side if `across`.
 pub fn ticks(axis: &Axis, length: f64, across: bool) -> Vec<Tick> {
     let mut last = Vec::new();
     for values in candidates(axis) {
@@ -34,7 +35,7 @@ pub fn ticks(axis: &Axis, length: f64, across: bool) -> Vec<Tick> {
     last
 }
 
-/// Name of the axis with the unit, where one unit serves all its ticks.
+/// The name of the axis, with the unit if all its ticks share one.
 pub fn title(axis: &Axis) -> String {
     match common(axis) {
         Some((unit, _)) => format!("{}, {unit}", axis.label),
@@ -70,7 +71,7 @@ fn fits(axis: &Axis, ticks: &[Tick], length: f64, across: bool) -> bool {
     })
 }
 
-/// Sets of round values inside the axis, the densest first.
+/// Sets of round values on the axis, the densest first.
 fn candidates(axis: &Axis) -> Vec<Vec<f64>> {
     let inside = |values: Vec<f64>| -> Vec<f64> {
         let [from, to] = axis.range;
@@ -85,7 +86,7 @@ fn candidates(axis: &Axis) -> Vec<Vec<f64>> {
         Scale::Log2 => powers(axis, 2.0, &[1, 2, 4, 5, 10, 20, 40]),
         Scale::Log10 => {
             let mut sets = powers(axis, 10.0, &[1, 2, 3, 6, 12, 50]);
-            // Few decades leave room for what lies between them; many are calmer alone.
+            // Ticks between the decades are useful only if there are few decades.
             if (axis.range[1] / axis.range[0]).log10() < 2.5 {
                 sets.insert(0, mantissas(axis, &[1.0, 2.0, 5.0]));
             }
@@ -93,7 +94,7 @@ fn candidates(axis: &Axis) -> Vec<Vec<f64>> {
         }
     };
     let mut sets: Vec<Vec<f64>> = sets.into_iter().map(inside).collect();
-    // An axis within one octave or decade has no two powers: evenly spaced values serve it.
+    // An axis within one octave or decade has fewer than two powers: evenly spaced values must do.
     sets.extend(linear(axis).into_iter().map(inside));
     sets
 }
@@ -108,7 +109,7 @@ fn linear(axis: &Axis) -> Vec<Vec<f64>> {
         return [0.1, 0.25, 0.5, 1.0].map(|step| steps(from, to, step)).into();
     }
     if axis.unit == Unit::Bytes {
-        // Round in the units that are written, which are powers of 1024.
+        // Round in the displayed units, which are powers of 1024.
         let least = (span / 16.0).log2().floor();
         let each = (0..7).map(|power| (least + f64::from(power)).exp2());
         return each.filter(|&step| step >= 1.0).map(|step| steps(from, to, step)).collect();

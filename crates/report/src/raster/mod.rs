@@ -1,8 +1,9 @@
-//! Our pictures as PNG, for where SVG is not taken: slides, chats, word processors.
+//! Draws our pictures as PNG, for programs that do not accept SVG: slides, chats, word processors.
 //!
-//! It draws what `plot` and the pictures of `document` are made of (`svg`, `g`, `rect`, `path`, `text`) and refuses anything else,
-//! so that no picture is drawn in part. A general renderer of SVG would bring a shaper of text and thirty more crates. The font is
-//! Roboto (Copyright 2011 Google Inc., Apache-2.0), cut down to Latin, Greek and Cyrillic, since servers have no fonts.
+//! It draws the elements that `plot` and `document` use (`svg`, `g`, `rect`, `path`, `text`) and
+//! refuses all others, so that no picture is drawn in part. A general SVG renderer would need a
+//! text shaper and thirty more crates. The font is Roboto (Copyright 2011 Google Inc., Apache-2.0),
+//! reduced to Latin, Greek and Cyrillic; it is included because servers have no fonts.
 
 mod outline;
 mod png;
@@ -18,31 +19,31 @@ use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, Pixmap, Stroke, Stroke
 use ttf_parser::Face;
 
 const FONT: &[u8] = include_bytes!("Roboto-Regular-subset.ttf");
-/// Pixels to a unit of the picture: enough for print, where a unit is a ninety-sixth of an inch.
+/// Pixels per unit of the picture: enough for print, where a unit is 1/96 of an inch.
 const SCALE: f32 = 2.0;
-/// Pixels to a metre at that scale: 192 to an inch.
+/// Pixels per metre at that scale: 192 per inch.
 const PER_METRE: u32 = 7559;
-/// A picture with more pixels is refused: they would take more than 512 MB.
+/// The largest number of pixels of a picture; more would take over 512 MB.
 const MOST_PIXELS: f32 = 128e6;
-/// Most letters that are named of those that the font lacks.
+/// An error names at most this many of the letters that the font lacks.
 const MOST_NAMED: usize = 10;
-/// Accents that are characters of their own, as in names of files from macOS. The font has none, and their letters are drawn without.
+/// Combining accents, as in file names from macOS. The font lacks them: letters are drawn without.
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
-/// Weights from here on are drawn bold.
+/// The smallest font weight that is drawn bold.
 const BOLD: f32 = 600.0;
-/// How much wider the strokes of bold letters are, as a share of their size.
+/// The extra stroke width of bold letters, as a share of the font size.
 const BOLDER: f32 = 0.035;
 
 /// Why a picture could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// It is no XML.
+    /// It is not XML.
     #[error("the picture is no SVG: {0}")]
     Malformed(String),
-    /// It holds what is not drawn; with its name.
+    /// It holds an element or value that is not supported; with its name.
     #[error("the picture holds what is not drawn as PNG: {0}")]
     Unknown(String),
-    /// It has letters that the font lacks; with some of them.
+    /// It has letters that the font lacks; holds some of them.
     #[error("the font of PNG lacks letters of the picture ({0}): take it as SVG")]
     Letters(String),
     /// It has no size, or too many pixels.
@@ -50,10 +51,13 @@ pub enum PictureError {
     Size,
 }
 
-/// A standalone picture of ours (`landscape_svg`, `figure_svg`) as a PNG file, in its light theme and at twice its size.
+/// Draws a standalone picture of ours (`landscape_svg`, `figure_svg`) as a PNG file.
+///
+/// It uses the light theme, at twice the picture's size.
 ///
 /// # Errors
-/// What is no picture of ours.
+/// If it is not a picture of ours, has letters that the font lacks, or has no size or too many
+/// pixels.
 pub fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
     let pixmap = drawn(svg, SCALE)?;
     let pixels = pixmap.pixels().iter().map(|one| {
@@ -64,7 +68,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PictureError> {
     Ok(png::encode(&pixels, pixmap.width(), pixmap.height(), PER_METRE))
 }
 
-/// The picture with so many pixels to a unit.
+/// Draws the picture with `scale` pixels per unit.
 fn drawn(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
     let parsed =
         roxmltree::Document::parse(svg).map_err(|e| PictureError::Malformed(e.to_string()))?;
@@ -88,7 +92,7 @@ fn drawn(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
     Err(PictureError::Letters(inert(&named.join(", ")).into_owned()))
 }
 
-/// A number among the attributes; 0 where there is none.
+/// An attribute as a number; 0 if it is missing.
 fn number(node: Node<'_, '_>, name: &str) -> f32 {
     node.attribute(name).and_then(|text| text.parse().ok()).unwrap_or_default()
 }
@@ -97,12 +101,13 @@ struct Canvas<'a> {
     pixmap: Pixmap,
     sheet: Sheet<'a>,
     face: Face<'static>,
-    /// Letters that the font lacks: names that are rows of boxes cannot be told apart. A box for a symbol does no harm.
+    /// Letters that the font lacks. Names drawn as rows of boxes could not be told apart; a box for
+    /// a symbol does no harm.
     lacking: BTreeSet<char>,
 }
 
 impl<'a> Canvas<'a> {
-    /// Draws an element and those in it; `chain` holds those around it.
+    /// Draws an element and its descendants; `chain` holds its ancestors.
     fn draw(
         &mut self,
         node: Node<'a, 'a>,
@@ -127,7 +132,7 @@ impl<'a> Canvas<'a> {
             "rect" => {
                 let [x, y, width, height, radius] =
                     ["x", "y", "width", "height", "rx"].map(|name| number(node, name));
-                // One without width or height is not drawn, as in SVG.
+                // As in SVG, a rectangle without width or height is not drawn.
                 if let Some(path) = outline::rectangle(x, y, width, height, radius) {
                     self.shape(&path, &style, place);
                 }
@@ -135,7 +140,7 @@ impl<'a> Canvas<'a> {
             "path" => {
                 let d = node.attribute("d").unwrap_or_default();
                 let Some(path) = outline::path(d) else { return refused(d) };
-                // One without length is not drawn, as in SVG.
+                // As in SVG, a path without length is not drawn.
                 if let Some(path) = path.finish() {
                     self.shape(&path, &style, place);
                 }
@@ -148,7 +153,7 @@ impl<'a> Canvas<'a> {
     }
 
     fn shape(&mut self, path: &Path, style: &Style<'_>, place: Transform) {
-        // SVG fills with black what does not say otherwise.
+        // The default fill of SVG is black.
         let fill = if style.get("fill").is_none() { Some([0; 3]) } else { style.colour("fill") };
         if let Some(colour) = fill {
             let paint = paint(colour, style.number("fill-opacity"));
@@ -182,7 +187,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// Where the units of an inner picture lie; the outermost one begins where the sheet does.
+/// The transform to the units of an inner picture; the outermost one starts at the sheet's origin.
 fn inside(node: Node<'_, '_>, place: Transform) -> Transform {
     let sizes = node.attribute("viewBox").map(|text| {
         text.split(' ').map(|one| one.parse().unwrap_or_default()).collect::<Vec<f32>>()

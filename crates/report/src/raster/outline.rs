@@ -1,12 +1,13 @@
-//! The outlines of a picture: paths as SVG writes them, rectangles, and lines of text.
+//! The outlines of a picture: SVG paths, rectangles, and lines of text.
 
 use tiny_skia::{Path, PathBuilder, Rect};
 use ttf_parser::{Face, OutlineBuilder};
 
-/// A quarter of a circle as a cubic curve: how far the control points are from its ends, for a radius of one.
+/// The distance of the control points from the ends of a quarter circle with radius 1, drawn as a
+/// cubic curve.
 const QUARTER: f32 = 0.552_284_8;
 
-/// A rectangle whose corners have this radius.
+/// A rectangle with corners of this radius.
 pub fn rectangle(x: f32, y: f32, width: f32, height: f32, radius: f32) -> Option<Path> {
     if radius <= 0.0 {
         return Rect::from_xywh(x, y, width, height).map(PathBuilder::from_rect);
@@ -27,7 +28,10 @@ pub fn rectangle(x: f32, y: f32, width: f32, height: f32, radius: f32) -> Option
     path.finish()
 }
 
-/// A path by its `d`: lines, and arcs that are half circles, as our charts draw points. `None` if it holds anything else.
+/// Reads the `d` of a path: lines, and arcs that are half circles, with which our charts draw
+/// points.
+///
+/// `None` if it holds anything else.
 pub fn path(d: &str) -> Option<PathBuilder> {
     let mut path = PathBuilder::new();
     let (mut at, mut start) = ((0.0, 0.0), (0.0, 0.0));
@@ -43,7 +47,7 @@ pub fn path(d: &str) -> Option<PathBuilder> {
             'Z' => {
                 path.close();
                 at = start;
-                // What follows has to be a command: a number would be read as another end of the path, and never be taken away.
+                // A command must follow: a number would repeat the `z` for ever, unconsumed.
                 if rest.trim_start().starts_with(|c: char| !c.is_ascii_alphabetic()) {
                     return None;
                 }
@@ -74,7 +78,7 @@ pub fn path(d: &str) -> Option<PathBuilder> {
     Some(path)
 }
 
-/// Takes a number off the text, with the blank or comma before it.
+/// Takes a number off the text, with the white space or comma before it.
 fn number(text: &mut &str) -> Option<f32> {
     let rest = text.trim_start_matches([' ', ',', '\n', '\t']);
     let is_part = |(at, c): (usize, char)| c.is_ascii_digit() || c == '.' || c == '-' && at == 0;
@@ -92,7 +96,7 @@ fn numbers<const N: usize>(text: &mut &str) -> Option<[f32; N]> {
     Some(out)
 }
 
-/// Half a circle between two ends of a diameter; `None` where the ends are none.
+/// Half a circle between the two ends of a diameter; `None` if the ends do not span one.
 fn half_circle(
     path: &mut PathBuilder,
     from: (f32, f32),
@@ -111,7 +115,7 @@ fn half_circle(
     Some(())
 }
 
-/// Where the text of a line stands against its place.
+/// How a line of text is aligned to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -119,7 +123,8 @@ pub enum Anchor {
     End,
 }
 
-/// A line of text whose base line is at `place`, with an empty box for what the font lacks. `None` of blanks.
+/// A line of text with its baseline at `place`, and an empty box for each character that the font
+/// lacks. `None` for blanks alone.
 pub fn text(
     face: &Face<'_>,
     line: &str,
@@ -146,7 +151,7 @@ pub fn text(
     pen.path.finish()
 }
 
-/// Draws glyphs, whose vertical axis points up, where the text is.
+/// Draws glyphs, whose vertical axis points up, at the place of the text.
 struct Pen {
     path: PathBuilder,
     x: f32,

@@ -1,15 +1,17 @@
-//! Pixels as a PNG file (ISO/IEC 15948): eight bits for each of red, green, blue and opacity.
+//! Writes pixels as a PNG file (ISO/IEC 15948): eight bits each for red, green, blue and opacity.
 
 use flate2::{Compression, Crc, write::ZlibEncoder};
 use std::io::Write as _;
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// Eight bits a channel, with opacity; the only compression, filters by row, no interlacing.
+/// Eight bits per channel, with opacity; the only compression method, filters by row, no
+/// interlacing.
 const KIND: [u8; 5] = [8, 6, 0, 0, 0];
-/// The filter of every row: differences to the row above, since most of a chart repeats downwards.
+/// The filter of every row: differences from the row above, since most of a chart repeats
+/// downwards.
 const UP: u8 = 2;
 
-/// The file for rows of `width` pixels of four bytes each, with `per_metre` pixels to a metre in print.
+/// Encodes rows of `width` pixels of four bytes each, with `per_metre` pixels per metre in print.
 pub fn encode(pixels: &[[u8; 4]], width: u32, height: u32, per_metre: u32) -> Vec<u8> {
     let mut out = SIGNATURE.to_vec();
     let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
@@ -32,7 +34,7 @@ fn packed(pixels: &[[u8; 4]], width: usize) -> Vec<u8> {
         above.copy_from_slice(row);
     }
     let mut packer = ZlibEncoder::new(Vec::new(), Compression::default());
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = packer.write_all(&rows);
     packer.finish().unwrap_or_default()
 }

@@ -1,7 +1,8 @@
-//! What a style sheet says of an element: the part of CSS that our pictures use, in its light theme.
+//! Applies a style sheet to an element: the part of CSS that our pictures use, in the light theme.
 //!
-//! Selectors are tags and classes, of the element and of those around it; every property is inherited, which holds for all
-//! that our sheets set. Variables (`--name`, `var(--name)`) follow CSS.
+//! Selectors are tags and classes of the element and of its ancestors. Every property is inherited,
+//! as CSS does for all properties that our sheets set. Variables (`--name`, `var(--name)`) follow
+//! CSS.
 
 use std::collections::BTreeMap;
 
@@ -37,19 +38,19 @@ impl<'a> Compound<'a> {
 }
 
 struct Rule<'a> {
-    /// From the outermost element to the one that the rule is about.
+    /// From the outermost element to the one that the rule applies to.
     selector: Vec<Compound<'a>>,
     declarations: Vec<(&'a str, &'a str)>,
 }
 
 impl Rule<'_> {
-    /// How much a rule counts: the number of its classes, then of its tags.
+    /// The specificity of a rule: the number of its classes, then of its tags.
     fn weight(&self) -> (usize, usize) {
         let classes = self.selector.iter().map(|one| one.classes.len()).sum();
         (classes, self.selector.iter().filter(|one| !one.tag.is_empty()).count())
     }
 
-    /// Whether the rule is about the last of `chain`, which begins at the root.
+    /// Whether the rule applies to the last element of `chain`, which begins at the root.
     fn matches(&self, chain: &[Element<'_>]) -> bool {
         let mut wanted = self.selector.iter().rev().peekable();
         for (depth, element) in chain.iter().enumerate().rev() {
@@ -68,7 +69,7 @@ impl Rule<'_> {
 pub struct Sheet<'a>(Vec<Rule<'a>>);
 
 impl<'a> Sheet<'a> {
-    /// Reads a sheet without comments and blocks such as `@media`; see [`plain`].
+    /// Parses a sheet that has no comments and no blocks such as `@media`; see [`plain`].
     pub fn parse(text: &'a str) -> Self {
         let mut rules = Vec::new();
         for (selectors, body) in text.split('}').filter_map(|part| part.split_once('{')) {
@@ -84,7 +85,8 @@ impl<'a> Sheet<'a> {
         Sheet(rules)
     }
 
-    /// The style of the last of `chain`: what is inherited, then what its attributes say, then the rules.
+    /// The style of the last element of `chain`: inherited values, then its attributes, then the
+    /// rules.
     pub fn style(
         &self,
         inherited: &Style<'a>,
@@ -100,7 +102,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// A sheet without comments and without its blocks for other themes and media.
+/// Removes the comments of a sheet and its blocks for other themes and media.
 pub fn plain(sheet: &str) -> String {
     let mut out = String::with_capacity(sheet.len());
     let mut rest = sheet;
@@ -118,7 +120,7 @@ pub fn plain(sheet: &str) -> String {
     out + rest
 }
 
-/// What follows the block that `text` begins with, inner blocks included.
+/// The text after the block at the start of `text`; skips inner blocks too.
 fn after_block(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -137,7 +139,7 @@ fn after_block(text: &str) -> &str {
 pub struct Style<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Style<'a> {
-    /// The value of a property, its variable resolved.
+    /// The value of a property, with its variable resolved.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         // A variable may name another one; ours are two deep.
         const DEEPEST: usize = 8;
@@ -156,7 +158,7 @@ impl<'a> Style<'a> {
         self.get(name)?.trim_end_matches("px").parse().ok()
     }
 
-    /// A colour `#rrggbb` as red, green and blue; absent where it is `none`.
+    /// A colour `#rrggbb` as red, green and blue; `None` for any other value, such as `none`.
     pub fn colour(&self, name: &str) -> Option<[u8; 3]> {
         let digits = self.get(name)?.strip_prefix('#').filter(|digits| digits.len() == 6)?;
         let [_, red, green, blue] = u32::from_str_radix(digits, 16).ok()?.to_be_bytes();
@@ -227,7 +229,7 @@ mod tests {
             let own = DASHES.map(|class| dashes(path, class));
             assert_eq!(BTreeSet::from(own).len(), 4, "{path}: {own:?}");
         }
-        // Dots are for 99th percentiles, beside a line of medians, and for the second of two traces.
+        // Dots are reserved for 99th percentiles and for the second of two traces.
         let own = DASHES.map(|class| dashes("line", class));
         let first = |dashes: &str| dashes.split(' ').next()?.parse::<f32>().ok();
         assert!(own.into_iter().flatten().filter_map(first).all(|dash| dash >= 3.0), "{own:?}");

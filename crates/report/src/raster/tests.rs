@@ -1,4 +1,4 @@
-//! Pictures as PNG: every figure of every kind is drawn, in its colours, and what is not known is refused.
+//! Tests that every kind of figure is drawn as PNG in its colours; unknown content is refused.
 
 use super::*;
 use crate::document::{figure_names, figure_svg, html, landscape_svg};
@@ -7,7 +7,7 @@ use crate::sample;
 use flate2::read::ZlibDecoder;
 use std::io::Read as _;
 
-/// Width, height and the pixels of a file of ours.
+/// The width, height and pixels of a PNG file of ours.
 fn decoded(file: &[u8]) -> (usize, usize, Vec<[u8; 4]>) {
     let word = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap()) as usize;
     let (width, height) = (word(16), word(20));
@@ -36,7 +36,7 @@ fn every_figure_of_every_kind_is_drawn() {
         let page = html(&document, Quantity::default());
         for name in figure_names(&page) {
             let svg = figure_svg(&page, &name, Quantity::default()).unwrap();
-            // Small, for the sake of time.
+            // Small, to save time.
             let picture = super::drawn(&svg, 0.5).unwrap_or_else(|e| panic!("{name}: {e}"));
             let sheet = picture.pixels().iter().filter(|pixel| pixel.red() == 0xff).count();
             let all = picture.pixels().len();
@@ -52,7 +52,7 @@ fn a_landscape_has_its_size_and_its_colours() {
     let svg = landscape_svg(&sample::evaluated(), Quantity::Throughput).unwrap();
     let (width, height, pixels) = decoded(&png(&svg).unwrap());
     assert_eq!((width, height), (2240, 1080));
-    // Reads, writes and both.
+    // The colours of reads, of writes and of both.
     for colour in [[0x00, 0x80, 0x5d], [0xc2, 0x4e, 0x00], [0x00, 0x72, 0xb2]] {
         assert!(holds(&pixels, colour), "{colour:?} is not there");
     }
@@ -65,7 +65,7 @@ fn picture(inside: &str) -> Vec<[u8; 4]> {
     decoded(&png(&format!("{SVG}{inside}</svg>")).unwrap()).2
 }
 
-/// How many pixels are not empty.
+/// The number of pixels that are not empty.
 fn inked(pixels: &[[u8; 4]]) -> usize {
     pixels.iter().filter(|pixel| pixel[3] > 0).count()
 }
@@ -89,7 +89,7 @@ fn text_is_drawn_where_it_is_anchored_and_heavier_in_bold() {
     assert!(inked(&bold) > inked(&line("start")));
 }
 
-/// The names of two systems were two boxes each.
+/// Once, the names of two systems were both drawn as two boxes.
 #[test]
 fn letters_that_the_font_lacks_are_refused_by_name() {
     let drawn = |line: &str| png(&format!(r#"{SVG}<text y="15">{line}</text></svg>"#));
@@ -102,7 +102,7 @@ fn letters_that_the_font_lacks_are_refused_by_name() {
     assert!(drawn(&"字".repeat(20)).unwrap_err().to_string().contains("(字)"));
 }
 
-/// Names of files from macOS were refused.
+/// Once, file names from macOS were refused.
 #[test]
 fn accents_that_stand_alone_leave_their_letters() {
     let line = |text: &str| picture(&format!(r#"<text y="15">{text}</text>"#));

@@ -1,4 +1,6 @@
-//! A traced application on a system, for a terminal: where its time goes, what the caches hold, and how much memory it needs.
+//! A traced application on a system, for a terminal.
+//!
+//! It shows where time goes, what the caches hold, and how much memory the application needs.
 
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -6,7 +8,7 @@ use crate::text::{duration, fine_seconds, percent};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, ApplicationForecast, MemoryForecast, Prediction, Workload};
 
-/// What is said of an application beside its throughput; empty for a workload of five parameters.
+/// The forecast for an application beyond its throughput; empty for a workload of five parameters.
 pub fn forecast(prediction: &Prediction, style: &Style) -> String {
     let Some(one) = &prediction.application else { return String::new() };
     let share = |seconds: f64| percent(seconds / one.elapsed_s.max(f64::MIN_POSITIVE));
@@ -23,17 +25,18 @@ pub fn forecast(prediction: &Prediction, style: &Style) -> String {
     out
 }
 
-/// What the caches hold, and what memory would do, for an application that was asked of a system as `workload`.
+/// What the caches hold, and how much memory is enough, for an application predicted as `workload`.
 pub fn told(one: &ApplicationForecast, workload: &Workload) -> Vec<String> {
     vec![held(one, workload.read_frac), memory(one, workload.access)]
 }
 
-/// Whether an interval of a share holds all that a share can be.
+/// Whether an interval of a share covers every possible share.
 fn is_unknown(ends: Option<[f64; 2]>) -> bool {
     ends.is_some_and(|[low, high]| low <= 0.0 && high >= 1.0)
 }
 
-/// What the caches hold of what it reads and keep from storage of what it writes, where it does that.
+/// How much of the reads the caches hold, and how much of the writes they keep from storage, if
+/// any.
 fn held(one: &ApplicationForecast, read_frac: f64) -> String {
     let between = |ends: Option<[f64; 2]>| {
         ends.map_or_else(String::new, |[low, high]| {
@@ -62,7 +65,7 @@ fn held(one: &ApplicationForecast, read_frac: f64) -> String {
     }
 }
 
-/// How much memory it needs.
+/// How much memory the application needs.
 fn memory(one: &ApplicationForecast, access: Access) -> String {
     match &one.memory {
         Some(memory) => {
@@ -74,13 +77,15 @@ fn memory(one: &ApplicationForecast, access: Access) -> String {
             )
         }
         None if !access.reads_cached() => {
-            "More memory changes nothing: direct access passes the file cache.".to_owned()
+            "More memory changes nothing: direct access bypasses the file cache.".to_owned()
         }
         None => "How much memory it needs is not known: the evaluation found no cache of the size of the system's memory, or does not tell how large that is.".to_owned(),
     }
 }
 
-/// The memory that is enough, with its interval as far as memory was looked at: below the least of it nothing is known.
+/// The memory that is enough, with its interval.
+///
+/// Nothing is known below the smallest size considered, so the interval ends there.
 fn needed(memory: &MemoryForecast) -> String {
     let bytes = memory.for_90_percent_bytes;
     let middle = Bytes(bytes).to_string();
@@ -129,7 +134,7 @@ mod tests {
         let [buffered, direct] = [Access::Buffered, Access::Direct]
             .map(|access| told(&forecast, &Workload { access, ..Workload::default() })[1].clone());
         assert!(buffered.ends_with("or does not tell how large that is."), "{buffered}");
-        assert_eq!(direct, "More memory changes nothing: direct access passes the file cache.");
+        assert_eq!(direct, "More memory changes nothing: direct access bypasses the file cache.");
         let of = |read_frac| Workload { read_frac, ..Workload::default() };
         let held = [0.0, 0.5, 1.0].map(|read_frac| told(&forecast, &of(read_frac))[0].clone());
         assert!(held[0].starts_with("It reads nothing; storage gets 50 %"), "{held:?}");

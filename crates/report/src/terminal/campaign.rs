@@ -1,4 +1,7 @@
-//! A campaign's tables for the terminal: throughput, processor seconds, ratios to the first column of the same work, and the paper's own numbers.
+//! A campaign's tables for the terminal.
+//!
+//! They show throughput, processor seconds, ratios to the first column of the same work, and the
+//! paper's own numbers.
 
 use super::ink::Style;
 use super::tables::{Column, of_rows, table};
@@ -6,10 +9,10 @@ use crate::clients::TIMES_NOTE;
 use crate::text::fine_ratio;
 use ioscape_schema::{CampaignCell, CampaignReference, CampaignResult, CampaignRow, is_wide};
 
-/// Least width of a column with an interval, its air included.
+/// The minimum width of a column with an interval, including the space after it.
 const COLUMN_WIDTH: usize = 34;
 
-/// The tables, as many columns side by side as fit.
+/// The tables, each with as many columns as fit.
 pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     let mut out = String::new();
     if !campaign.source.is_empty() {
@@ -45,7 +48,7 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     out
 }
 
-/// Columns with cells that cannot be measured, and the first reason each.
+/// Columns with cells that cannot be measured, and the first reason for each.
 fn impossible(campaign: &CampaignResult) -> Vec<(String, String)> {
     let columns = campaign.columns.iter().enumerate();
     columns
@@ -66,7 +69,7 @@ fn part(
     columns_of(heading, campaign, |_| true, show, style)
 }
 
-/// A table of what `show` says of the cells of the columns that are `wanted`, by their numbers.
+/// A table of the `wanted` columns, selected by number; `show` writes their cells.
 fn columns_of(
     heading: &str,
     campaign: &CampaignResult,
@@ -109,14 +112,14 @@ fn columns_of(
 /// A ratio and the ends of its interval.
 type Ratio = (Option<f64>, Option<[f64; 2]>);
 
-/// The table of ratios to the first column of the same work; nothing where none is known.
+/// The table of ratios to the first column of the same work; empty if no ratio is known.
 fn ratios(
     what: &str,
     campaign: &CampaignResult,
     of: fn(&CampaignCell) -> Ratio,
     style: &Style,
 ) -> String {
-    // One column has none, nor have any columns after one round.
+    // A single column has no ratios, and neither has any column after a single round.
     let is_told = campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| of(cell).0.is_some());
     let Some(base) = crate::campaign::base(campaign).filter(|_| is_told) else {
         return String::new();
@@ -136,7 +139,7 @@ fn ratio((mean, ends): Ratio) -> String {
     }
 }
 
-/// Two digits behind the point, fewer for large numbers, more for small ones.
+/// A ratio as [`fine_ratio`] writes it; from 100 up in scientific notation.
 fn short(value: f64) -> String {
     if value >= 100.0 { format!("{:.3e}", value) } else { fine_ratio(value) }
 }

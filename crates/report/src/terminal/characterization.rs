@@ -1,14 +1,14 @@
-//! An application as the calls it made, for a terminal: parameters, files, processes, and how to go on.
+//! A characterized application for a terminal: parameters, files, processes, and further commands.
 
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::application::{HEAD, Row, commands, files, overall, processes, sentences};
 use ioscape_schema::Characterization;
 
-/// Columns of the narrow form: those that are no parameters are left out.
+/// The columns of the narrow form, which leaves out requests, think time and response time.
 const NARROW: [usize; 7] = [1, 2, 3, 4, 5, 6, 9];
 
-/// Everything about the application.
+/// The characterization as text.
 pub fn text(one: &Characterization, style: &Style) -> String {
     let mut out = String::from("\n");
     for sentence in sentences(one) {

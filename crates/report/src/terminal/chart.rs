@@ -1,10 +1,10 @@
-//! A chart in characters: braille lines where the terminal has them, dots otherwise.
+//! Draws a chart in characters: braille lines if the terminal has them, otherwise dots.
 
 use super::ink::{Style, colour};
 use crate::curve::TAIL;
 use crate::plot::{Chart, Drawn, Mark, Series, Shape, text_width, ticks, title};
 
-/// A block of lines that all are equally wide, so that blocks can stand side by side.
+/// A block of lines of equal width, so that blocks can stand side by side.
 struct Block {
     /// The lines, with colours if the style has them.
     lines: Vec<String>,
@@ -12,17 +12,17 @@ struct Block {
     width: usize,
 }
 
-/// A cell: its character and the colour class of what was drawn last.
+/// A cell: its dots or character, and the colour class drawn last.
 #[derive(Clone)]
 struct Cell {
     dots: u8,
-    /// A symbol covers a line, and a line covers a vertical rule.
+    /// A symbol; it covers lines, and lines cover a vertical rule.
     mark: Option<char>,
     rule: bool,
     class: String,
 }
 
-/// The plot area. In braille every cell has two by four dots, otherwise one.
+/// The plot area. In braille every cell has two by four dots, otherwise a single one.
 struct Canvas {
     width: usize,
     height: usize,
@@ -36,12 +36,12 @@ impl Canvas {
         Self { width, height, cells: vec![empty; width * height], fine }
     }
 
-    /// Dots across and down.
+    /// The number of dots across and down.
     fn size(&self) -> (usize, usize) {
         if self.fine { (self.width * 2, self.height * 4) } else { (self.width, self.height) }
     }
 
-    /// The dot at a place given from 0 to 1 rightwards and upwards.
+    /// The dot at a place; `x` and `y` run from 0 to 1, rightwards and upwards.
     fn dot_at(&self, x: f64, y: f64) -> (i64, i64) {
         let (width, height) = self.size();
         let place = |share: f64, count: usize| {
@@ -75,7 +75,7 @@ impl Canvas {
         class.clone_into(&mut self.cells[index].class);
     }
 
-    /// A straight line of dots.
+    /// Draws a straight line of dots.
     fn line(&mut self, from: (i64, i64), to: (i64, i64), class: &str) {
         let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).max(1);
         for step in 0..=steps {
@@ -134,7 +134,7 @@ fn symbol(series: &Series, style: &Style) -> char {
     }
 }
 
-/// A chart with its legend, `width` columns wide, its plot `height` rows high.
+/// A chart with its legend: `width` columns wide, with a plot of `height` rows.
 pub fn picture(chart: &Chart, width: usize, height: usize, style: &Style) -> String {
     let plain = style.plain();
     let drawn = side_by_side(&[block(chart, width, height, &plain)], width);
@@ -150,9 +150,9 @@ pub fn small<T>(charts: &[(T, Chart)], count: usize, style: &Style) -> String {
     style.drawing(&side_by_side(&blocks, columns))
 }
 
-/// The chart `width` columns wide with `height` rows of plot, axes and titles around it.
+/// The chart with axes and titles: `width` columns wide, with a plot of `height` rows.
 fn block(chart: &Chart, width: usize, height: usize, style: &Style) -> Block {
-    // Tick labels are spaced in the units of the pictures: a character is as wide there as a column here.
+    // Tick labels are spaced in units of pictures, where a character is as wide as a column here.
     let y_ticks = ticks(&chart.y, height as f64 * 12.0, false);
     let labels = y_ticks.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
     let plot_width = width.saturating_sub(labels + 3).max(8);
@@ -181,7 +181,7 @@ fn draw(chart: &Chart, width: usize, height: usize, style: &Style) -> Canvas {
         }
     }
     let several = chart.series.len() > 1;
-    // The first series is the main one: it is drawn last, over the others.
+    // The first series is the main one, so it is drawn last, on top of the others.
     for series in chart.series.iter().rev() {
         let parts = parts(chart, series, &canvas);
         for pair in parts.iter().flat_map(|part| part.windows(2)) {
@@ -196,7 +196,9 @@ fn draw(chart: &Chart, width: usize, height: usize, style: &Style) -> Canvas {
     canvas
 }
 
-/// The places of a series' points, in the parts that a line goes through: it ends where a point has no place, as in the other pictures.
+/// The places of a series' points, split into the parts that a line connects.
+///
+/// As in the other pictures, the line breaks at a point that has no place on the axes.
 fn parts(chart: &Chart, series: &Series, canvas: &Canvas) -> Vec<Vec<(i64, i64)>> {
     let place = |mark: &Mark| canvas.dot_at(chart.x.place(mark.x), chart.y.place(mark.y));
     let shown = series.marks.iter().filter(|mark| chart.can_show(mark)).map(place);
@@ -244,7 +246,7 @@ fn pad(text: &str, width: usize) -> String {
     format!("{short:<width$}")
 }
 
-/// Blocks side by side, as many as fit, row after row of them.
+/// Arranges blocks in rows, with as many side by side as fit.
 fn side_by_side(blocks: &[Block], columns: usize) -> String {
     let Some(widest) = blocks.iter().map(|block| block.width).max() else { return String::new() };
     let count = ((columns + 2) / (widest + 2)).max(1);
@@ -261,7 +263,7 @@ fn side_by_side(blocks: &[Block], columns: usize) -> String {
     out
 }
 
-/// The symbols and names of a chart's series, as many in a line as fit.
+/// The symbols and names of a chart's series, as many per line as fit.
 fn legend(chart: &Chart, style: &Style) -> String {
     let mut entries: Vec<(&str, String, String)> = chart
         .series
@@ -294,7 +296,7 @@ mod tests {
     use super::*;
     use crate::plot::{Axis, Scale, Unit};
 
-    /// A server that hung at one set had a level line through it.
+    /// Once, the line ran straight across a set at which a server hung.
     #[test]
     fn a_line_ends_where_a_point_has_no_place() {
         let marks = [(1.0, 1e8), (2.0, 0.0), (3.0, 1e8)].map(|(x, y)| Mark::plain(x, y, ""));

@@ -1,4 +1,6 @@
-//! An evaluation by several clients on the terminal: the sum against their number, how evenly they were served, and who straggled.
+//! An evaluation by several clients on the terminal.
+//!
+//! It shows the sum against their number, how evenly they were served, and which of them straggled.
 
 use super::chart::picture;
 use super::ink::Style;
@@ -8,12 +10,12 @@ use crate::clients::measured::number;
 use crate::clients::{TIMES_NOTE, by_region, by_region_head};
 use ioscape_schema::Evaluation;
 
-/// Clients above which they are no longer listed one by one; the page and the result file have them all.
+/// The most clients that are listed one by one; the page and the result file have them all.
 const LISTED_MOST: usize = 16;
-/// Most characters of a name in the legend.
+/// The most characters of a name in the legend.
 const NAMED_MOST: usize = 24;
 
-/// The section; empty of one machine.
+/// The section; empty for a single machine.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     let Some(clients) = number(evaluation) else { return String::new() };
     let lead =
@@ -40,7 +42,7 @@ fn chart(evaluation: &Evaluation, style: &Style) -> String {
     let Some(mut chart) = curve::together(evaluation, style.quantity) else {
         return String::new();
     };
-    // Regions of ours have short names; one from elsewhere must not widen the legend.
+    // Our regions have short names, but a name from a foreign result must not widen the legend.
     for series in &mut chart.series {
         series.name = series.name.chars().take(NAMED_MOST).collect();
     }

@@ -1,10 +1,10 @@
-//! What a machine allows, for a terminal: a line per ability, then what to do about the others.
+//! What a machine allows, for a terminal: a line per ability, then what to do about missing ones.
 
 use super::ink::Style;
 use super::tables::{Column, table};
 use ioscape_schema::{Check, CheckState, Doctor};
 
-/// A state in a word.
+/// A state as a word.
 pub fn word(state: CheckState) -> &'static str {
     match state {
         CheckState::Works => "works",

@@ -9,7 +9,7 @@ use crate::regional::is_tabled;
 use ioscape_schema::Evaluation;
 use ioscape_schema::units::Bytes;
 
-/// Findings, tables, charts of every region, borders and steadiness.
+/// The findings, tables, charts of every region, borders and steadiness.
 pub fn text(evaluation: &Evaluation, style: &Style) -> String {
     let mut out = format!("\n{}\n", style.heading("Findings"));
     let bullet = style.bullet();
@@ -59,7 +59,7 @@ fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
     format!("\n{}\n{drawn}", style.long_heading(&heading))
 }
 
-/// Borders, steadiness and what was left out.
+/// The borders, the steadiness, and what was left out.
 fn rest(evaluation: &Evaluation, style: &Style) -> String {
     let mut out = String::new();
     if !evaluation.borders.is_empty() {

@@ -1,25 +1,27 @@
-//! How text reaches a terminal: width, colours and characters that it can show.
+//! Adapts text to a terminal: its width, its colours and the characters that it can show.
 
 use crate::quantity::Quantity;
 use crate::text::inert;
 
-/// What the terminal can show.
+/// The abilities of the terminal, and the form of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Columns; below 40 it is treated as 40.
+    /// Width in columns; a value below 40 is treated as 40.
     pub width: usize,
     /// Whether escape sequences for colour may be written.
     pub colour: bool,
     /// Whether characters beyond ASCII may be written.
     pub unicode: bool,
-    /// What the charts of an evaluation show.
+    /// The quantity in the charts of an evaluation.
     pub quantity: Quantity,
-    /// Whether the text is Markdown (GitHub's, whose tables most readers of Markdown know) instead of text for a terminal.
+    /// Whether the text is Markdown instead of text for a terminal.
+    ///
+    /// This is GitHub's Markdown, whose tables most programs support.
     pub markdown: bool,
 }
 
 impl Style {
-    /// Markdown, whatever the terminal is.
+    /// The style for Markdown, independent of the terminal.
     pub fn markdown(quantity: Quantity) -> Self {
         Self { width: 100, unicode: true, markdown: true, quantity, ..Self::default() }
     }
@@ -38,7 +40,7 @@ impl Default for Style {
     }
 }
 
-/// The ASCII that stands for a character; `?` where none does.
+/// The ASCII substitute for a character; `?` if there is none.
 fn plain(c: char) -> char {
     match c {
         _ if c.is_ascii() => c,
@@ -50,12 +52,12 @@ fn plain(c: char) -> char {
 }
 
 impl Style {
-    /// The columns in use.
+    /// The number of columns in use.
     pub fn columns(&self) -> usize {
         self.width.clamp(40, 1000)
     }
 
-    /// Text from outside with nothing left in it that could act, and nothing that cannot be shown.
+    /// Makes text from outside harmless, and replaces characters that the terminal cannot show.
     pub fn clean(&self, text: &str) -> String {
         let text = inert(text);
         let text = match self.unicode {
@@ -79,7 +81,7 @@ impl Style {
         if self.markdown { format!("### {text}\n") } else { self.ink("1", text) }
     }
 
-    /// A heading that may have names in it: as many lines as it takes.
+    /// A heading that may contain names, wrapped to as many lines as needed.
     pub fn long_heading(&self, text: &str) -> String {
         self.heading(self.paragraph("", "  ", text).trim_end())
     }
@@ -93,12 +95,12 @@ impl Style {
         }
     }
 
-    /// The same for lines that stand in a block of code, where nothing is Markdown.
+    /// This style for lines in a code block, in which Markdown is not interpreted.
     pub fn plain(&self) -> Self {
         Self { markdown: false, ..*self }
     }
 
-    /// Lines that are set out by columns of characters, such as a chart.
+    /// Lines that need a fixed-width font, such as a chart.
     pub fn drawing(&self, lines: &str) -> String {
         if self.markdown && !lines.is_empty() {
             format!("```text\n{lines}```\n")
@@ -107,8 +109,10 @@ impl Style {
         }
     }
 
-    /// A paragraph with a first and a further indent, cleaned and wrapped; ends in a newline. In Markdown it is an item of a list
-    /// where the indent has more than spaces, and is not wrapped.
+    /// A paragraph with an indent for the first line and one for the others; it ends in a newline.
+    ///
+    /// The text is cleaned and wrapped. In Markdown it is not wrapped, and is a list item if the
+    /// first indent has a bullet.
     pub fn paragraph(&self, first: &str, further: &str, text: &str) -> String {
         if self.markdown {
             return match first.trim() {
@@ -123,13 +127,13 @@ impl Style {
         textwrap::fill(&self.clean(text), options) + "\n"
     }
 
-    /// One of two spellings, by what can be shown.
+    /// The spelling that the terminal can show.
     pub fn pick<'a>(&self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.unicode { unicode } else { ascii }
     }
 }
 
-/// Text in which nothing is taken for Markdown or HTML.
+/// Escapes text so that nothing in it is taken for Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut before, mut rest) = (None, text.chars().peekable());
@@ -143,7 +147,9 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Whether a character between these two could be taken for Markdown or HTML: in GitHub's a `_` within a word is one of its letters.
+/// Whether a character between these two could be taken for Markdown or HTML.
+///
+/// In GitHub's Markdown a `_` within a word is an ordinary letter.
 fn is_markup(before: Option<char>, c: char, next: Option<char>) -> bool {
     match c {
         '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' => true,
@@ -153,7 +159,7 @@ fn is_markup(before: Option<char>, c: char, next: Option<char>) -> bool {
     }
 }
 
-/// ANSI colour of a chart's class.
+/// The ANSI colour for a chart's class.
 pub fn colour(class: &str) -> &'static str {
     match class.split(' ').next().unwrap_or_default() {
         "mixed" => "94",

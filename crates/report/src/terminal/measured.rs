@@ -1,4 +1,4 @@
-//! What two systems measured alike, for a terminal.
+//! A measured comparison of two systems, for a terminal.
 
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -6,7 +6,7 @@ use crate::measured::notes;
 use crate::text::{figure, ratio, row_name};
 use ioscape_schema::{MeasuredComparison, MeasuredRow, is_wide};
 
-/// Every pair of systems: its rows, and whether the condition was kept.
+/// Every pair of systems: its rows, and whether the condition was met.
 pub fn text(all: &[MeasuredComparison], style: &Style) -> String {
     all.iter().map(|one| pair(one, style)).collect()
 }
@@ -38,7 +38,9 @@ fn rows(all: &[MeasuredRow], style: &Style) -> String {
     table(&columns, style)
 }
 
-/// An end of the interval, unless both tell nothing.
+/// An end of the interval; of a wide interval only the end next to 1, if it excludes 1.
 fn end(row: &MeasuredRow, which: usize) -> String {
-    if is_wide(row.ci95) { "-".to_owned() } else { ratio(row.ci95[which]) }
+    let [low, high] = row.ci95;
+    let is_told = !is_wide(row.ci95) || [low > 1.0, high < 1.0][which];
+    if is_told { ratio(row.ci95[which]) } else { "-".to_owned() }
 }

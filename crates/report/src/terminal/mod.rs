@@ -1,4 +1,4 @@
-//! What a terminal shows: tables, charts of characters, and the text of every kind of outcome.
+//! Text for a terminal: tables, charts of characters, and the text of every kind of outcome.
 
 pub mod application;
 pub mod campaign;

@@ -1,4 +1,5 @@
-//! What models say, for a terminal: predictions, comparisons of systems, and how far predictions were off.
+//! Results of models for a terminal: predictions, comparisons of systems, and errors of
+//! predictions.
 
 use super::application;
 use super::chart::{picture, small};
@@ -34,7 +35,7 @@ fn workloads(all: &[(String, &Workload)], style: &Style) -> String {
     headed("Workloads", &table(&columns, style), style)
 }
 
-/// What is said of the intervals where a row is extrapolated.
+/// The remark on intervals if a row is extrapolated.
 const GUESS: &str = "; where the note says extrapolated it is a guess";
 
 fn noted(extrapolated: impl Iterator<Item = bool>) -> Option<Column> {
@@ -43,7 +44,7 @@ fn noted(extrapolated: impl Iterator<Item = bool>) -> Option<Column> {
     marks.contains(&true).then(|| Column::words("Note", marks.into_iter().map(word)))
 }
 
-/// Predictions, a table per system.
+/// The predictions, in a table per system.
 pub fn predictions(all: &[Prediction], style: &Style) -> String {
     if all.is_empty() {
         return String::new();
@@ -66,7 +67,7 @@ pub fn predictions(all: &[Prediction], style: &Style) -> String {
         before = asked.into_iter().map(|(name, w)| (name, w.clone())).collect();
     }
     let guess = if all.iter().any(|one| one.extrapolated) { GUESS } else { "" };
-    let text = "From, to: the range that holds nine of ten measurements of such a workload";
+    let text = "From, to: the 90 % prediction interval";
     out + &note(style, &format!("{text}{guess}."))
 }
 
@@ -85,7 +86,7 @@ fn predicted(all: &[Prediction], names: &[(String, &Workload)], style: &Style) -
     table(&columns, style)
 }
 
-/// Ratios of throughput, a table per pair of systems.
+/// The ratios of throughput, in a table per pair of systems.
 pub fn comparison(all: &[Comparison], style: &Style) -> String {
     if all.is_empty() {
         return String::new();
@@ -104,11 +105,12 @@ pub fn comparison(all: &[Comparison], style: &Style) -> String {
         out += &headed(&format!("{this} against {other}"), &compared(one, &asked, style), style);
     }
     let guess = if all.iter().any(|one| one.extrapolated) { GUESS } else { "" };
-    let text = "Ratio: throughput over that of the other system; from, to: the range that holds the measured ratio nine times of ten";
+    let text =
+        "Ratio: throughput over that of the other system; from, to: its 90 % prediction interval";
     out + &note(
         style,
         &format!(
-            "{text}{guess}. It is unclear which is faster where that range is a guess, or where the one that holds it 99 times of 100, half as wide again, holds 1."
+            "{text}{guess}. Cannot be told: that interval is a guess, or the 99 % interval, which is half as wide again, includes 1."
         ),
     )
 }
@@ -148,7 +150,7 @@ fn compared(all: &[Comparison], names: &[(String, &Workload)], style: &Style) ->
     format!("{ratios}\n{}", table(&columns, style))
 }
 
-/// The cheapest system per workload.
+/// The cheapest system for each workload.
 pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
     if all.is_empty() {
         return String::new();
@@ -168,7 +170,7 @@ pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
     headed(&heading, &table(&columns, style), style)
 }
 
-/// How far the predictions of each model were off.
+/// The errors of the predictions of each model.
 pub fn validation(one: &Validation, style: &Style) -> String {
     let models = accuracy::models(one);
     let each = |cell: fn(&ErrorFigures) -> String| models.iter().map(move |(_, one)| cell(one));

@@ -1,4 +1,6 @@
-//! The operating-system micro-benchmarks for a terminal: headlines, one table, and what could not be measured.
+//! The operating-system micro-benchmarks for a terminal.
+//!
+//! It shows headlines, one table, and what could not be measured.
 
 use super::ink::Style;
 use super::tables::{Column, of_rows, table};
@@ -6,7 +8,7 @@ use crate::os::{self, case, clean, headlines, interval, speed, value};
 use crate::text::inert;
 use ioscape_schema::{Document, MeasuredComparison, OsBenchmark, OsResults};
 
-/// All that the document holds of micro-benchmarks.
+/// All micro-benchmarks of a document as text.
 pub fn text(results: &OsResults, style: &Style) -> String {
     let mut out = String::from("\n");
     for (name, figure) in headlines(results) {
@@ -31,8 +33,10 @@ pub fn text(results: &OsResults, style: &Style) -> String {
     out
 }
 
-/// Several results of micro-benchmarks, each with its name, in one table for a terminal, with how the others compare with the first
-/// (`compared`, or nothing); `None` where there are not several, or one is of another kind.
+/// Several named results of micro-benchmarks in one table for a terminal.
+///
+/// `compared` holds the comparisons of every other result with the first, or is empty. `None` if
+/// there are fewer than two results, or one is of another kind.
 pub fn of_several(
     named: &[(String, &Document)],
     compared: &[MeasuredComparison],
@@ -54,7 +58,7 @@ fn side_by_side(
     }
     let (head, mut rows) = os::side::table(all, compared);
     for at in (1..rows.len()).rev() {
-        // A name stands once, at its first case.
+        // Each name appears once, at its first case.
         if rows[at][0] == rows[at - 1][0] {
             rows[at][0].clear();
         }
@@ -63,7 +67,7 @@ fn side_by_side(
     out + "\n" + &of_rows(&head, &rows, is_words, style)
 }
 
-/// Cases without a value by reason, those of most cases first.
+/// Cases without a value by reason, the most frequent reason first.
 fn unmeasured(missing: &[&OsBenchmark], results: &OsResults, style: &Style) -> String {
     if missing.is_empty() {
         return String::new();
@@ -79,7 +83,7 @@ fn unmeasured(missing: &[&OsBenchmark], results: &OsResults, style: &Style) -> S
     out
 }
 
-/// Cases by the name of their benchmark: all of them, one by its name, or how many.
+/// Names cases by their benchmark: all of its cases, a single one by name, or their number.
 fn named(cases: &[&OsBenchmark], all: &[OsBenchmark]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in cases.iter().map(|one| one.name.as_str()) {
@@ -99,7 +103,7 @@ fn named(cases: &[&OsBenchmark], all: &[OsBenchmark]) -> String {
     names.into_iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// How many values come from a processor that was slower than it can be, without a visible reason.
+/// The number of values from a processor that ran below its top speed without a visible reason.
 fn slowed(measured: &[&OsBenchmark], style: &Style) -> String {
     let slow = measured.iter().filter(|one| one.is_slow());
     match slow.count() {
@@ -114,11 +118,11 @@ fn slowed(measured: &[&OsBenchmark], style: &Style) -> String {
     }
 }
 
-/// Why some cases have no value.
+/// The reason why some cases have no value.
 struct Reason<'a> {
-    /// The sentence of the first of them.
+    /// The sentence of the first case.
     why: &'a str,
-    /// Whether the others differ from it in their numbers alone.
+    /// Whether the sentences of the other cases differ from it, in their numbers only.
     numbers_differ: bool,
 }
 
@@ -129,8 +133,10 @@ impl Reason<'_> {
     }
 }
 
-/// The reasons why cases have no value, each once with its cases, in the order of the first ones. Sentences that differ in
-/// their numbers alone are one reason: on a busy machine nearly every case has other numbers.
+/// The reasons why cases have no value, each once with its cases, in order of first occurrence.
+///
+/// Sentences that differ only in their numbers are one reason: on a busy machine nearly every case
+/// has different numbers.
 fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<&'a OsBenchmark>)> {
     let mut all: Vec<(Reason<'a>, Vec<&'a OsBenchmark>)> = Vec::new();
     for &one in missing {
@@ -146,12 +152,12 @@ fn by_reason<'a>(missing: &[&'a OsBenchmark]) -> Vec<(Reason<'a>, Vec<&'a OsBenc
     all
 }
 
-/// The words of a sentence that hold no digit.
+/// The words of a sentence that contain no digit.
 fn words(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// What several tasks do together, and what scales least.
+/// The combined rates of several tasks, and the operation that scales least.
 fn scaling(results: &OsResults, style: &Style) -> String {
     let all = os::scaling(results);
     if all.iter().all(|one| one.rates.iter().all(|(_, rate)| rate.is_empty())) {
@@ -164,7 +170,7 @@ fn scaling(results: &OsResults, style: &Style) -> String {
 }
 
 fn benchmarks(all: &[&OsBenchmark], style: &Style) -> String {
-    // A name stands once, at its first case.
+    // Each name appears once, at its first case.
     let names = all.iter().enumerate().map(|(index, one)| {
         let again = index > 0 && all[index - 1].name == one.name;
         if again { String::new() } else { one.name.clone() }

@@ -1,4 +1,4 @@
-//! Replays of traces, for a terminal: what was done, how late, and how long it took.
+//! Replays of traces for a terminal: what was replayed, how late, and how long the requests took.
 
 use super::ink::Style;
 use super::tables::{Column, table};

@@ -1,4 +1,4 @@
-//! Simulations of disks, for a terminal: a table of all combinations and what is known of their truth.
+//! Disk simulations for a terminal: a table of all combinations, and their match with recordings.
 
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -45,7 +45,7 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
     out
 }
 
-/// The columns of a table of caches at the host.
+/// The columns of the table of caches at the host.
 fn at_the_host(all: &HostCacheAbsorption) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&HostCachePoint) -> String| {
         Column::numbers(head, all.points.iter().map(pick))
@@ -58,7 +58,7 @@ fn at_the_host(all: &HostCacheAbsorption) -> Vec<Column> {
     ]
 }
 
-/// What is told of every cell by words.
+/// A text for every cell.
 fn each<'a>(
     simulation: &'a Simulation,
     pick: impl Fn(&SimulatedCell) -> String + 'a,
@@ -66,7 +66,7 @@ fn each<'a>(
     simulation.cells.iter().map(pick)
 }
 
-/// The columns of a table of policies.
+/// The columns of the table of policies.
 fn policies(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
         Column::numbers(head, each(simulation, pick))
@@ -81,7 +81,7 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
         numbers("Absorbed", |c| charts::absorbed_share(c).unwrap_or_else(none)),
     ];
-    // Which array has too much to do shows in no mean.
+    // No mean shows which array is overloaded.
     if simulation.cells.iter().any(|c| c.array.is_some()) {
         columns.push(numbers("Busy", busy));
     }
@@ -93,12 +93,12 @@ fn size(cell: &SimulatedCell) -> String {
     cell.cache_bytes.map_or(String::new(), |bytes| Bytes(bytes as f64).to_string())
 }
 
-/// The mean share of the time in which a drive of a cell has a command.
+/// The mean share of time in which a drive of a cell is busy with a command.
 fn busy(cell: &SimulatedCell) -> String {
     cell.utilization.map_or(String::new(), percent)
 }
 
-/// Whether some cells of one drive and policy have caches of different sizes.
+/// Whether any cells of the same drive and policy have caches of different sizes.
 fn differs_in_size(simulation: &Simulation) -> bool {
     let mut sizes = BTreeMap::new();
     let is_other = |cell: &SimulatedCell| {
@@ -107,8 +107,10 @@ fn differs_in_size(simulation: &Simulation) -> bool {
     simulation.cells.iter().any(is_other)
 }
 
-/// The columns of a table of drives: response times, utilization, and energy and agreement where they are known; the sizes of caches where
-/// nothing else tells cells apart.
+/// The columns of the table of drives.
+///
+/// They are response times, utilization, and energy and agreement if known. Cache sizes appear only
+/// if nothing else tells cells apart.
 fn drives(simulation: &Simulation) -> Vec<Column> {
     let numbers = |head: &str, pick: fn(&SimulatedCell) -> String| {
         Column::numbers(head, each(simulation, pick))

@@ -31,19 +31,20 @@ impl Column {
         Self { head: head.into(), numbers: true, cells: cells.collect() }
     }
 
-    /// Characters of the longest part of its cells between such separators.
+    /// The length in characters of the longest part of its cells between separators.
     fn longest(&self, separator: char, style: &Style) -> usize {
         self.cells.iter().map(|cell| longest(&style.clean(cell), separator)).max().unwrap_or(0)
     }
 
-    /// Characters below which its head or a number would be broken; two columns always fit beside each other.
+    /// The width below which its head or a number would be broken; two columns always fit side by
+    /// side.
     fn narrowest(&self, style: &Style) -> usize {
         let word = self.longest(' ', style).max(longest(&style.clean(&self.head), ' '));
         let word = if self.numbers { word } else { word.min(WORD_LEAST) };
         word.min(style.columns() / 2 - AIR)
     }
 
-    /// Characters below which a whole cell of a column of numbers, or a word of its head, would be broken.
+    /// The width below which a cell of a column of numbers, or a word of its head, would be broken.
     fn unbroken(&self, style: &Style) -> usize {
         match self.numbers {
             true => self.longest('\n', style).max(longest(&style.clean(&self.head), ' ')),
@@ -51,31 +52,33 @@ impl Column {
         }
     }
 
-    /// Characters with which nothing is broken.
+    /// The width at which nothing is broken.
     fn widest(&self, style: &Style) -> usize {
         self.longest('\n', style).max(self.head.chars().count())
     }
 }
 
-/// Characters of the longest part of a text between such separators.
+/// The length in characters of the longest part of a text between separators.
 fn longest(text: &str, separator: char) -> usize {
     text.split(separator).map(|part| part.chars().count()).max().unwrap_or(0)
 }
 
-/// Rules above, under the head and below; nothing between rows and columns.
+/// Rules above the table, below its head and at its end; none between rows and columns.
 fn lines(style: &Style) -> TableStyle {
     let rule = |c: char| LineStyle::none().fill(c).junction(c);
     let (thin, thick) = if style.unicode { ('\u{2500}', '\u{2501}') } else { ('-', '=') };
     TableStyle::new().top_border(rule(thin)).header_separator(rule(thick)).bottom_border(rule(thin))
 }
 
-/// Characters behind a column, of which one is its own.
+/// Spaces after a column, one of which belongs to it.
 const AIR: usize = 2;
-/// Letters of a word in a column of words below which it is not broken.
+/// Shorter words in a column of words are not broken, in letters.
 const WORD_LEAST: usize = 10;
 
-/// The columns as text that fits the style's width, or as a table of Markdown. Where they are too many for it, as several tables that all
-/// begin with the first column: no number is broken.
+/// The columns as text that fits the style's width, or as a Markdown table.
+///
+/// Too many columns become several tables that all begin with the first column, so that no number
+/// is broken.
 pub fn table(columns: &[Column], style: &Style) -> String {
     if style.markdown {
         return markdown(columns, style);
@@ -85,7 +88,7 @@ pub fn table(columns: &[Column], style: &Style) -> String {
     tables.join("\n")
 }
 
-/// Rows as a table, the columns of words among them by their numbers from 0.
+/// Rows as a table; `is_words` tells whether a column, counted from 0, holds words.
 pub fn of_rows<H: AsRef<str>>(
     head: &[H],
     rows: &[Vec<String>],
@@ -197,7 +200,7 @@ pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
     out
 }
 
-/// What differs from region to region, a column for each; empty when nothing of it was found.
+/// The findings that differ from region to region, with a column for each; empty without any.
 pub fn by_region(evaluation: &Evaluation, style: &Style) -> String {
     let rows = regional::rows(evaluation);
     if rows.is_empty() {
@@ -236,7 +239,7 @@ pub fn regions(evaluation: &Evaluation, style: &Style) -> String {
     table(&columns, style)
 }
 
-/// The fastest point of a region in words; empty when nothing was measured.
+/// The fastest point of a region in words; empty if nothing was measured.
 pub fn best(region: &Region) -> String {
     figures::best_point(region).map_or_else(String::new, |(parameter, point)| {
         let value = crate::text::value_of(parameter, point.value);
@@ -269,7 +272,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     table(&columns, style)
 }
 
-/// How much slower sets beyond the border are, where bounds tell it.
+/// How much slower sets beyond the border are, if the bounds are conclusive.
 fn slower(border: &Border) -> String {
     match border.slower {
         Some(Slower { times, unique_bytes }) if times.low > 1.0 => {
@@ -281,7 +284,9 @@ fn slower(border: &Border) -> String {
     }
 }
 
-/// One row per run; in two tables where one would not fit. Of requests of which none ended no time is known.
+/// One row per run; split into two tables if one would not fit.
+///
+/// A run in which no request completed has no times.
 pub fn runs(measurements: &[Measurement], style: &Style) -> String {
     let columns = run_columns(measurements, style);
     if style.markdown || style.columns() >= 150 {

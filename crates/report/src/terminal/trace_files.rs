@@ -1,4 +1,4 @@
-//! Trace files on the terminal: what was written, from what, and the devices in it.
+//! Trace files on the terminal: what was written, its source, and its devices.
 
 use super::ink::Style;
 use super::tables::{Column, table};
@@ -8,7 +8,7 @@ use ioscape_schema::TraceFile;
 use ioscape_schema::trace_file::SlowRequests;
 use ioscape_schema::units::{Bytes, Count, counted};
 
-/// Devices that are named one by one.
+/// The most devices that are named one by one.
 const MOST_DEVICES: usize = 20;
 
 /// A paragraph and a table of devices per file.
@@ -16,7 +16,7 @@ pub fn text(files: &[TraceFile], style: &Style) -> String {
     files.iter().map(|file| one(file, style)).collect()
 }
 
-/// Slow requests and what they waited for.
+/// The slow requests, and what they waited for.
 fn waits(slow: &SlowRequests) -> String {
     let SlowRequests { ios, of_ios, mostly_queued, alone, .. } = slow;
     let above = Unit::Nanos.show(slow.above_ns as f64);

@@ -1,4 +1,6 @@
-//! The lines of `vxbench`: per file, per thread, and a summary, each with elapsed time, throughput and processor time.
+//! The lines of `vxbench`: per file, per thread, and a summary.
+//!
+//! Each has elapsed time, throughput and processor time.
 
 use super::ink::Style;
 use crate::text::fine_seconds;
@@ -6,7 +8,7 @@ use crate::{clients, verify};
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{ResponseTime, VxFigures, VxRun, VxShow, Vxbench};
 
-/// Columns of the names before the colon.
+/// The width of the names before the colon.
 const NAME_WIDTH: usize = 18;
 
 /// All runs, then the findings about concurrent writers.
@@ -46,7 +48,7 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
     out + &line("total", &run.total, show, &(both + &latencies(run)))
 }
 
-/// Median and 99th percentile of the requests, and of the `fsync` behind them.
+/// The median and 99th percentile of the requests, and of the `fsync` that follows them.
 fn latencies(run: &VxRun) -> String {
     let told = |name: &str, times: Option<ResponseTime>| {
         let shown = |ns: u64| Nanos(ns as f64).to_string();
@@ -61,7 +63,7 @@ fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
     let (unit, bytes) = if show.megabytes { ("MB/s", 1024.0 * 1024.0) } else { ("KB/s", 1024.0) };
     let name = format!("{name}:");
     let elapsed = fine_seconds(figures.elapsed_s);
-    // Space that is only reserved has no throughput, and no stream whose processor time counts.
+    // A run that only reserves space has no throughput, and no stream whose processor time matters.
     if figures.ios == 0 {
         return format!("{name:<NAME_WIDTH$} {elapsed:>9} sec, no I/O{more}\n");
     }

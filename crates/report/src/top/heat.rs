@@ -1,19 +1,23 @@
-//! Latencies over time: a column for each second, a row for each range of times, a shade for how many requests.
+//! Latencies over time as a heat map.
+//!
+//! It has a column per second and a row per range of times; the shade is the number of requests.
 
 use ioscape_schema::TopSecond;
 use ioscape_schema::units::Nanos;
 
-/// Shades that can be told apart, none included.
+/// The number of shades that can be told apart, including none.
 pub const SHADES: usize = 6;
 
-/// Ranges of times, the longest first, with a shade for each second.
+/// Ranges of latencies, the longest first, with a shade for each second.
 pub struct Heat {
-    /// The shortest time of each row, and the shades of its seconds, the latest last.
+    /// The lower end of each row's range, and the shades of its seconds, the latest last.
     pub rows: Vec<(String, Vec<usize>)>,
 }
 
 impl Heat {
-    /// At most so many rows and seconds, the latest of those given. Nothing where no request was seen.
+    /// The heat map of the latest `seconds`, with at most `rows` rows and `columns` seconds.
+    ///
+    /// Empty if there were no requests.
     pub fn of<'a>(
         seconds: impl DoubleEndedIterator<Item = &'a TopSecond>,
         rows: usize,
@@ -44,7 +48,7 @@ impl Heat {
     }
 }
 
-/// The shortest time of a step.
+/// The shortest time of a step, in words.
 fn least(step: usize) -> String {
     match step.checked_sub(1) {
         None => "0".to_owned(),
@@ -52,7 +56,7 @@ fn least(step: usize) -> String {
     }
 }
 
-/// By the logarithm, so that one slow request among thousands is seen.
+/// The shade by the logarithm of the count, so that one slow request among thousands is visible.
 fn shade(count: u64, most: u64) -> usize {
     if count == 0 {
         return 0;

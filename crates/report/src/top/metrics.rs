@@ -3,20 +3,31 @@
 use crate::openmetrics::{Family, Sample, gauge, label};
 use ioscape_schema::{TopRow, TopSecond};
 
-/// The samples of a row, behind the labels that name it.
+/// Returns the samples of a row, without the labels that name it.
 type Of = fn(&TopSecond, &TopRow) -> Vec<Sample>;
 
 const FAMILIES: [(Family, Of); 4] = [
-    (gauge("top_ios_per_second", "", "Requests completed per second (IOPS)."), rates),
     (
-        gauge("top_throughput_bytes_per_second", "bytes_per_second", "Bytes moved per second."),
+        gauge(
+            "top_ios_per_second",
+            "",
+            "Requests completed per second (IOPS); others are flushes and discards. Series by device and by type count the same requests: do not add them.",
+        ),
+        rates,
+    ),
+    (
+        gauge(
+            "top_throughput_bytes_per_second",
+            "bytes_per_second",
+            "Bytes moved per second. Series by device and by type count the same bytes: do not add them.",
+        ),
         throughput,
     ),
     (gauge("top_latency_seconds", "seconds", "Times from arrival to completion."), latency),
     (gauge("top_queue_length", "", "Requests under way, in the mean."), queue),
 ];
 
-/// A second as OpenMetrics text. Processes are left out: each would be a new series.
+/// A second as OpenMetrics text. It omits processes, each of which would be a new series.
 pub fn top_openmetrics(second: &TopSecond) -> String {
     let rows = [("device", &second.devices), ("type", &second.types)];
     let rows = || rows.into_iter().flat_map(|(what, rows)| rows.iter().map(move |row| (what, row)));
@@ -34,18 +45,20 @@ pub fn top_openmetrics(second: &TopSecond) -> String {
     out + "# EOF\n"
 }
 
-fn both(read: f64, written: f64) -> Vec<Sample> {
-    [("read", read), ("write", written)]
-        .map(|(operation, value)| ("", label("operation", operation), value))
-        .to_vec()
+/// The rate of each operation in a second.
+fn by_operation(second: &TopSecond, counts: &[(&str, u64)]) -> Vec<Sample> {
+    let sample =
+        |&(operation, count): &_| ("", label("operation", operation), second.per_second(count));
+    counts.iter().map(sample).collect()
 }
 
 fn rates(second: &TopSecond, row: &TopRow) -> Vec<Sample> {
-    both(second.per_second(row.reads), second.per_second(row.ios - row.reads.min(row.ios)))
+    let other = row.ios.saturating_sub(row.reads + row.writes);
+    by_operation(second, &[("read", row.reads), ("write", row.writes), ("other", other)])
 }
 
 fn throughput(second: &TopSecond, row: &TopRow) -> Vec<Sample> {
-    both(second.per_second(row.read_bytes), second.per_second(row.written_bytes))
+    by_operation(second, &[("read", row.read_bytes), ("write", row.written_bytes)])
 }
 
 fn latency(_: &TopSecond, row: &TopRow) -> Vec<Sample> {
@@ -70,6 +83,8 @@ mod tests {
         assert!(text.starts_with(ioscape_schema::text::METRICS_MARK) && text.ends_with("# EOF\n"));
         for line in [
             r#"ioscape_top_ios_per_second{device="vda",operation="read"} 750"#,
+            r#"ioscape_top_ios_per_second{device="vda",operation="write"} 1500"#,
+            r#"ioscape_top_ios_per_second{device="vda",operation="other"} 750"#,
             r#"ioscape_top_latency_seconds{type="read inode",quantile="0.99"} 0.0021"#,
             r#"ioscape_top_queue_length{device="vdb"} 0"#,
             "ioscape_top_lost_events{} 1200",

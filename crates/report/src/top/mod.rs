@@ -1,4 +1,4 @@
-//! What disks are doing right now, as lines of text, as a screen of a terminal, and for a scraper.
+//! Live disk activity as lines of text, as a terminal screen, and for a scraper.
 
 mod heat;
 mod metrics;
@@ -9,7 +9,7 @@ pub use metrics::top_openmetrics;
 pub use screen::draw_top;
 pub use words::top_text;
 
-/// The page that shows a second after the other, as they come as events at `events`. It loads nothing else.
+/// The page that shows each second as it arrives as an event from `events`. It loads nothing else.
 pub const TOP_PAGE: &str = include_str!("page.html");
 
 #[cfg(test)]
@@ -24,6 +24,7 @@ mod sample {
             process,
             ios,
             reads: ios / 4,
+            writes: ios / 2,
             read_bytes: ios * 1024,
             written_bytes: ios * 12_288,
             latency: (ios > 0).then_some(latency),
@@ -32,7 +33,7 @@ mod sample {
         }
     }
 
-    /// Three seconds, with names that could act.
+    /// Three seconds, with names that would act if not escaped.
     pub fn seconds() -> VecDeque<TopSecond> {
         let second = |at: u64| {
             let mut latency_counts = vec![0; TopSecond::LATENCY_STEPS];

@@ -1,4 +1,5 @@
-//! The screen of a terminal: what all disks do, latencies over time, and the busiest disks, types and processes.
+//! The terminal screen: total activity, latencies over time, and the busiest disks, types and
+//! processes.
 
 use super::heat::Heat;
 use super::words::{HEADS, cells, headline, losses, name, tables};
@@ -11,21 +12,21 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 use std::collections::VecDeque;
 
-/// Rows of the heat map where there is room.
+/// The rows of the heat map, if there is room.
 const HEAT_ROWS: u16 = 12;
-/// Columns of its labels.
+/// The width of its labels.
 const LABEL: u16 = 8;
-/// Columns that a name in a table has at least.
+/// The minimum width of a name in a table.
 const NAME: usize = 8;
-/// Columns of the numbers behind it, wide enough for most, so that tables do not move from second to second.
+/// The widths of the number columns: enough for most numbers, so that tables seldom shift.
 const USUAL: [usize; HEADS.len()] = [8, 6, 10, 10, 8, 8, 13];
-/// Shades as characters and, behind spaces, as colours of the 256.
+/// The shades as characters and, in `COLOURS`, as background colours of the 256-colour palette.
 const CHARACTERS: [&str; super::heat::SHADES] = [" ", ".", ":", "+", "#", "@"];
 const BLOCKS: [&str; super::heat::SHADES] =
     [" ", "\u{2591}", "\u{2592}", "\u{2593}", "\u{2588}", "\u{2588}"];
 const COLOURS: [u8; super::heat::SHADES] = [0, 18, 25, 37, 184, 208];
 
-/// Draws the latest second and the latencies of those before it; before the first second it says so.
+/// Draws the latest second and the latencies up to it; before the first second, a notice.
 pub fn draw_top(frame: &mut Frame<'_>, seconds: &VecDeque<TopSecond>, style: &Style) {
     let Some(second) = seconds.back() else {
         frame.render_widget("The first second is being gathered; q ends it.", frame.area());
@@ -77,12 +78,12 @@ fn shaded(shade: usize, style: &Style) -> Span<'static> {
     Span::styled(character, ink(style, Color::Indexed(colour)))
 }
 
-/// The tables below one another, each as long as it is and there is room for.
+/// Draws the tables one below the other, each with all the rows that fit.
 fn draw_tables(frame: &mut Frame<'_>, area: Rect, second: &TopSecond, style: &Style) {
     let all = tables(second);
     let numbers = number_widths(second, usize::from(area.width));
     let columns = 1 + numbers.len();
-    // Few disks and types are the rule; what they leave is for the processes.
+    // Usually there are few disks and types; processes get the remaining room.
     let most = usize::from(area.height / 3).max(2);
     let height = |rows: &[TopRow]| Constraint::Length((rows.len() + 1).min(most) as u16);
     let [disks, types, processes] =
@@ -100,7 +101,7 @@ fn draw_tables(frame: &mut Frame<'_>, area: Rect, second: &TopSecond, style: &St
     }
 }
 
-/// How wide the columns of numbers are, from the left as many as there is room for: a number that is cut would be another one.
+/// The widths of the leftmost number columns that fit whole: a cut number would be wrong.
 fn number_widths(second: &TopSecond, room: usize) -> Vec<u16> {
     let mut widths = USUAL;
     for row in tables(second).into_iter().flat_map(|(_, rows)| rows) {
@@ -116,7 +117,7 @@ fn number_widths(second: &TopSecond, room: usize) -> Vec<u16> {
     fitting.collect()
 }
 
-/// Words to the left, numbers to the right.
+/// A cell: words are aligned to the left, numbers to the right.
 fn cell(at: usize, text: String) -> Cell<'static> {
     let side = if at == 0 { Alignment::Left } else { Alignment::Right };
     Cell::from(Text::from(text).alignment(side))

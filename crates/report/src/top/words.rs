@@ -1,4 +1,4 @@
-//! A second in words and tables.
+//! A second of disk activity in words and tables.
 
 use crate::terminal::Style;
 use crate::terminal::tables::of_rows;
@@ -6,12 +6,12 @@ use crate::text::{inert, whole_percent};
 use ioscape_schema::units::{Count, Nanos, Rate};
 use ioscape_schema::{TopRow, TopSecond};
 
-/// Heads of the columns behind the first.
+/// The heads of the columns after the first.
 pub const HEADS: [&str; 7] = ["IOPS", "reads", "read", "written", "p50", "p99", "queue"];
-/// Most rows of a table in a pipe.
+/// The most rows of a table in a pipe.
 const MOST_ROWS: usize = 10;
 
-/// The cells of a row behind its name.
+/// The cells of a row after its name.
 pub fn cells(second: &TopSecond, row: &TopRow) -> [String; HEADS.len()] {
     let rate = |bytes| Rate(second.per_second(bytes)).to_string();
     let reads = (row.ios > 0).then(|| whole_percent(row.reads as f64 / row.ios as f64));
@@ -28,18 +28,18 @@ pub fn cells(second: &TopSecond, row: &TopRow) -> [String; HEADS.len()] {
     ]
 }
 
-/// What a row is called.
+/// The name of a row.
 pub fn name(row: &TopRow) -> String {
     let name = inert(&row.name);
     row.process.map_or_else(|| name.clone().into_owned(), |process| format!("{process} {name}"))
 }
 
-/// The tables of a second: what the first column is, and its rows.
+/// The tables of a second: the head of the first column, and the rows.
 pub fn tables(second: &TopSecond) -> [(&'static str, &[TopRow]); 3] {
     [("disk", &second.devices), ("type", &second.types), ("process", &second.processes)]
 }
 
-/// When a second ended and what all disks did in it.
+/// When a second ended, and the activity of all disks in it.
 pub fn headline(second: &TopSecond) -> String {
     let of_day = second.ended_unix_ns / 1_000_000_000 % 86_400;
     let (hours, minutes, seconds) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
@@ -53,7 +53,7 @@ pub fn headline(second: &TopSecond) -> String {
     )
 }
 
-/// What is to be said of lost events; nothing without.
+/// The remark on lost events; `None` without any.
 pub fn losses(lost_events: u64) -> Option<String> {
     let lost = Count(lost_events as f64);
     (lost_events > 0).then(|| {

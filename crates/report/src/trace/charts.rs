@@ -1,4 +1,4 @@
-//! The figures of a trace but for those over time, as charts without size or style.
+//! The figures of a trace except those over time, as charts without size or style.
 
 use super::tables::tells_operations;
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Shape, Unit};
@@ -6,11 +6,11 @@ use crate::text::{inert, percent};
 use ioscape_schema::Distribution;
 use ioscape_schema::trace_summary::{DiskSummary, Distances, MissRatioCurve, TraceSummary};
 
-/// Most points of a line that rises or falls all the way: more would not be visible as separate points.
+/// The most points of a monotonic line; more could not be seen as separate points.
 const MOST_POINTS: usize = 240;
-/// Most lines in one picture.
+/// The most lines in one picture.
 const MOST_LINES: usize = 5;
-/// Classes of lines that stand for things without a colour of their own.
+/// Classes for lines that have no fixed colour.
 pub(super) const CLASSES: [&str; 5] = ["r3", "r5", "r4", "r2", "r1"];
 
 /// A line through all of these points.
@@ -19,7 +19,7 @@ pub(super) fn whole(name: &str, class: &str, points: impl Iterator<Item = (f64, 
     Series::new(inert(name), class, Shape::Disc, Drawn::Line, marks)
 }
 
-/// A line that rises or falls all the way, such as a cumulative one: of very many points some show it.
+/// A monotonic line, such as a cumulative one; if it has very many points, it shows a selection.
 fn line(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let points: Vec<(f64, f64)> = points.collect();
     let every = points.len().div_ceil(MOST_POINTS).max(1);
@@ -28,7 +28,7 @@ fn line(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Se
     whole(name, class, kept.map(|(_, point)| point))
 }
 
-/// A line of shares. That of a single value rises from 0, so that it is seen.
+/// A line of shares. The line of a single value rises from 0, so that it is visible.
 fn shares(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let mut line = line(name, class, points);
     if line.marks.len() == 1 {
@@ -38,7 +38,8 @@ fn shares(name: &str, class: &str, points: impl Iterator<Item = (f64, f64)>) -> 
     line
 }
 
-/// The chart of these lines. One of which a single point has a place on the axes cannot be seen, and is left out.
+/// The chart of these lines. A line with a single point on the axes is invisible, so it is left
+/// out.
 pub(super) fn chart(
     label: &str,
     x: (&str, Scale, Unit),
@@ -56,7 +57,7 @@ pub(super) fn chart(
     Chart::new(label, x_axis, y_axis, series)
 }
 
-/// As [`Scale::fit`], but linear axes begin where the values do: times of a window need not begin at 0.
+/// Like [`Scale::fit`], but linear axes start at the smallest value: times need not begin at 0.
 fn range_of(scale: Scale, values: impl Iterator<Item = f64>) -> [f64; 2] {
     if scale != Scale::Linear {
         return scale.fit(values);
@@ -64,19 +65,20 @@ fn range_of(scale: Scale, values: impl Iterator<Item = f64>) -> [f64; 2] {
     let ends = values.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)]);
     match ends {
         [from, to] if from < to => ends,
-        // A single value stands in the middle.
+        // Puts a single value in the middle.
         [from, to] if from == to => [from - 0.5, to + 0.5],
         _ => [0.0, 1.0],
     }
 }
 
-/// How many values are 0, which a logarithmic axis has no place for, and the bins of the others.
+/// The number of values that are 0, which a logarithmic axis cannot show, and the bins of the
+/// others.
 fn zeros_apart(of: &Distribution) -> (u64, &[(f64, u64)]) {
     let (zeros, others) = of.bins.split_at(of.bins.partition_point(|bin| bin.0 <= 0.0));
     (zeros.iter().map(|bin| bin.1).sum(), others)
 }
 
-/// Each value with the share of `whole` up to it, where so many lie `below` the first.
+/// Each value with the share of `whole` up to it; `below` is the number of values before the first.
 fn rising(bins: &[(f64, u64)], mut below: u64, whole: u64) -> impl Iterator<Item = (f64, f64)> {
     bins.iter().map(move |&(to, count)| {
         below += count;
@@ -84,36 +86,38 @@ fn rising(bins: &[(f64, u64)], mut below: u64, whole: u64) -> impl Iterator<Item
     })
 }
 
-/// The cumulative distribution as a line on a logarithmic axis: value, share of values up to it. It rises from the share of values that are 0,
-/// so that a single value is seen too.
+/// The cumulative distribution as a line on a logarithmic axis: the share of values up to each
+/// value.
+///
+/// It rises from the share of values that are 0, so that even a single value is visible.
 fn cumulative(name: &str, class: &str, of: &Distribution) -> Series {
     let (zeros, others) = zeros_apart(of);
     let first = others.first().map(|bin| (bin.0, zeros as f64 / of.count.max(1) as f64));
     line(name, class, first.into_iter().chain(rising(others, zeros, of.count)))
 }
 
-/// Whether the values have a line on a logarithmic axis: some are not 0.
+/// Whether the values have a line on a logarithmic axis, because some of them are not 0.
 fn has_line(of: &Distribution) -> bool {
     !zeros_apart(of).1.is_empty()
 }
 
-/// Identifiers of the figures with cumulative lines of values that may be 0, on logarithmic axes.
+/// The identifiers of figures with cumulative lines of values that may be 0, on logarithmic axes.
 const OF_VALUES: [&str; 5] = ["times", "idle", "inter-arrival", "sizes", "overwrites"];
 
-/// The lines of figure `id` that begin at the share of values that are 0, each with this share.
+/// The lines of figure `id` that begin at the share of values that are 0, each with that share.
 pub fn begun_at_zeros(id: &str, chart: &Chart) -> Vec<String> {
     if !OF_VALUES.contains(&id) {
         return Vec::new();
     }
     let begins = |line: &Series| {
         let [from, to] = [line.marks.first()?.y, line.marks.last()?.y];
-        // Lines of densities do not end at all values.
+        // Lines of densities do not end at 100 %.
         (from > 0.0 && to >= 1.0).then(|| format!("{} at {}", line.name, percent(from)))
     };
     chart.series.iter().filter_map(begins).collect()
 }
 
-/// What is to be said of such lines; nothing without any.
+/// The remark on the lines of [`begun_at_zeros`]; empty without any.
 pub fn zeros(lines: &[String]) -> String {
     match lines {
         [] => String::new(),
@@ -157,7 +161,7 @@ pub fn response_times(trace: &TraceSummary) -> Chart {
     )
 }
 
-/// One line per disk, the busiest first; none of a disk whose values are all 0.
+/// One line per disk, the busiest first; none for a disk whose values are all 0.
 fn by_disk(trace: &TraceSummary, pick: fn(&DiskSummary) -> &Distribution) -> Vec<Series> {
     let mut disks: Vec<_> = trace.disks.iter().filter(|disk| has_line(pick(disk))).collect();
     disks.sort_by_key(|disk| std::cmp::Reverse(disk.load.ios));
@@ -177,7 +181,7 @@ pub fn idle_times(trace: &TraceSummary) -> Chart {
     chart("Idle periods by disk", x, SHARE, by_disk(trace, |disk| &disk.idle_ns))
 }
 
-/// Figure 3: mean queue length by day, of disks with requests on several.
+/// Figure 3: mean queue length by day, for disks with requests on several days.
 pub fn daily_queues(trace: &TraceSummary) -> Chart {
     let is_on_several = |disk: &&DiskSummary| disk.daily_queue_mean.iter().flatten().count() > 1;
     let mut disks: Vec<_> = trace.disks.iter().filter(is_on_several).collect();
@@ -196,7 +200,7 @@ pub fn inter_arrival(trace: &TraceSummary) -> Chart {
     let mut density = Vec::new();
     let (mut count, mut bound) = (0, 0.0);
     for &(to, more) in zeros_apart(of).1 {
-        // A third of an octave at a time: finer bins would show the sample's noise.
+        // Steps of a third of an octave: finer bins would show the sample's noise.
         if to > bound * 1.26 && count > 0 {
             density.push((bound, count as f64 / of.count.max(1) as f64));
             count = 0;
@@ -244,7 +248,7 @@ pub fn groups(trace: &TraceSummary) -> Chart {
     chart("Writes by the length of their group and burst", x, y, runs.unwrap_or_default())
 }
 
-/// Figure 11: transfer sizes of the types with most requests, of those that move data: flushes have none.
+/// Figure 11: transfer sizes of the types with the most requests that move data, unlike flushes.
 pub fn sizes(trace: &TraceSummary) -> Chart {
     let mut all: Vec<_> = trace.transfer_sizes.iter().filter(|one| has_line(&one.bytes)).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.bytes.count));
@@ -255,7 +259,7 @@ pub fn sizes(trace: &TraceSummary) -> Chart {
             }
             None => "requests".to_owned(),
         };
-        // Lines of one size lie upon each other.
+        // Lines of a single size would coincide, so the name gives the size.
         if one.bytes.min == one.bytes.max {
             name += &format!(", all {}", Unit::Bytes.show(one.bytes.max));
         }
@@ -292,7 +296,8 @@ pub fn absorption(trace: &TraceSummary) -> Chart {
     chart("Memory that absorbs the writes of 30 seconds", x, y, some)
 }
 
-/// Figure 18: how much of what is written a cache of any size takes that is emptied every 30 seconds.
+/// Figure 18: the share of writes absorbed by a cache that is emptied every 30 seconds, by its
+/// size.
 pub fn absorbed(trace: &TraceSummary) -> Chart {
     let of = |column: usize| {
         let all = trace.absorption.first().map_or(&[][..], |all| &all.absorbed);
@@ -304,7 +309,7 @@ pub fn absorbed(trace: &TraceSummary) -> Chart {
     chart("Writes absorbed by a cache", x, y, series)
 }
 
-/// The line of a curve with an area where the exact one lies.
+/// The line of a sampled curve, with an area that holds the exact curve.
 fn bounded(mut line: Series, curve: &MissRatioCurve) -> Series {
     for mark in &mut line.marks {
         let at = curve.points.partition_point(|point| point.0 < mark.x);
@@ -315,7 +320,7 @@ fn bounded(mut line: Series, curve: &MissRatioCurve) -> Series {
     line
 }
 
-/// Miss ratio by cache size; around a sampled one where the exact one lies.
+/// Miss ratio by cache size; an area around a sampled curve holds the exact one.
 pub fn miss_ratio(trace: &TraceSummary) -> Chart {
     let lines = trace.miss_ratio.curves.iter().zip([
         "mixed",

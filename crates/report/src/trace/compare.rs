@@ -1,4 +1,4 @@
-//! A trace's numbers compared with those that the paper prints for its three systems.
+//! Compares a trace's numbers with those that the paper prints for its three systems.
 
 use super::few::{share, share_of};
 use super::reference::{self, SYSTEMS};
@@ -8,15 +8,15 @@ use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::{Distribution, IoType, Op};
 
-/// One number: what it is, the trace's value, the paper's for cello, snake and hplajw, and where it is printed.
+/// One number of the trace beside those that the paper prints for cello, snake and hplajw.
 pub struct PaperComparison {
-    /// What it is.
+    /// What the number is.
     pub what: &'static str,
-    /// Of this trace.
+    /// The value of this trace.
     pub here: String,
-    /// Of the paper's systems.
+    /// The values of the paper's systems.
     pub printed: [String; 3],
-    /// Where the paper has it.
+    /// Where the paper prints it.
     pub place: String,
 }
 
@@ -44,13 +44,14 @@ fn in_percent(text: &str) -> String {
     format!("{bound}{}", bare.collect::<Vec<_>>().join(" to "))
 }
 
-/// A share that the text of the paper quotes: what it is, its key among the quoted values, the trace's own, if that tells it.
+/// A share that the text of the paper quotes: its name, its key, and the trace's own value if
+/// known.
 type Share = (&'static str, &'static str, Option<String>);
 
-/// Half a minute, and the hour of 120 of them: windows of the paper.
+/// Half a minute: a window of the paper, whose other one, an hour, has 120 of these.
 const HALF_MINUTE_NS: u64 = 30_000_000_000;
 
-/// How many of some are of a kind; nothing without any.
+/// The share `part` of `whole`; `None` if `whole` is 0.
 fn of(part: u64, whole: u64) -> Option<String> {
     (whole > 0).then(|| share(part, whole))
 }
@@ -61,14 +62,14 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
     let typed = trace.types.iter().any(|one| one.io_type != IoType::Unknown);
     let metadata = trace.types.iter().filter(|t| t.op == Op::Write && t.io_type.is_metadata());
     let metadata: u64 = metadata.map(|t| t.ios).sum();
-    // Without any type it is not told.
+    // Unknown if the trace has no types.
     let asynchronous: Option<u64> = trace.types.iter().map(|t| t.asynchronous).sum();
     let asynchronous = asynchronous.filter(|_| !trace.types.is_empty());
     let waited = asynchronous.map(|asynchronous| trace.ios.saturating_sub(asynchronous));
     let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
     let reads = (!TraceLacks::of(&trace.info).operations).then_some(reads);
     let sequential = trace.sequential.map(|all| all.adjacent_writes + all.interleaved_writes);
-    // Flushes are nowhere; older results do not tell how many writes move data.
+    // Flushes have no address. Older results do not tell how many writes move data.
     let placed = trace.alignment.iter().find(|one| one.op == Op::Write).map_or(0, |one| one.ios);
     let placed = if trace.alignment.is_empty() { writes } else { placed };
     let gaps = &trace.inter_arrival_ns;
@@ -124,7 +125,7 @@ fn of_blocks(trace: &TraceSummary) -> [Share; 4] {
     let o = &trace.overwrites;
     let within = |share: Option<f64>| share.map(|share| share_of(share, o.seen()));
     let popularity = &trace.popularity;
-    // Where so many are all that were written, all writes go to them whatever the workload.
+    // If these blocks are all that were written, they get all writes, whatever the workload.
     let top = match popularity.top_1_percent_capacity {
         Some(top) => Some(top).filter(|top| *top < 1.0),
         None => Some(popularity.top_1_percent_written).filter(|_| popularity.blocks_written >= 100),
@@ -171,7 +172,7 @@ fn of_intervals(trace: &TraceSummary) -> [Share; 3] {
     ]
 }
 
-/// Which of the shares of a window are left out because the trace is too short for the window.
+/// The shares that are left out because the trace is too short for their window.
 pub fn left_out(trace: &TraceSummary) -> Option<String> {
     let o = &trace.overwrites;
     if o.is_empty() || TraceLacks::of(&trace.info).fast {
@@ -196,7 +197,9 @@ pub fn left_out(trace: &TraceSummary) -> Option<String> {
     })
 }
 
-/// Every number that the paper prints too and the trace tells; slow requests alone are no workload to be compared.
+/// Every number that both the paper and the trace have.
+///
+/// Empty for a trace of slow requests only, which is not a workload to compare.
 pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
     if TraceLacks::of(&trace.info).fast {
         return Vec::new();
@@ -212,7 +215,7 @@ pub fn with_paper(trace: &TraceSummary) -> Vec<PaperComparison> {
     rows
 }
 
-/// Mean times, as in Table 4.
+/// The mean times, as in Table 4.
 fn times(trace: &TraceSummary) -> Vec<PaperComparison> {
     let table_4 = reference::table_4();
     let times = &trace.response_times;
@@ -244,7 +247,7 @@ fn shares(trace: &TraceSummary) -> impl Iterator<Item = Share> {
     of_requests(trace).into_iter().chain(of_disk(trace)).chain(blocks)
 }
 
-/// A number beside those that the text of the paper quotes under this key.
+/// A number beside those that the paper's text quotes under this key.
 fn quoted(
     what: &'static str,
     key: &str,
@@ -286,7 +289,8 @@ mod tests {
         assert!(with_paper(&TraceSummary::default()).is_empty(), "nothing is told of no request");
     }
 
-    /// Of five writes three are flushes; of the others one repeats the one before, and one follows on a request.
+    /// Of five writes, three are flushes. Of the other two, one repeats a write and one is
+    /// sequential.
     #[test]
     fn shares_of_writes_are_of_those_that_move_data() {
         let load = Load { ios: 5, reads: Some(0), ..Load::default() };
@@ -312,7 +316,8 @@ mod tests {
         assert_eq!(shown(&trace, sequential).as_deref(), Some("1 of 5"), "an older result");
     }
 
-    /// A trace of a second that writes a block four times: nothing is said of hours, and few writes are counted.
+    /// A trace of one second that writes a block four times: no share for hours, and counts for few
+    /// writes.
     #[test]
     fn of_a_short_trace_nothing_is_said_of_long_windows() {
         let overwrites = Overwrites { block_writes: 4, count: 3, ..Overwrites::default() };

@@ -1,4 +1,5 @@
-//! Two traces side by side: what changed, in words and tables, and every figure of both in one picture.
+//! Two traces side by side: the changes in words and tables, and each figure of both in one
+//! picture.
 
 use super::charts::{self, CLASSES};
 use super::headlines::unit_of;
@@ -18,10 +19,10 @@ use ioscape_schema::trace_comparison::{
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::units::{Bytes, Rate};
 
-/// Changes that the verdict names.
+/// The most changes that the verdict names.
 const MOST_NAMED: usize = 4;
 
-/// What a figure is called, and its two values.
+/// The name of a figure and its two values.
 fn of_figure(one: &FigureChange) -> (&'static str, [String; 2]) {
     let speeds = || one.values.map(|value| Rate(value).to_string());
     let sizes = || one.values.map(|value| Bytes(value).to_string());
@@ -40,14 +41,14 @@ fn of_figure(one: &FigureChange) -> (&'static str, [String; 2]) {
     }
 }
 
-/// Two rates, given per second, in one unit: the one that leaves a number of the smaller.
+/// Two rates, given per second, in a unit in which the smaller is not rounded to 0.
 fn rates(per_second: [f64; 2]) -> [String; 2] {
     let some = per_second.into_iter().filter(|rate| *rate > 0.0);
     let (unit, seconds) = unit_of(some.fold(f64::INFINITY, f64::min));
     per_second.map(|rate| format!("{} per {unit}", Unit::Number.show(rate * seconds)))
 }
 
-/// What a distribution is called, and how its values are shown.
+/// The name of a distribution and the unit of its values.
 fn of_distribution(name: TraceDistribution) -> (&'static str, Unit) {
     match name {
         TraceDistribution::Reads => ("share of reads", Unit::Percent),
@@ -76,7 +77,7 @@ fn distribution_in_words(one: &DistributionChange) -> String {
     }
 }
 
-/// The verdict, with what it follows from.
+/// The verdict, with its reasons.
 fn verdict(found: &TraceComparison) -> String {
     let margin = percent(found.margin);
     let figures = found.figures.iter().filter(|one| one.verdict == Change::Changed);
@@ -117,7 +118,7 @@ fn verdict(found: &TraceComparison) -> String {
     }
 }
 
-/// Whether the condition that was given is met.
+/// Whether the given condition is met.
 fn condition(found: &TraceComparison) -> Option<String> {
     let condition = found.condition.as_ref()?;
     let figure = |at: &u32| found.figures.get(*at as usize).map(figure_in_words);
@@ -136,7 +137,7 @@ fn ratio(value: f64) -> String {
     if value < 1e3 { fine_ratio(value) } else { format!("{value:.1e}") }
 }
 
-/// The figures of both.
+/// The table of the figures of both traces.
 fn figures(found: &TraceComparison) -> Rows {
     let row = |one: &FigureChange| {
         let (name, [first, second]) = of_figure(one);
@@ -147,7 +148,7 @@ fn figures(found: &TraceComparison) -> Rows {
     Rows::whole(head, found.figures.iter().map(row).collect())
 }
 
-/// The distributions of both.
+/// The table of the distributions of both traces.
 fn distributions(found: &TraceComparison) -> Rows {
     let row = |one: &DistributionChange| {
         let (name, unit) = of_distribution(one.name);
@@ -166,7 +167,7 @@ fn words(verdict: Change) -> String {
     verdict.words().to_owned()
 }
 
-/// The comparison on the terminal.
+/// The comparison as text for the terminal.
 pub fn comparison_text(found: &TraceComparison, style: &Style) -> String {
     let mut out = String::from("\n");
     for (what, trace) in ["first", "second"].into_iter().zip(&found.traces) {
@@ -211,7 +212,7 @@ pub fn comparison_sections(found: &TraceComparison) -> Vec<Section> {
 /// A figure of a trace.
 pub(super) type Picture = fn(&TraceSummary) -> Chart;
 
-/// Every figure of a trace's page that is a chart: identifier, heading, and the chart.
+/// The figures of a trace's page that are charts: identifier, heading, and how to draw the chart.
 pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
     ("rates", "Requests over time", over_time::rates),
     ("read-fraction", "Reads over time", over_time::read_fraction),
@@ -233,7 +234,7 @@ pub(super) const PICTURES: [(&str, &str, Picture); 18] = [
     ("miss-ratio", "Miss ratio by cache size", charts::miss_ratio),
 ];
 
-/// A figure of a trace beside others, whose working sets are those of these windows.
+/// A figure of a trace to be shown with other traces; working sets are those of `windows`.
 pub(super) fn beside(
     (id, _, chart): &(&str, &str, Picture),
     trace: &TraceSummary,
@@ -245,7 +246,9 @@ pub(super) fn beside(
     }
 }
 
-/// How many of the units of the first chart's horizontal axis one of the second's is; `None` where they do not count the same.
+/// The factor from the second chart's horizontal unit to the first's.
+///
+/// `None` if the axes show different things.
 pub(super) fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
     if first.x.label == second.x.label {
         return Some(1.0);
@@ -261,7 +264,7 @@ pub(super) fn times_of(first: &Chart, second: &Chart) -> Option<f64> {
     (base == other).then_some(of_second / of_first)
 }
 
-/// Multiplies all places on the horizontal axis.
+/// Multiplies all places on the horizontal axis by `times`.
 pub(super) fn stretch(chart: &mut Chart, times: f64) {
     chart.x.range = chart.x.range.map(|end| end * times);
     for mark in chart.series.iter_mut().flat_map(|series| &mut series.marks) {
@@ -269,7 +272,9 @@ pub(super) fn stretch(chart: &mut Chart, times: f64) {
     }
 }
 
-/// Marks the lines of the second trace; each has the colour of the first's line of that name, or one that is left.
+/// Marks the lines of the second trace.
+///
+/// Each gets the colour of the first trace's line of the same name, or an unused one.
 fn mark_second(first: &Chart, second: &mut Chart) {
     let namesake = |line: &Series| first.series.iter().find(|one| one.name == line.name);
     let classes = second.series.iter().map(|line| Some(namesake(line)?.class.clone()));
@@ -288,8 +293,9 @@ fn mark_second(first: &Chart, second: &mut Chart) {
     }
 }
 
-/// One chart over the other, on axes that hold both: traces of other lengths count time in other units. `None` where they do not count
-/// the same.
+/// Overlays two charts on axes that hold both, even if their time axes have different units.
+///
+/// `None` if the axes show different things.
 fn both([mut first, mut second]: [Chart; 2]) -> Option<Chart> {
     if first.has_points() && second.has_points() {
         let label = label_of_both(&first.y.label, &second.y.label)?.to_owned();
@@ -318,7 +324,8 @@ mod tests {
     use ioscape_schema::{Distribution, Outcome};
     use std::collections::BTreeSet;
 
-    /// The made-up trace of the tests, and one like it without physical times and with another name of its busiest disk.
+    /// The synthetic trace of the tests, and a copy without physical times whose busiest disk is
+    /// renamed.
     fn samples() -> [TraceSummary; 2] {
         let text = include_str!("../../tests/sample/trace_summary.json");
         let document = crate::from_json(text, "sample").expect("the sample follows the schema");
@@ -393,13 +400,13 @@ mod tests {
             TraceComparison { figures, verdict: Change::Changed, ..TraceComparison::default() };
         let said = verdict(&found);
         assert!(said.contains("rate of requests from 1 per hour to 2 per hour"), "{said}");
-        // Both in the unit of the slower one.
+        // Both rates are in the unit of the slower one.
         let said = [[0.09, 0.2], [0.2, 0.0]].map(|values| figure_in_words(&of(values)));
         assert_eq!(said[0], "rate of requests from 324 per hour to 720 per hour");
         assert_eq!(said[1], "rate of requests from 0.2 per second to 0 per second");
     }
 
-    /// A trace of so many minutes, a step each.
+    /// A trace with one step for each of so many minutes.
     fn trace(minutes: usize) -> TraceSummary {
         let load = Load { ios: 60, reads: Some(60), ..Load::default() };
         let steps = vec![TimeStep { load, ..TimeStep::default() }; minutes];

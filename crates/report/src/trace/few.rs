@@ -1,17 +1,21 @@
-//! Numbers as far as events allow them: of few requests shares are told as counts, and quantiles only where a request lies beyond.
+//! Numbers only as precise as the events allow.
+//!
+//! Shares of few requests are written as counts, and quantiles only if a request lies at or beyond
+//! them.
 
 use crate::text::{none, percent};
 use ioscape_schema::Distribution;
 
-/// Of fewer than this a share in per cent would say more than is known: one event is more than 1 %.
+/// Below this number of events a percentage would be too precise: one event is more than 1 %.
 pub const FEW: u64 = 100;
 
-/// What was measured, or a dash.
+/// The measured value, or a dash.
 pub fn told(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(none, show)
 }
 
-/// A share of requests or the like: `25 %`; of few `1 of 4`, of none a dash.
+/// A share of requests or the like: `25 %`, or `1 of 4` if there are few, or a dash if there are
+/// none.
 pub fn share(part: u64, whole: u64) -> String {
     match whole {
         0 => none(),
@@ -20,12 +24,12 @@ pub fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// The same where the share is known and not its events.
+/// Like [`share`], if the fraction is known but not the number of its events.
 pub fn share_of(share: f64, whole: u64) -> String {
     self::share((share * whole as f64).round() as u64, whole)
 }
 
-/// A quantile that needs at least so many values, so that one of them lies at it or beyond; else a dash.
+/// A quantile, or a dash if there are fewer than `least` values, so that none may lie beyond it.
 pub fn quantile(of: &Distribution, least: u64, value: f64, show: fn(f64) -> String) -> String {
     if of.count < least { none() } else { show(value) }
 }

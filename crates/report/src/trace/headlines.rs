@@ -1,4 +1,4 @@
-//! The few numbers of a trace that say most.
+//! The most important numbers of a trace.
 
 use super::few::{FEW, share};
 use crate::plot::Unit;
@@ -11,7 +11,7 @@ fn bytes(value: u64) -> String {
     Bytes(value as f64).to_string()
 }
 
-/// How many of the requests read.
+/// How many of the requests are reads.
 fn of_them(reads: u64, ios: u64) -> String {
     match reads {
         1 if ios < FEW => "one of them a read".to_owned(),
@@ -20,17 +20,19 @@ fn of_them(reads: u64, ios: u64) -> String {
     }
 }
 
-/// Fewer requests than this have no rate: it would follow from where the trace was cut.
+/// Fewer requests than this have no rate: it would depend on where the trace was cut.
 const RATE_LEAST: u64 = 10;
 
-/// The second, or the longer unit of time that leaves a number of a rate, and how many seconds it has.
+/// The unit of time for a rate, and its length in seconds.
+///
+/// It is the second, or a longer unit if the rate per second would be rounded to 0.
 pub fn unit_of(per_second: f64) -> (&'static str, f64) {
     let units = [("second", 1.0), ("hour", 3600.0)];
     let found = units.into_iter().find(|(_, seconds)| per_second * seconds >= 0.1);
     found.unwrap_or(("day", 86400.0))
 }
 
-/// Requests per second, or by the longer unit that leaves a number.
+/// Requests per second, or per longer unit if that would be rounded to 0.
 fn rate(ios: u64, span_ns: f64, at_once: bool) -> String {
     if span_ns <= 0.0 || (at_once && ios >= RATE_LEAST) {
         return "all at one time".to_owned();
@@ -43,12 +45,12 @@ fn rate(ios: u64, span_ns: f64, at_once: bool) -> String {
     format!("{:.2} requests per {unit}", per_second * seconds)
 }
 
-/// Whether all requests arrive at one time, whenever they complete.
+/// Whether all requests arrive at the same time, whenever they complete.
 fn all_at_once(trace: &TraceSummary) -> bool {
     !trace.inter_arrival_ns.is_empty() && trace.inter_arrival_ns.max <= 0.0
 }
 
-/// The few numbers that say most, with what they are.
+/// The most important numbers: name, value, and explanation.
 pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     let lacks = TraceLacks::of(&trace.info);
     let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
@@ -87,14 +89,16 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     lines
 }
 
-/// The miss ratio with a cache of about a quarter of what is touched; of a sampled one where the exact one lies.
+/// The miss ratio with a cache of about a quarter of the touched bytes.
+///
+/// For a sampled curve, it includes the interval of the exact ratio.
 fn misses(trace: &TraceSummary) -> Option<(&'static str, String, String)> {
     let curve = trace.miss_ratio.curves.iter().min_by_key(|curve| curve.one_in)?;
     let quarter = trace.working_set.bytes as f64 / 4.0;
     let off = |size: f64| (size / quarter).ln().abs();
     let points = curve.points.iter().enumerate();
     let (at, &(size, ratio)) = points.min_by(|a, b| off(a.1.0).total_cmp(&off(b.1.0)))?;
-    // A set of a few blocks has no such size, and a few requests have no ratio.
+    // The curve of a set of a few blocks lacks such a size, and a few requests have no ratio.
     if off(size) > std::f64::consts::LN_2 || trace.ios < FEW {
         return None;
     }
@@ -198,7 +202,7 @@ mod tests {
         );
         assert_eq!([second, hour], ["10.00 requests per second", "265.76 requests per hour"]);
         assert_eq!(day, "0.43 requests per day");
-        // All come at once, and take a while.
+        // All arrive at once, and take a while.
         assert_eq!(rate(50, 5e9, true), "all at one time");
     }
 

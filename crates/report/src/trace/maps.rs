@@ -1,4 +1,4 @@
-//! Pictures of counts over time, response times and addresses, each with its counts as a table.
+//! Heat maps of response times and of addresses over time, each with its counts as a table.
 
 use super::over_time::time_unit;
 use crate::html::values::Values;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const HEIGHT: f64 = 300.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 42.0;
-/// Shades that are told apart.
+/// The number of shades that can be told apart.
 const SHADES: f64 = 25.0;
 
 /// A grid of cells: columns by time, rows upwards, shade and class of each cell.
@@ -21,12 +21,14 @@ struct Grid {
     columns: f64,
     x: Axis,
     y: Axis,
-    /// Column, lower and upper place of the row from 0 to 1, class, share of the darkest.
+    /// Column; lower and upper end of the row from 0 to 1; class; shade as a share of the darkest.
     cells: Vec<(f64, [f64; 2], &'static str, f64)>,
 }
 
 impl Grid {
-    /// The picture in a frame of this width; `cells` draws what stands inside, from the corner at the bottom left, so wide and so high.
+    /// The picture in a frame of this width.
+    ///
+    /// `cells` draws the inside, given the bottom left corner and the width and height.
     fn svg(&self, width: f64, class: &str, cells: impl Fn([f64; 2], [f64; 2]) -> String) -> String {
         let rows = HEIGHT - TOP - BOTTOM;
         let y_ticks = ticks(&self.y, rows, false);
@@ -67,9 +69,9 @@ impl Grid {
         out
     }
 
-    /// The cells as paths in a group of this name.
+    /// The cells as paths in a group with this identifier.
     fn cells(&self, id: &str, [left, bottom]: [f64; 2], [wide, high]: [f64; 2]) -> String {
-        // Cells of one colour and shade are one path: a map has thousands, and a page is to stay small.
+        // Cells of one colour and shade share a path to keep the page small: a map has thousands.
         let mut shades: BTreeMap<(&str, u32), String> = BTreeMap::new();
         let step = wide / self.columns.max(1.0);
         for (column, [from, to], class, share) in &self.cells {
@@ -85,7 +87,8 @@ impl Grid {
         format!(r#"<g id="{id}">{}</g>"#, shades.into_iter().map(path).collect::<String>())
     }
 
-    /// The picture in both sizes; the cells are in the page once, and the narrow one shows them squeezed.
+    /// The picture in both sizes. The page holds the cells once; the narrow picture shows them
+    /// squeezed.
     fn both(&self, name: &str) -> String {
         let id = format!("cells-{name}");
         let place = Cell::new(([0.0; 2], [0.0; 2]));
@@ -105,7 +108,7 @@ impl Grid {
     }
 }
 
-/// The horizontal axis of `columns` steps.
+/// The horizontal axis for `columns` steps.
 fn time_axis(step_ns: u64, start_ns: i64, columns: f64) -> Axis {
     let span = step_ns as f64 * columns;
     let (unit, one) = time_unit(span);
@@ -114,12 +117,13 @@ fn time_axis(step_ns: u64, start_ns: i64, columns: f64) -> Axis {
     Axis::new(label, Scale::Linear, Unit::Number, [from, from + span / one])
 }
 
-/// Shade by the logarithm of the count, so that single slow requests are seen beside thousands of fast ones.
+/// The shade by the logarithm of the count, so that single slow requests show beside thousands of
+/// fast ones.
 fn shade(count: u64, most: u64) -> f64 {
     0.12 + 0.88 * (count as f64).ln_1p() / (most.max(1) as f64).ln_1p()
 }
 
-/// A row for each step of time: how many requests fell into which cell of it.
+/// A table with a row for each time step: the number of requests in each of its cells.
 fn counts(
     x: &Axis,
     columns: f64,
@@ -167,7 +171,9 @@ pub fn latency(map: &HeatMap) -> (String, Values) {
     (Grid { label, columns, x, y, cells }.both("latency"), values)
 }
 
-/// Addresses over time on one disk, the one of this number in the page, and their counts; a cell has the colour of what prevails in it.
+/// Addresses over time on one disk: the picture, and its counts.
+///
+/// A cell has the colour of the prevailing operation; `index` is the disk's number on the page.
 pub fn addresses(map: &AddressMap, name: &str, index: usize) -> (String, Values) {
     let columns =
         map.cells.iter().map(|cell| cell.0).max().map_or(0.0, |last| f64::from(last) + 1.0);

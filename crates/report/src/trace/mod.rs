@@ -1,4 +1,4 @@
-//! A block trace as a page and as text: the tables and figures of Ruemmler & Wilkes 1993, and further ones.
+//! A block trace as a page and as text: the tables and figures of Ruemmler & Wilkes 1993, and more.
 
 mod charts;
 mod compare;

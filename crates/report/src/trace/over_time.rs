@@ -1,4 +1,6 @@
-//! The figures of a trace over time: steps closer than can be seen are drawn together, so that no peak is lost between two points.
+//! The figures of a trace over time.
+//!
+//! Steps too close to be seen apart are drawn as one point, so that no peak is lost between points.
 
 use super::charts::{chart, whole};
 use super::tables::tells_operations;
@@ -7,26 +9,29 @@ use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{Load, TimeStep, Timeline, TraceSummary, WorkingSetWindows};
 use std::ops::Range;
 
-/// Most points of a line over time: more would not be visible as separate points.
+/// The most points of a line over time; more could not be seen as separate points.
 const MOST_POINTS: usize = 400;
-/// Least part of a step in which a trace may begin or end: the rate of a moment would follow from where the trace was cut.
+/// The smallest part of a step that a trace must cover at its ends for the step to have a rate.
+///
+/// With less, the rate would depend on where the trace was cut.
 const LEAST_COVERED: f64 = 0.5;
 
-/// How many of so many steps or windows are drawn as one.
+/// How many steps or windows to draw as one, given their number.
 fn every(count: usize) -> usize {
     count.div_ceil(MOST_POINTS).max(1)
 }
 
-/// What stands before the number of values of which the highest is drawn.
+/// The text before the number of values of which only the highest is drawn.
 const HIGHEST: &str = ", highest of up to ";
 
-/// What is said of values that are the highest of several; empty where each is drawn.
+/// The remark that values are the highest of several; empty if each is drawn.
 fn highest(every: usize, what: &str) -> String {
     if every > 1 { format!("{HIGHEST}{every} {what}") } else { String::new() }
 }
 
-/// Of the labels of two vertical axes the one that holds for both, whichever of them has the highest of more values; `None` where they count
-/// other things.
+/// The label that holds for two vertical axes: the one whose points stand for more values.
+///
+/// `None` if the axes show different things.
 pub(super) fn label_of_both<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
     let parts = |label: &'a str| {
         let (what, several) = label.split_once(HIGHEST).unwrap_or((label, ""));
@@ -37,7 +42,7 @@ pub(super) fn label_of_both<'a>(one: &'a str, other: &'a str) -> Option<&'a str>
     (what == other_what).then_some(if number < other_number { other } else { one })
 }
 
-/// Unit and divisor that show a span of time in numbers people read.
+/// The unit and divisor that give a time span readable numbers.
 pub(super) fn time_unit(span_ns: f64) -> (&'static str, f64) {
     match span_ns {
         s if s > 3.0 * 86400e9 => ("days", 86400e9),
@@ -47,38 +52,41 @@ pub(super) fn time_unit(span_ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// Steps that are drawn as one point.
+/// Steps drawn as one point.
 struct Group<'a> {
     steps: &'a [TimeStep],
-    /// The middle of their time, in nanoseconds from the beginning of the trace.
+    /// The middle of their time span, in nanoseconds from the beginning of the trace.
     middle_ns: f64,
-    /// Seconds of the trace in them.
+    /// How much of the trace they cover, in seconds.
     seconds: f64,
 }
 
 impl Group<'_> {
-    /// What is counted in all of them; nothing where it is not told.
+    /// The total count of all steps; `None` if unknown.
     fn count(&self, of: fn(&Load) -> Option<u64>) -> Option<u64> {
         self.steps.iter().filter_map(|step| of(&step.load)).reduce(u64::saturating_add)
     }
 
-    /// The same by the second of the trace.
+    /// The count per second of the trace; `None` if unknown.
     fn rate(&self, of: fn(&Load) -> Option<u64>) -> Option<f64> {
         let count = self.count(of)?;
         (self.seconds > 0.0).then_some(count as f64 / self.seconds)
     }
 
-    /// The longest time that one of them has.
+    /// The longest time of any step.
     fn longest(&self, of: fn(&TimeStep) -> Option<f64>) -> Option<f64> {
         self.steps.iter().filter_map(of).filter(|&ns| ns > 0.0).reduce(f64::max)
     }
 }
 
-/// The steps in groups. A group at an end of the trace of which it covers less than `least_covered` is drawn with the one beside it.
+/// The steps in groups.
+///
+/// If the trace covers less than `least_covered` of its first or last group, that group is merged
+/// with its neighbour.
 fn groups<'a>(trace: &TraceSummary, timeline: &'a Timeline, least_covered: f64) -> Vec<Group<'a>> {
     let (steps, step_ns) = (&timeline.steps[..], timeline.step_ns as f64);
     let begin_ns = |step: usize| timeline.start_ns as f64 + step as f64 * step_ns;
-    // A trace that lasts for no time stands for all of its step.
+    // A trace without duration counts as covering its whole step.
     let [first, last] = match trace.first_ns < trace.last_ns {
         true => [trace.first_ns, trace.last_ns].map(|ns| ns as f64),
         false => [0, steps.len()].map(begin_ns),
@@ -108,7 +116,7 @@ fn groups<'a>(trace: &TraceSummary, timeline: &'a Timeline, least_covered: f64) 
     ranges.into_iter().map(group).collect()
 }
 
-/// A line over time: its name, its class, and what it shows of a group.
+/// A line over time: its name, its class, and its value for a group.
 type Line<'a> = (&'a str, &'a str, &'a dyn Fn(&Group<'_>) -> Option<f64>);
 
 fn over_time(
@@ -127,13 +135,16 @@ fn over_time(
     chart(label, (&x, Scale::Linear, Unit::Number), y, series.collect())
 }
 
-/// By the hour, by the day where those are no longer kept, or by the finest steps kept for a short trace.
+/// The timeline by the hour, by the day if hours are no longer kept, or by the finest steps for a
+/// short trace.
 fn by_hour(trace: &TraceSummary) -> &Timeline {
     let mut longer = [&trace.hourly, &trace.daily].into_iter();
     longer.find(|timeline| timeline.steps.len() >= 6).unwrap_or(&trace.over_time)
 }
 
-/// Figure 4: requests by hour or day, or at the finest steps kept for a short trace; without a line where only the slow ones are known.
+/// Figure 4: requests by hour or day, or at the finest steps for a short trace.
+///
+/// It has no line if only slow requests are known.
 pub fn rates(trace: &TraceSummary) -> Chart {
     let timeline = by_hour(trace);
     let [all, reads, writes]: [Line<'_>; 3] = [
@@ -187,12 +198,12 @@ pub fn tails(trace: &TraceSummary) -> Chart {
     )
 }
 
-/// The windows of time whose working sets are drawn.
+/// The time windows whose working sets are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
     /// Their length, in nanoseconds.
     length_ns: u64,
-    /// How many of them are drawn as one at most: as the one in which most was touched.
+    /// The most windows drawn as one: as the one in which most was touched.
     every: usize,
 }
 
@@ -200,8 +211,10 @@ fn windows_of(trace: &TraceSummary, length_ns: u64) -> Option<&WorkingSetWindows
     trace.working_set.over_time.iter().find(|one| one.window_ns == length_ns)
 }
 
-/// The windows that are drawn of all these traces, as far as they have working sets: the shortest that all have in numbers that can be
-/// seen, or else the longest that all have.
+/// The windows to draw for all of these traces that have working sets.
+///
+/// They are the shortest that all traces have and that can be seen apart, or else the longest that
+/// all have.
 pub fn windows_of_all(traces: &[&TraceSummary]) -> Option<Windows> {
     let some = traces.iter().filter(|trace| !trace.working_set.over_time.is_empty());
     let traces: Vec<&TraceSummary> = some.copied().collect();
@@ -215,13 +228,13 @@ pub fn windows_of_all(traces: &[&TraceSummary]) -> Option<Windows> {
     common.iter().find(|one| one.every == 1).or(common.last()).copied()
 }
 
-/// Distinct bytes touched in each window.
+/// The distinct bytes touched in each window.
 pub fn working_set(trace: &TraceSummary) -> Chart {
     let windows = windows_of_all(&[trace]).unwrap_or(Windows { length_ns: 0, every: 1 });
     working_set_in(trace, windows)
 }
 
-/// The same in these windows; without a line where the trace has none of them.
+/// The distinct bytes touched in each of these windows; no line if the trace lacks them.
 pub fn working_set_in(trace: &TraceSummary, windows: Windows) -> Chart {
     let none = WorkingSetWindows::default();
     let shown = windows_of(trace, windows.length_ns).unwrap_or(&none);
@@ -253,7 +266,8 @@ mod tests {
 
     const HOUR_NS: u64 = 3_600_000_000_000;
 
-    /// A trace from 0 to `last_ns` with so many reads in each hour of the clock, the first of which began at `start_ns`.
+    /// A trace from 0 to `last_ns` with `reads` in each clock hour, the first of which began at
+    /// `start_ns`.
     fn by_the_clock(start_ns: i64, last_ns: u64, reads: &[u64]) -> TraceSummary {
         let step = |&ios: &u64| {
             let load = Load { ios, reads: Some(ios), ..Load::default() };
@@ -264,7 +278,9 @@ mod tests {
         TraceSummary { hourly, last_ns, ..TraceSummary::default() }
     }
 
-    /// A trace with the working sets of so many windows of so many seconds; most is touched in the middle one.
+    /// A trace with working sets for pairs of window length in seconds and number of windows.
+    ///
+    /// The middle window touches most.
     fn touching(windows: &[(u64, usize)]) -> TraceSummary {
         let of = |&(seconds, count): &(u64, usize)| {
             let mut bytes = vec![4096; count];
@@ -293,7 +309,7 @@ mod tests {
         assert!(share.series[0].marks.iter().all(|mark| mark.y == 1.0));
     }
 
-    /// One request in a thousand was drawn beside the paper's figure of all of them.
+    /// Once, one request in a thousand was drawn beside the paper's figure of all requests.
     #[test]
     fn of_slow_requests_alone_no_rate_is_drawn() {
         let mut trace = by_the_clock(0, 6 * HOUR_NS, &[3600; 6]);
@@ -353,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_step_that_the_trace_covers_in_part_counts_as_that_part() {
-        // A request a second for six hours, from half past an hour on.
+        // A request per second for six hours, starting at half past an hour.
         let counts = [1800, 3600, 3600, 3600, 3600, 3600, 1800];
         let half_ns = i64::try_from(HOUR_NS / 2).expect("a small number");
         let chart = rates(&by_the_clock(-half_ns, 6 * HOUR_NS, &counts));
@@ -377,7 +393,7 @@ mod tests {
             let clock = by_the_clock(start_ns, last_ns, counts);
             let over_time = clock.hourly.clone();
             let chart = rates(&TraceSummary { over_time, hourly: Timeline::default(), ..clock });
-            // One group alone is no line.
+            // A single group is not a line.
             assert!(!chart.has_points(), "{counts:?}: {:?}", chart.series);
         }
     }

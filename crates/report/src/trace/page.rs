@@ -31,13 +31,13 @@ pub(super) fn rows(all: Rows) -> String {
     table("", &all.head, all.rows.into_iter()) + &more
 }
 
-/// A table as the paper prints it, folded away.
+/// A collapsed table, as the paper prints it.
 fn printed(name: &str, of: &Printed) -> String {
     let inside = table("", of.head(), of.rows());
     format!("<details><summary>{name}<small>as printed</small></summary>{inside}</details>")
 }
 
-/// A figure of one chart, with what is to be said of values that are 0; nothing when it has no points.
+/// A figure of one chart, with the remark on values that are 0; empty if it has no points.
 pub(super) fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> String {
     if !chart.has_points() {
         return String::new();
@@ -49,7 +49,7 @@ pub(super) fn figure(id: &str, title: &str, caption: &str, chart: &Chart) -> Str
     figure.html(|_| two_sizes(chart, LOW), &named, &Values::of(&[chart]))
 }
 
-/// A figure whose picture is already drawn, with what it shows.
+/// A figure whose picture is already drawn, with its values.
 fn picture(id: &str, title: &str, caption: &str, (svg, values): (String, Values)) -> String {
     let figure = Figure { id, title, caption, scales: &[Scale::Linear] };
     figure.html(|_| svg.clone(), "", &values)
@@ -270,7 +270,7 @@ fn writes(trace: &TraceSummary) -> String {
     out + &figure("absorbed", "Writes absorbed by cache size", caption, &charts::absorbed(trace))
 }
 
-/// What is said of the delays of overwrites.
+/// The text about the delays of overwrites.
 fn rewritten(trace: &TraceSummary) -> String {
     let o = &trace.overwrites;
     let shares = [(o.within_1s, "a second"), (o.within_30s, "30 s"), (o.within_1h, "an hour")];
@@ -285,7 +285,7 @@ fn rewritten(trace: &TraceSummary) -> String {
     )
 }
 
-/// What is said of the errors of sampled curves: measured where there is an exact one, else bounds.
+/// The text about the errors of sampled curves: measured if there is an exact curve, else bounds.
 fn stated(curves: &[MissRatioCurve]) -> String {
     let errors = curves.iter().filter(|curve| curve.one_in > 1);
     let errors = errors.map(|curve| format!("one block in {}: {:.4}", curve.one_in, curve.error));

@@ -1,9 +1,9 @@
-//! The printed values of Ruemmler & Wilkes 1993, as they stand in `reference/ruemmler-wilkes`.
+//! The printed values of Ruemmler & Wilkes 1993, from `reference/ruemmler-wilkes`.
 
-/// The systems of the paper, in the order in which they are shown.
+/// The systems of the paper, in the order of display.
 pub const SYSTEMS: [&str; 3] = ["cello", "snake", "hplajw"];
 
-/// One table of the paper: its heading and its rows.
+/// One table of the paper: its column heads and its rows.
 pub struct Printed {
     head: Vec<&'static str>,
     rows: Vec<Vec<&'static str>>,
@@ -22,12 +22,12 @@ impl Printed {
         row.get(column).copied().filter(|value| !value.is_empty())
     }
 
-    /// Heads of the columns.
+    /// The heads of the columns.
     pub fn head(&self) -> &[&'static str] {
         &self.head
     }
 
-    /// The rows as they are printed.
+    /// The rows as printed.
     pub fn rows(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
     }
@@ -53,7 +53,7 @@ pub fn table_7() -> Printed {
     Printed::of(include_str!("../../reference/table7.csv"))
 }
 
-/// Values of figures that text or captions state.
+/// Values that the text or captions of the paper state.
 pub fn quoted() -> Printed {
     Printed::of(include_str!("../../reference/quoted.csv"))
 }

@@ -1,4 +1,4 @@
-//! The tables of a trace, as heads and rows that page and terminal share.
+//! The tables of a trace, as heads and rows that the page and the terminal share.
 
 use super::compare::with_paper;
 use super::few::{quantile, share, share_of, told};
@@ -11,23 +11,23 @@ use ioscape_schema::trace_summary::{DiskSummary, Distances, Load, Times, TraceSu
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{IoType, Op, WarningKind};
 
-/// A table: heads, and rows of as many cells.
+/// A table: heads, and rows with as many cells.
 pub struct Rows {
     /// Heads of the columns; the first column is words, the others are numbers.
     pub head: Vec<&'static str>,
     /// The cells.
     pub rows: Vec<Vec<String>>,
-    /// Rows that are in the result file only.
+    /// The number of rows that are only in the result file.
     pub left_out: usize,
 }
 
 impl Rows {
-    /// A table of all its rows.
+    /// A table that holds all its rows.
     pub fn whole(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> Self {
         Self { head, rows, left_out: 0 }
     }
 
-    /// A table of the first rows of so many.
+    /// A table of the first rows; `all` is the number of rows altogether.
     fn first(head: Vec<&'static str>, rows: Vec<Vec<String>>, all: usize) -> Self {
         Self { head, left_out: all.saturating_sub(rows.len()), rows }
     }
@@ -88,13 +88,15 @@ pub fn paper(trace: &TraceSummary) -> Rows {
     Rows::whole(head.into(), rows.collect())
 }
 
-/// Heads of a table of loads: what it begins with, and the load; without operations requests and bytes alone.
+/// The heads of a table of loads: `first`, then those of the load.
+///
+/// If the operations are unknown, only requests and bytes follow.
 fn load_head(trace: &TraceSummary, first: &[&'static str]) -> Vec<&'static str> {
     let of_load = if tells_operations(trace) { &LOAD[..] } else { &["I/Os", "share", "bytes"] };
     [first, of_load].concat()
 }
 
-/// Whether it is known what reads and what writes.
+/// Whether it is known which requests read and which write.
 pub fn tells_operations(trace: &TraceSummary) -> bool {
     !TraceLacks::of(&trace.info).operations
 }
@@ -134,7 +136,7 @@ pub fn partitions(trace: &TraceSummary) -> Rows {
 }
 
 const LOAD: [&str; 5] = ["I/Os", "share", "reads", "read", "written"];
-/// More rows than this are in the result file only.
+/// The most rows of a table; more are only in the result file.
 const MOST_ROWS: usize = 60;
 
 /// Load by disk (Figure 5).
@@ -144,7 +146,7 @@ pub fn disks(trace: &TraceSummary) -> Rows {
     Rows::first(head, busiest(trace).iter().map(row).collect(), disks_in(trace))
 }
 
-/// How many disks the trace has; the result lists the busiest.
+/// The number of disks in the trace; the result lists the busiest.
 fn disks_in(trace: &TraceSummary) -> usize {
     let of: std::collections::BTreeSet<u16> = trace.partitions.iter().map(|p| p.device).collect();
     of.len().max(trace.disks.len())
@@ -157,7 +159,7 @@ fn busiest(trace: &TraceSummary) -> Vec<&DiskSummary> {
     disks
 }
 
-/// Load by process; what each touched where all of its requests are known.
+/// Load by process, with its footprint if all requests are known.
 pub fn processes(trace: &TraceSummary) -> Rows {
     let tells_footprint = !TraceLacks::of(&trace.info).fast;
     let mut head = load_head(trace, &["Process", "Command"]);
@@ -174,7 +176,7 @@ pub fn processes(trace: &TraceSummary) -> Rows {
     Rows::first(head, rows, trace.processes.len())
 }
 
-/// Table 4 with the tails.
+/// Table 4, with tail latencies.
 pub fn times(trace: &TraceSummary) -> Rows {
     let all = &trace.response_times;
     let mut rows = Vec::new();
@@ -219,7 +221,7 @@ pub fn queues(trace: &TraceSummary) -> Rows {
     Rows::first(heads(&QUEUES).collect(), rows, all)
 }
 
-/// One flag of Table 6: its head, and how many requests of a type have it, where that is told.
+/// One flag of Table 6: its head, and the number of requests of a type that have it, if known.
 type Flag = (&'static str, fn(&TypeShare) -> Option<u64>);
 
 /// The flags of Table 6.
@@ -230,7 +232,7 @@ const FLAGS: [Flag; 4] = [
     ("raw", |one| one.raw),
 ];
 
-/// Table 6: types, and those of the flags that the trace tells.
+/// Table 6: types, and the flags that the trace has.
 pub fn types(trace: &TraceSummary) -> Rows {
     let all = |op: Op| trace.types.iter().filter(|t| t.op == op).map(|t| t.ios).sum::<u64>();
     let is_told = |flag: &&Flag| trace.types.iter().any(|one| flag.1(one).is_some());
@@ -268,7 +270,9 @@ pub fn alignment(trace: &TraceSummary) -> Rows {
     Rows::whole(vec!["Aligned to", "reads", "writes"], units.iter().map(row).collect())
 }
 
-/// The most frequent distance and its count; none where no distance occurs more often than every other, and once in a thousand times.
+/// The most frequent distance and its count.
+///
+/// `None` unless one distance is more frequent than all others and makes up at least 1 in 1000.
 pub fn most_frequent(distances: &Distances) -> Option<(i64, u64)> {
     let [first, rest @ ..] = &distances.peaks[..] else { return None };
     let next = rest.first().map_or(1, |next| next.1);
@@ -307,7 +311,7 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     Rows::first(head, rows, all)
 }
 
-/// Writes that go to a place, as flushes do not: those in groups.
+/// The number of writes with an address, unlike flushes: those in groups.
 fn placed_writes(disk: &DiskSummary) -> Option<u64> {
     let writes = disk.load.writes()?;
     Some(if disk.write_groups.ios > 0 { disk.write_groups.ios } else { writes })
@@ -337,7 +341,7 @@ pub fn writes(trace: &TraceSummary) -> Rows {
     Rows::first(heads(&WRITES).collect(), rows, all)
 }
 
-/// Days of the trace: load by day (Figure 4).
+/// Load by day of the trace (Figure 4).
 pub fn days(trace: &TraceSummary) -> Rows {
     let row = |(day, step): (usize, &ioscape_schema::trace_summary::TimeStep)| {
         let mut cells = load(trace, vec![format!("{day}")], &step.load);
@@ -351,7 +355,7 @@ pub fn days(trace: &TraceSummary) -> Rows {
     if rows.len() > 1 { Rows::first(head, rows, days.len()) } else { Rows::whole(head, Vec::new()) }
 }
 
-/// Whether a doubt of that kind stands before all numbers: it says what the trace lacks.
+/// Whether a warning of this kind comes before all numbers, because it says what the trace lacks.
 pub fn is_first(kind: WarningKind) -> bool {
     use WarningKind::{OperationsUnknown, RequestsLeftOut, TimesUnknown, TypesUnknown};
     matches!(kind, RequestsLeftOut | TimesUnknown | OperationsUnknown | TypesUnknown)
@@ -376,7 +380,7 @@ mod tests {
         assert_eq!(shown(&trace), (false, true));
     }
 
-    /// The paper's Table 7, which stands beneath, is of all requests.
+    /// The paper's Table 7, shown below, counts all requests.
     #[test]
     fn the_table_of_placement_says_of_what_its_shares_are() {
         let head = placement(&TraceSummary::default()).head;

@@ -10,10 +10,11 @@ use crate::terminal::tables::of_rows;
 use ioscape_schema::TraceCharacterization;
 use ioscape_schema::trace_summary::{Breakdown, TraceSummary};
 
-/// The tables of a trace: headlines, load, times, queues, types, placement, writes, and the paper's values.
+/// The trace as text: headlines, load, times, queues, types, placement, writes, and the paper's
+/// values.
 pub fn text(trace: &TraceSummary, style: &Style) -> String {
     let mut out = String::from("\n");
-    // What makes whole tables absent, before any of them.
+    // Warnings that explain missing tables come before all tables.
     for doubt in trace.warnings.iter().filter(|doubt| tables::is_first(doubt.kind)) {
         out += &style.paragraph("  ! ", "    ", &doubt.message);
     }
@@ -42,7 +43,7 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
     out
 }
 
-/// Most rows of a table on the terminal; the result file has them all.
+/// The most rows of a table on the terminal; the result file has them all.
 const MOST_ROWS: usize = 24;
 
 pub(super) fn section(title: &str, Rows { head, rows, left_out }: Rows, style: &Style) -> String {

@@ -1,4 +1,4 @@
-//! Several traces on one page: their numbers side by side, and their figures with a line for each trace.
+//! Several traces on one page: numbers side by side, and figures with a line for each trace.
 
 use super::charts::{begun_at_zeros, zeros};
 use super::comparison::{PICTURES, Picture, beside, stretch, times_of};
@@ -10,7 +10,9 @@ use crate::overlay::NamedChart;
 use crate::text::{esc, none};
 use ioscape_schema::TraceSummary;
 
-/// Figures whose lines are of disks or types, the busiest first: those of two traces have no names in common.
+/// Figures with a line per disk or type, which have different names in different traces.
+///
+/// Only the first line of each trace is drawn.
 const BUSIEST: [(&str, &str); 4] = [
     ("queues", "the busiest disk of each"),
     ("daily-queues", "the busiest disk of each with requests on several days"),
@@ -18,7 +20,7 @@ const BUSIEST: [(&str, &str); 4] = [
     ("sizes", "the most frequent type of each that moves data"),
 ];
 
-/// The section; empty of fewer than two traces.
+/// The section; empty for fewer than two traces.
 pub fn side_by_side(traces: &[(&str, &TraceSummary)]) -> String {
     if traces.len() < 2 {
         return String::new();
@@ -27,7 +29,7 @@ pub fn side_by_side(traces: &[(&str, &TraceSummary)]) -> String {
     format!("<h2>Traces</h2>{}{figures}", numbers(traces))
 }
 
-/// The headlines of all, a column for each trace.
+/// The headlines of all traces, with a column for each.
 fn numbers(traces: &[(&str, &TraceSummary)]) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (at, (_, trace)) in traces.iter().enumerate() {
@@ -80,7 +82,8 @@ fn figure(traces: &[(&str, &TraceSummary)], picture: &(&str, &str, Picture)) -> 
     format!("<p>{title}: not side by side, since each is of {}.</p>", esc(&counted.join(", ")))
 }
 
-/// Brings the charts of a figure to the unit of time of the longest, and values that are the highest of several under one label.
+/// Gives the charts of a figure the time unit of the longest trace, and one label for values that
+/// are the highest of several.
 fn bring_together(charts: &mut [NamedChart]) {
     let mut drawn = charts.iter().map(|(_, chart)| chart).filter(|chart| chart.has_points());
     let Some(first) = drawn.next() else { return };
@@ -111,7 +114,8 @@ mod tests {
         Load, SizesOfType, TimeStep, Timeline, WorkingSet, WorkingSetWindows,
     };
 
-    /// The flushes of a trace were the most frequent, and its writes were drawn in their place, unsaid.
+    /// Once, flushes were the most frequent type, and writes were drawn in their place without
+    /// notice.
     #[test]
     fn what_moves_no_data_is_not_among_the_types_of_which_the_most_frequent_is_drawn() {
         let of = |bins: Vec<(f64, u64)>| {
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(drawn([&short, &longest]), told);
     }
 
-    /// Of traces of 2 and of 8 hours nothing over time was drawn, and nothing said so.
+    /// Once, no figure over time was drawn for traces of 2 and of 8 hours, and no text said so.
     #[test]
     fn traces_of_other_lengths_stand_side_by_side_over_time() {
         let of = |minutes: usize| {

@@ -1,4 +1,4 @@
-//! A trace as workloads of five parameters: one table for page and terminal.
+//! A trace as workloads of five parameters: one table for the page and the terminal.
 
 use super::tables::Rows;
 use crate::columns::{Column, fields, heads};
@@ -19,14 +19,14 @@ const COLUMNS: [Column<TraceTraits>; 10] = [
     ("goodness", |one| format!("{:.2}", one.goodness)),
 ];
 
-/// The workloads, the whole trace first.
+/// The table of workloads, the whole trace first.
 pub fn table(found: &TraceCharacterization) -> Rows {
     let rest = found.disks.iter().chain(&found.processes).chain(&found.windows);
     let all = [&found.overall].into_iter().chain(rest);
     Rows::whole(heads(&COLUMNS).collect(), all.map(|one| fields(&COLUMNS, one).collect()).collect())
 }
 
-/// What limits the likeness of the whole trace, in a sentence.
+/// How closely the workload resembles the whole trace, in a sentence.
 pub fn likeness(found: &TraceCharacterization) -> String {
     let all = &found.overall;
     let [sizes, runs, mix] =

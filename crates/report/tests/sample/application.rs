@@ -1,4 +1,4 @@
-//! A realistic characterization: a sort that merges two temporary files, and names that must not act.
+//! A realistic characterization: a sort that merges two temporary files, with names to be escaped.
 
 use super::{HOSTILE, document};
 use ioscape_schema::{

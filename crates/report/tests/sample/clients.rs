@@ -1,9 +1,10 @@
-//! An evaluation by four clients of one server: an even one, and one of whom the last straggles behind the server's cache.
+//! An evaluation by four clients of one server: served evenly, except that one straggles beyond the
+//! server's cache.
 
 use super::{document_of, evaluation};
 use ioscape_schema::{Client, Clients, Document, Evaluation, Parameter, Point, Region};
 
-/// As many clients as `shares` says, with these shares of `throughput` and their intervals 4 % wide.
+/// One client per entry of `shares`, with that share of `throughput` and an interval 4 % wide.
 fn clients(shares: &[f64], throughput: f64) -> Clients {
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
     let one = |(rank, share): (u32, &f64)| {
@@ -36,7 +37,7 @@ fn by_four(point: &mut Point) {
     point.measurement.clients = Some(clients(&[0.25; 4], whole));
 }
 
-/// The sum over 1, 2 and 4 clients, whose last has these shares.
+/// The curve over 1, 2 and 4 clients; `last` holds the shares of the four.
 fn client_num(region: &Region, last: &[f64; 4]) -> Vec<Point> {
     let focal = &region.curves.process_num[0];
     let alone = focal.measurement.throughput_bytes_per_s / 3.2;
@@ -50,13 +51,13 @@ fn client_num(region: &Region, last: &[f64; 4]) -> Vec<Point> {
     shares.into_iter().map(point).collect()
 }
 
-/// The evaluation of the other samples, as by four clients.
+/// The evaluation of the other samples, as if made by four clients.
 pub fn evaluation_by_clients() -> Evaluation {
     let mut found = evaluation();
     let sets = [&mut found.unique_bytes_curve, &mut found.unique_bytes_read_curve];
     sets.into_iter().flatten().for_each(by_four);
     found.unique_bytes_write_curve.iter_mut().for_each(by_four);
-    // The clients hold 26 MiB each, and the server behind them 123 MiB for each.
+    // Each client holds 26 MiB, and the server behind them 123 MiB for each client.
     for random in [&mut found.unique_bytes_read_curve, &mut found.unique_bytes_write_curve] {
         for point in random {
             point.measurement.resident_frac = Some((26.0 * super::MIB / point.value).min(1.0));
@@ -72,7 +73,7 @@ pub fn evaluation_by_clients() -> Evaluation {
     found
 }
 
-/// Its document.
+/// The document of this evaluation.
 pub fn evaluated_by_clients() -> Document {
     document_of(evaluation_by_clients())
 }

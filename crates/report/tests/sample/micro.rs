@@ -1,4 +1,4 @@
-//! Sample of a document of micro-benchmarks: a machine of today, with a case that could not be measured.
+//! A sample of micro-benchmarks: a machine of today, with a case that could not be measured.
 
 use ioscape_schema::os::{Contamination, Locality, OsBenchmark, OsResults, OsUnit};
 use ioscape_schema::{Document, Environment, MabProof, SCHEMA, Warning, WarningKind};
@@ -17,7 +17,7 @@ fn case(name: &str, case: &str, value: f64, unit: OsUnit) -> OsBenchmark {
     }
 }
 
-/// Results of a few benchmarks.
+/// The results of a few benchmarks.
 pub fn os_results() -> OsResults {
     let mut remote = case("open-close", "foo", 310e3, OsUnit::Nanos);
     remote.place = Some(Locality::Remote);

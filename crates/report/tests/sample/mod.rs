@@ -1,4 +1,5 @@
-//! A realistic document for tests and for looking at: the Sprite system of the papers, a thousand times faster.
+//! A realistic document for tests and for viewing: the papers' Sprite system, a thousand times
+//! faster.
 #![allow(dead_code, unused_imports)] // Every test file that includes this module uses a part of it.
 
 mod application;
@@ -22,10 +23,10 @@ use ioscape_schema::{
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// The name that must never reach a terminal or a page as it is.
+/// A name that must never reach a terminal or a page unescaped.
 pub const HOSTILE: &str = "/data/<script>alert(1)</script>\u{1b}[31m\"'&";
 
-/// A small whole number in 0..7 that depends on `value` alone: noise that is the same on every run.
+/// Noise from -1 to 1 that depends on `value` alone, so that it is the same on every run.
 fn wobble(value: f64) -> f64 {
     f64::from((value.to_bits() >> 33) as u32 % 7) / 3.0 - 1.0
 }
@@ -74,7 +75,7 @@ fn point(base: &Workload, parameter: Parameter, value: f64, throughput: f64) -> 
     Point { value, measurement, rounds, spread: Some(spread) }
 }
 
-/// Throughput of a set of `mib` MiB by kind: fast to the first border, slow behind the second.
+/// The throughput of a set of `mib` MiB: fast up to the first border, slow beyond the second.
 fn level(mib: f64, first: f64, second: f64, speeds: [f64; 3]) -> f64 {
     let [fast, middle, slow] = speeds;
     let speed = if mib <= first {
@@ -108,8 +109,9 @@ fn curve(
     values.iter().map(|&value| point(focal, parameter, value, noisy(value))).collect()
 }
 
-/// A region whose curves have the papers' shapes: `read_to_write` is the speed of reads over that of writes,
-/// `gain` what sequential access brings.
+/// A region whose curves have the shapes in the papers.
+///
+/// `read_to_write` is the speed of reads over that of writes, `gain` that of sequential access.
 fn region(number: u32, range: [f64; 2], speed: f64, read_to_write: f64, gain: f64) -> Region {
     let unique_bytes = (range[0] * range[1]).sqrt() * MIB;
     let focal = Workload::default().with(Parameter::UniqueBytes, unique_bytes);
@@ -267,7 +269,7 @@ fn document() -> Document {
     }
 }
 
-/// So many regions, with their probability and without borders.
+/// A number of regions with its probability, without borders.
 pub fn level_count(regions: u32, probability: f64) -> LevelCount {
     LevelCount { regions, probability, read_borders: Vec::new(), write_borders: Vec::new() }
 }
@@ -277,7 +279,7 @@ fn document_of(outcome: impl Into<Outcome>) -> Document {
     Document { outcome: Some(outcome.into()), ..document() }
 }
 
-/// A whole evaluation: three regions, all figures, doubts, hostile names.
+/// A complete evaluation: three regions, all figures, doubts, hostile names.
 pub fn evaluation() -> Evaluation {
     let mut evaluation = undoubted();
     let doubtful = &mut evaluation.unique_bytes_curve[15].measurement;
@@ -291,7 +293,7 @@ pub fn evaluated() -> Document {
     document_of(evaluation())
 }
 
-/// The same with the first try of section 7.
+/// The document of this evaluation, with the first attempt of section 7.
 pub fn with_all_parameters() -> Document {
     let mut evaluation = evaluation();
     let first = evaluation.regions[0].clone();
@@ -319,7 +321,7 @@ pub fn with_all_parameters() -> Document {
     document_of(evaluation)
 }
 
-/// The same target past the file cache as well: what was found there, and left out, differs.
+/// The same target also with direct access, for which findings and omissions differ.
 pub fn with_accesses() -> Document {
     let mut direct = evaluation();
     direct.regions.iter_mut().for_each(|region| region.focal.access = Access::Direct);
@@ -354,7 +356,7 @@ pub fn measured() -> Document {
     document_of(runs())
 }
 
-/// A document without any result, as an early interruption leaves it.
+/// A document without results, as after an early interruption.
 pub fn interrupted() -> Document {
     let evaluation = Evaluation { target: "/data".into(), ..Evaluation::default() };
     Document { interrupted: true, ..document_of(evaluation) }
@@ -404,7 +406,7 @@ fn taint(value: &mut serde_json::Value, key: &str) {
         "verdict",
     ];
     match value {
-        // The place of a micro-benchmark is a word, that of a warning is not.
+        // The place of a micro-benchmark is a fixed word, that of a warning is free text.
         serde_json::Value::String(text) if text == "local" || text == "remote" => {}
         serde_json::Value::String(text) if !WORDS.contains(&key) => HOSTILE.clone_into(text),
         serde_json::Value::Array(values) => values.iter_mut().for_each(|value| taint(value, key)),

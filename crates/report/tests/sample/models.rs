@@ -1,4 +1,4 @@
-//! Documents of what models say: predictions, a comparison with prices, and a validation.
+//! Documents of models' results: predictions, a comparison with prices, and a validation.
 
 use super::{document_of, measurement};
 use ioscape_schema::{
@@ -42,7 +42,7 @@ fn prediction(system: &str, index: usize, throughput: f64, width: f64) -> Predic
     }
 }
 
-/// Three workloads on two systems, one of them extrapolated; and one without a name.
+/// Three workloads on two systems, one of them extrapolated, and one workload without a name.
 pub fn predictions() -> Vec<Prediction> {
     let on = |system: &'static str, speeds: [f64; 3]| {
         (0..3).map(move |index| prediction(system, index, speeds[index], 1.2 + 0.3 * index as f64))
@@ -99,7 +99,7 @@ pub fn comparison() -> SystemComparison {
     SystemComparison { comparison: all, cheapest: choices, measured: vec![measured()] }
 }
 
-/// What two systems measured alike: three rows of as many verdicts, one of a name that could act.
+/// A measured comparison: three rows with three verdicts, one with a name to be escaped.
 fn measured() -> MeasuredComparison {
     let row = |index: usize, ratio: f64, width: f64, basis, verdict| MeasuredRow {
         name: (index > 0).then(|| format!("<{}>", NAMES[index])),

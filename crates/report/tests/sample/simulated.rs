@@ -1,4 +1,5 @@
-//! Made-up simulations, for tests: a sweep over a disk's write caches, a solid-state drive, and names that try to act.
+//! Synthetic simulations: a sweep over a disk's write caches, a solid-state drive, and hostile
+//! names.
 
 use super::document_of;
 use ioscape_schema::{
@@ -48,7 +49,7 @@ fn cell(cache: &str, destage: Option<&str>, bytes: Option<u64>, write_ms: f64) -
     }
 }
 
-/// A sweep on a disk whose trace has recorded times.
+/// A sweep on a disk, with a trace that has recorded times.
 pub fn simulation() -> Simulation {
     let nvram =
         |destage, kilobytes: u64, ms| cell("nvram", Some(destage), Some(kilobytes << 10), ms);
@@ -101,7 +102,7 @@ pub fn simulated() -> Document {
     document_of(simulation())
 }
 
-/// A solid-state drive, a trace whose name tries to act, and no recorded times.
+/// A solid-state drive, with a trace that has a hostile name and no recorded times.
 pub fn simulated_flash() -> Document {
     let only = SimulatedCell {
         write_amplification: Some(1.234),

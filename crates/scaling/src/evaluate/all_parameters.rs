@@ -1,4 +1,4 @@
-//! The first try of section 7: all parameters at their 75 % performance point at once.
+//! The search of section 7: all parameters at their 75 % performance point at once.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
@@ -9,21 +9,22 @@ use crate::judge::points::positive;
 use crate::phase::Phase;
 use ioscape_schema::{AllParameters, CurveKey, FocalRange, Parameter, Workload};
 
-/// Most steps of the iteration.
+/// The most steps of the iteration.
 const STEPS: usize = 4;
-/// Why a search that ended before it settled is no more than a beginning.
+/// Why a search that ended before it settled is reported as unfinished.
 const UNSETTLED: &str =
     "the focal values still moved when the time for them ended; give a longer budget";
-/// Why nothing is told of a search that ended in its first step.
+/// Why a search that ended in its first step reports nothing.
 const UNFINISHED: &str = "its first step did not end in the time for it; give a longer budget";
-/// Values between the ends of each coarse grid.
+/// Number of values between the ends of each coarse grid.
 const BETWEEN: usize = 3;
 /// Most points of one curve.
 const POINTS: usize = 8;
 
-/// The values between which throughput stays at 75 % of its best or above, around the best.
+/// Returns the range of values around the best one where throughput stays at 75 % of its best or
+/// above.
 ///
-/// `points` are in order of the value; crossings are interpolated on the axis' scale.
+/// `points` are in order of the value. Crossings are interpolated on the axis' scale.
 pub(crate) fn performing_well(axis: &Axis, points: &[(f64, f64)]) -> Option<[f64; 2]> {
     let best = (0..points.len()).max_by(|&a, &b| points[a].1.total_cmp(&points[b].1))?;
     let level = PERFORMS_WELL * points[best].1;
@@ -49,10 +50,11 @@ fn least_restrictive(parameter: Parameter, [low, high]: [f64; 2]) -> f64 {
     }
 }
 
-/// Change of log throughput between two focal points below which they are the same but for noise.
+/// Change of log throughput between two focal points below which they differ only by noise.
 const SAME: f64 = 0.08;
 
-/// Whether a focal point stayed, in value or in what it yields: on a gentle slope, noise moves the crossing far.
+/// Whether a focal point stayed, in its value or in its throughput: on a gentle slope, noise moves
+/// the crossing far.
 fn is_settled(range: &FocalRange, before: f64) -> bool {
     let after = range.focal;
     let is_near = match range.parameter {
@@ -66,7 +68,7 @@ fn is_settled(range: &FocalRange, before: f64) -> bool {
     is_near || (yields(after) - yields(before)).abs() < SAME
 }
 
-/// Log throughput at `value` along the range's curve, level beyond its ends.
+/// Log throughput at `value` on the range's curve, which is flat beyond its ends.
 fn log_throughput(range: &FocalRange, value: f64) -> f64 {
     let log = |i: usize| positive(range.curve[i].throughput()).ln();
     let next = range.curve.partition_point(|p| p.value < value);
@@ -81,7 +83,8 @@ fn log_throughput(range: &FocalRange, value: f64) -> f64 {
     log(next - 1) + (scale(value) - a) / (b - a) * (log(next) - log(next - 1))
 }
 
-/// Scales all parameters: sweeps each with the others at their focal points until none of these moves any more.
+/// Scales all parameters: sweeps each with the others at their focal points until no focal point
+/// moves any more.
 pub(crate) fn all_parameters<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     start: &Workload,
@@ -116,7 +119,7 @@ pub(crate) fn all_parameters<P: Probe>(
     Ok(())
 }
 
-/// One curve and its range; `None` when nothing could be measured.
+/// Measures one curve and returns its range; `None` when nothing could be measured.
 fn range<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     step: usize,
@@ -152,7 +155,7 @@ mod tests {
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::scripted::Scripted;
 
-    /// The time is for two parameters of the first step, or for none.
+    /// The time suffices for two parameters of the first step, or for none.
     #[test]
     fn a_search_that_began_is_not_said_to_have_had_no_time() {
         let note = |cost_s: f64, typical_cost_s: f64| {

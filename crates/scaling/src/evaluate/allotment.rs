@@ -1,14 +1,14 @@
-//! What share of its time and of its points each phase of an evaluation may take.
+//! The share of the time and of the points that each phase of an evaluation may take.
 
 use super::options::EvaluationOptions;
 use super::probe::TimeLimits;
 use crate::phase::Phase;
 use ioscape_schema::Access;
 
-/// What one phase gets.
+/// The share of one phase.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    /// Most points; curves: with two regions.
+    /// Most points; for curves, with two regions.
     points: usize,
     /// Share of the budget, in seconds.
     share_s: f64,
@@ -21,23 +21,27 @@ pub(crate) struct Allotment {
     parts: [Part; PHASES.len()],
     /// Curves of a region.
     region_curves: usize,
-    /// Most points of one curve of a region.
+    /// Most points of one curve in a region.
     pub curve_points: usize,
     /// Ratio of neighbouring request sizes in the focal sweep.
     pub size_step: f64,
     /// How long an ordinary point is measured.
     pub limits: TimeLimits,
-    /// Seconds that are kept for the last phase, in which what is in doubt is measured again; none where time is short.
+    /// Seconds kept for the last phase, which measures doubtful points again; 0 where time is
+    /// short.
     pub kept_s: f64,
-    /// The same for the regions' curves.
+    /// Seconds kept for the regions' curves.
     kept_for_curves_s: f64,
-    /// Parts of the time for the regions' curves of which making sure of the regions may take one.
+    /// The number of parts of the curves' time, one of which may be spent on confirming the
+    /// regions.
     pub region_parts: usize,
-    /// Pure reads of storage that are measured before the curves.
+    /// Number of pure reads of storage measured before the curves.
     pub storage_reads: usize,
-    /// Pure reads and pure writes by another number of processes that are measured there.
+    /// Number of pure reads and pure writes by another number of processes, also measured before
+    /// the curves.
     pub pure_mixes: usize,
-    /// How long the flush probe is measured; absent when the interval is unknown or too long for the budget.
+    /// How long the flush probe runs; absent when the interval is unknown or too long for the
+    /// budget.
     pub flush: Option<TimeLimits>,
 }
 
@@ -47,37 +51,42 @@ const SHORT: f64 = 0.7;
 /// Share of the budget that is kept for the last phase.
 const KEPT: f64 = 0.1;
 
-/// The same for the regions' curves: whatever the sets took, what findings compare in the first region is measured.
+/// Share of the budget kept for the regions' curves, so that however long the sets take, the points
+/// that findings compare in the first region are measured.
 const KEPT_FOR_CURVES: f64 = 0.08;
 
-/// Percentage of the time for points off the curves, taken from curves and rounds; in a short evaluation and a longer one.
+/// Percentage of the time for points off the curves, taken from curves and rounds: in a short
+/// evaluation, and in a longer one.
 const INTERACTIONS: [f64; 2] = [10.0, 16.0];
 
-/// Pure reads of storage that are measured before the curves, as points off these, and how many a limited number of points has to spare.
+/// Pure reads of storage that are measured before the curves, as points off them; then how many of
+/// them where the number of points is limited.
 const STORAGE_READS: usize = 3;
 const STORAGE_READS_LIMITED: usize = 2;
 
-/// Pure reads and pure writes by another number of processes than the focal one that are measured there too, of a limited number of points as well:
-/// readers share the processors where writers wait for one another, and the curve over processes shows the two as one.
+/// Pure reads and pure writes by a number of processes other than the focal one, measured there
+/// too, even when points are limited. Readers share the processors where writers wait for one
+/// another, and the curve over processes shows both mixed.
 const PURE_MIXES: usize = 2;
 
 /// Points between two references.
 pub(crate) const REFERENCE_EVERY: usize = 4;
 
-/// How many points a phase has at most.
+/// The most points that a phase may have.
 #[derive(Clone, Copy, Debug)]
 enum Count {
-    /// So many in ten minutes, more in a longer time and fewer in a shorter one, but at least `min`.
+    /// This many in ten minutes, more in a longer time and fewer in a shorter one, but at least
+    /// `min`.
     Scaled { ten_minutes: f64, min: usize },
     /// Four coarse curves of request sizes.
     FocalSweeps,
     /// Synchronous writes, and the flush where it fits.
     Findings,
-    /// A curve for every other parameter in each of two regions, the focal point once.
+    /// A curve for every other parameter in each of two regions; the focal point counts once.
     RegionCurves,
-    /// As with [`Count::Scaled`], when section 7's search was asked for.
+    /// Like [`Count::Scaled`], when section 7's search was asked for.
     AllParameters { ten_minutes: f64, min: usize },
-    /// As many as the options say.
+    /// As many as the options ask for.
     Interactions,
 }
 
@@ -86,8 +95,8 @@ enum Count {
 struct PhaseShare {
     phase: Phase,
     points: Count,
-    /// Percentage of the time in a short evaluation and in a longer one. With little time the borders come first: without
-    /// them the other curves are of no use.
+    /// Percentage of the time in a short evaluation and in a longer one. With little time the
+    /// borders come first: without them the other curves are useless.
     percent: [f64; 2],
     /// Share of a limited number of points, with two regions; absent where a limit changes nothing.
     limited: Option<f64>,
@@ -149,7 +158,8 @@ impl PhaseShare {
     }
 }
 
-/// How long an ordinary point is measured. Most are confident long before their cap, so that it may be generous.
+/// How long an ordinary point is measured. Most reach their confidence long before the cap, so the
+/// cap may be generous.
 fn ordinary(budget_s: f64, scale: f64) -> TimeLimits {
     let probes = 140.0 * scale;
     let cap_s = (0.65 * budget_s / probes).clamp(0.1, 10.0);
@@ -161,7 +171,7 @@ impl Allotment {
         let budget_s = options.budget_s.max(0.0);
         let scale = scale_of(budget_s);
         let flush = options.flush_interval_s.map(|s| TimeLimits { min_s: 1.2 * s, cap_s: 1.4 * s });
-        // Others leave nothing to be flushed.
+        // Unbuffered access leaves nothing to be flushed.
         let is_cached = options.base.access == Access::Buffered;
         let flush = flush.filter(|f| is_cached && f.cap_s <= 0.2 * budget_s);
         let flush_s = flush.map_or(0.0, |f| f.cap_s);
@@ -206,8 +216,9 @@ impl Allotment {
         }
     }
 
-    /// Different workloads, of `most` in all, that may have been measured when `phase` ends, if `began` were when it began:
-    /// the regions' curves and, as far as these leave room, the points off them are kept for later.
+    /// The number of different workloads, of at most `most`, that may have been measured when
+    /// `phase` ends, if `began` had been when it began. Points for the regions' curves are kept for
+    /// later, and so are those off the curves as far as there is room.
     pub(crate) fn points_until(
         &self,
         phase: Phase,
@@ -219,7 +230,7 @@ impl Allotment {
         let off_curves = self.points(Phase::Interactions);
         match phase {
             Phase::Focal => began + self.points_in(phase, regions),
-            // Some of the points off the curves are measured here.
+            // Some of the points off the curves are measured in this phase.
             Phase::Findings => {
                 let here = self.storage_reads + self.pure_mixes;
                 most.saturating_sub(off_curves.saturating_sub(here) + curves)
@@ -230,7 +241,8 @@ impl Allotment {
         }
     }
 
-    /// Seconds that no point of this phase may take, however much it matters: they are kept for later ones.
+    /// Seconds kept for later phases, which no point of this phase may take, however much it
+    /// matters.
     pub(crate) fn kept_behind_s(&self, phase: Phase) -> f64 {
         let flush_s = self.flush.map_or(0.0, |flush| flush.cap_s);
         let later = [
@@ -246,9 +258,10 @@ impl Allotment {
         self.parts[phase as usize].points
     }
 
-    /// Seconds that may be spent when `phase` ends, if `spent_s` of `budget_s` are spent when it begins.
+    /// Seconds that may have been spent when `phase` ends, if `spent_s` of `budget_s` are spent
+    /// when it begins.
     ///
-    /// What an earlier phase saved or overran, all later ones share in proportion.
+    /// All later phases share in proportion what an earlier phase saved or overran.
     pub(crate) fn deadline_s(&self, phase: Phase, spent_s: f64, budget_s: f64) -> f64 {
         let later: f64 = self.parts[phase as usize..].iter().map(|part| part.share_s).sum();
         let part = if later > 0.0 { self.parts[phase as usize].share_s / later } else { 1.0 };
@@ -261,7 +274,7 @@ impl Allotment {
         later.map(|p| self.points_in(p, regions)).sum()
     }
 
-    /// Points expected in a phase; the focal sweeps and the curves are made in every region.
+    /// Points expected in a phase; focal sweeps and curves are made in every region.
     pub(crate) fn points_in(&self, phase: Phase, regions: usize) -> usize {
         match phase {
             Phase::Curves | Phase::Focal => self.points(phase) * regions / 2,
@@ -310,7 +323,8 @@ mod tests {
         assert!((after_overrun_s / usual_s - 0.5).abs() < 1e-9);
     }
 
-    /// Where sets larger than a large memory took what they could, no curve of any region had a point.
+    /// Guards against sets larger than a large memory taking so much time that no region's curves
+    /// have a point.
     #[test]
     fn what_sets_may_take_leaves_time_for_curves_and_rounds() {
         let kept = |budget_s: f64, phase| {
@@ -323,7 +337,7 @@ mod tests {
         assert_eq!(kept(60.0, Phase::Read), 0.0);
     }
 
-    /// As `docs/prediction.md` has it.
+    /// As `docs/prediction.md` states.
     #[test]
     fn a_quarter_of_the_points_that_are_allowed_but_no_more_than_two_dozen_lie_off_the_curves() {
         let off_curves = |points| {

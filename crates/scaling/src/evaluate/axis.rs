@@ -1,4 +1,5 @@
-//! Values a parameter is measured at: rounding, even grids, and the value between two others.
+//! The values at which a parameter is measured: rounding, even grids, and the value between two
+//! others.
 
 use super::options::EvaluationOptions;
 use ioscape_schema::Parameter;
@@ -9,7 +10,7 @@ pub(crate) struct Axis {
     pub parameter: Parameter,
     pub low: f64,
     pub high: f64,
-    /// Sizes are multiples of this.
+    /// The granularity of sizes: they are multiples of this.
     grain: f64,
 }
 
@@ -42,7 +43,7 @@ impl Axis {
         Self { low: low.clamp(self.low, self.high), ..self }
     }
 
-    /// The value on the scale on which the parameter is naturally seen.
+    /// The value on the parameter's natural scale.
     pub(crate) fn scale(&self, value: f64) -> f64 {
         if self.parameter.is_logarithmic() { value.max(1e-9).ln() } else { value }
     }
@@ -52,7 +53,7 @@ impl Axis {
         if self.parameter.is_logarithmic() { scaled.exp() } else { scaled }
     }
 
-    /// The nearest value that can be asked for, within the range.
+    /// The nearest value within the range that a workload can have.
     pub(crate) fn round(&self, value: f64) -> f64 {
         let grain = match self.parameter {
             Parameter::UniqueBytes if value >= f64::from(4 << 20) => 65536.0,
@@ -68,7 +69,8 @@ impl Axis {
         ((value / grain).round() * grain).clamp(self.low, self.high)
     }
 
-    /// Both ends and `between` values evenly between them on the parameter's scale, without repetition.
+    /// Both ends and `between` values spaced evenly between them on the parameter's scale, without
+    /// repetition.
     pub(crate) fn grid(&self, between: usize) -> Vec<f64> {
         let (low, high) = (self.scale(self.low), self.scale(self.high));
         let steps = between + 1;
@@ -85,7 +87,7 @@ impl Axis {
     pub(crate) fn steps(&self, step: f64) -> Vec<f64> {
         let mut values = vec![self.low];
         let mut value = self.low * step;
-        // A last step much shorter than the others would be a point for nothing.
+        // A last step much shorter than the others would waste a point.
         while value * step.sqrt() <= self.high {
             values.push(self.round(value));
             value *= step;
@@ -97,7 +99,8 @@ impl Axis {
         values
     }
 
-    /// The value half-way between two others on the parameter's scale; none when there is no room.
+    /// The value half-way between two others on the parameter's scale; `None` when there is no
+    /// room.
     pub(crate) fn between(&self, a: f64, b: f64) -> Option<f64> {
         let middle = self.round(self.value_at((self.scale(a) + self.scale(b)) / 2.0));
         (middle > a && middle < b).then_some(middle)

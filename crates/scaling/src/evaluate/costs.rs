@@ -1,20 +1,21 @@
-//! What points cost in time, and so what the next one is expected to cost.
+//! The time that points cost, and hence the cost to expect of the next one.
 
 use crate::judge::points::PointId;
 use ioscape_schema::statistics::mean;
 use ioscape_schema::{Measurement, Workload};
 use std::collections::BTreeMap;
 
-/// Costs that the expectation of the next one is made from.
+/// The number of recent costs from which the next one is expected.
 const RECENT: usize = 6;
-/// A set that came into the file cache may take so many times as long the next time.
+/// The factor by which a fill of the file cache may take longer than the last one of the same set.
 const FILL_SLACK: f64 = 1.2;
 
 /// Longest warm-up of a run, in seconds.
 const WARM_MOST_S: f64 = 10.0;
-/// Share of a set that is resident where storage serves next to nothing of it.
+/// Share of a set that is resident where storage serves almost none of it.
 const ALL_RESIDENT: f64 = 0.98;
-/// A request `e` times as large is as unlike another as a set `e^0.1` times as large.
+/// Weight of the request size in the distance of two workloads: requests `e` times as large count
+/// as much as a set `e^0.1` times as large.
 const SIZE_WEIGHT: f64 = 0.1;
 
 /// Cost of the latest round of every point, in the order the points were added.
@@ -26,12 +27,12 @@ pub(crate) struct Costs {
     filled_s: f64,
 }
 
-/// What was allowed for a set to come into the file cache beyond what is usual.
+/// The time allowed beyond the usual for bringing a set into the file cache.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fill {
-    /// The longest time that was allowed, in seconds.
+    /// The longest time allowed, in seconds.
     allowed_s: f64,
-    /// What it took where the set was steady then, in seconds.
+    /// The time it took, if the set then was steady, in seconds.
     took_s: Option<f64>,
 }
 
@@ -40,15 +41,16 @@ struct Fill {
 struct Cost {
     unique_bytes: u64,
     size_mean: u64,
-    /// The whole of it, in seconds.
+    /// The whole cost, in seconds.
     whole_s: f64,
-    /// The part of it for which the run warmed up, where storage served some of it.
+    /// The part spent on warming up, in seconds, where storage served some of the set.
     warm_up_s: f64,
 }
 
 impl Cost {
     fn of(workload: &Workload, whole_s: f64, measurement: &Measurement) -> Self {
-        // Direct requests leave nothing resident, and no file cache has to stand still.
+        // Direct requests leave nothing resident, and need not wait for a file cache to become
+        // steady.
         let is_outgrown = workload.access.reads_cached()
             && measurement.resident_frac.is_some_and(|share| share < ALL_RESIDENT);
         let warm_up_s = if is_outgrown { measurement.warm_up_s.clamp(0.0, whole_s) } else { 0.0 };
@@ -56,15 +58,15 @@ impl Cost {
         Self { unique_bytes, size_mean, whole_s, warm_up_s }
     }
 
-    /// How unlike this point's set and requests are to those of `workload`.
+    /// How much this point's set and requests differ from those of `workload`.
     fn distance(&self, workload: &Workload) -> f64 {
         let apart = |a: u64, b: u64| (a.max(1) as f64 / b.max(1) as f64).ln().abs();
         apart(self.unique_bytes, workload.unique_bytes)
             + SIZE_WEIGHT * apart(self.size_mean, workload.size_mean)
     }
 
-    /// What requests of `size_mean` bytes are expected to cost: storage serves smaller ones at fewer bytes per second, so that it takes longer until
-    /// the file cache stands still.
+    /// The expected cost with requests of `size_mean` bytes: storage serves smaller requests at
+    /// fewer bytes per second, so the file cache takes longer to become steady.
     fn with_size(&self, size_mean: u64) -> f64 {
         let longer = (self.size_mean as f64 / size_mean.max(1) as f64).max(1.0);
         let warm_up_s = (self.warm_up_s * longer).min(WARM_MOST_S.max(self.warm_up_s));
@@ -73,15 +75,16 @@ impl Cost {
 }
 
 impl Fill {
-    /// What it may take the next time, in seconds; 0 where that would not do.
+    /// How long the fill may take the next time, in seconds; 0 where it would not be enough.
     fn again_s(self) -> f64 {
         self.took_s.map_or(0.0, |took_s| FILL_SLACK * took_s)
     }
 }
 
 impl Costs {
-    /// Notes a round of a point: measuring it again would take `again_s` seconds, without what its set, which
-    /// was allowed `fill_s` seconds for that, took to come into the file cache; that is counted apart.
+    /// Notes a round of a point. Measuring it again would take `again_s` seconds, not counting the
+    /// time its set took to come into the file cache, for which `fill_s` seconds were allowed; that
+    /// is counted separately.
     pub(crate) fn took(
         &mut self,
         id: PointId,
@@ -105,7 +108,7 @@ impl Costs {
         }
     }
 
-    /// Notes what came of `allowed_s` seconds for the set of a point to come into the file cache.
+    /// Notes whether the set of a point came into the file cache in `allowed_s` seconds.
     fn filled(&mut self, id: PointId, allowed_s: f64, measurement: &Measurement) {
         self.filled_s += measurement.fill_s.unwrap_or(0.0);
         let fill = self.fills.entry(id).or_default();
@@ -115,28 +118,30 @@ impl Costs {
         }
     }
 
-    /// What sets took to come into the file cache where more than usual was allowed, all together, in seconds.
+    /// The time that sets took in all to come into the file cache where more than usual was
+    /// allowed, in seconds.
     pub(crate) fn filled_s(&self) -> f64 {
         self.filled_s
     }
 
-    /// What the set of a point may take to come into the file cache the next time, in seconds.
+    /// How long the set of a point may take to come into the file cache the next time, in seconds.
     pub(crate) fn refill_s(&self, id: PointId) -> f64 {
         self.fills.get(&id).map_or(0.0, |fill| fill.again_s())
     }
 
-    /// What another set may take that does not come in by itself, in seconds: as long as the slowest that did; 0 where none did.
+    /// How long another set that does not come in by itself may take, in seconds: as long as the
+    /// slowest so far; 0 if none has.
     pub(crate) fn longest_fill_s(&self) -> f64 {
         self.fills.values().map(|fill| fill.again_s()).fold(0.0, f64::max)
     }
 
-    /// The longest time that was allowed in vain, in seconds.
+    /// The longest time allowed that was not enough, in seconds.
     pub(crate) fn in_vain_s(&self) -> f64 {
         let in_vain = self.fills.values().filter(|fill| fill.took_s.is_none());
         in_vain.map(|fill| fill.allowed_s).fold(0.0, f64::max)
     }
 
-    /// Wall seconds the latest round of a point cost, without growing the file.
+    /// The cost of a point's latest round in wall seconds, without growing the file.
     pub(crate) fn of(&self, id: PointId) -> f64 {
         self.points.get(id).map_or(0.0, |cost| cost.whole_s)
     }
@@ -147,7 +152,8 @@ impl Costs {
         (!recent.is_empty()).then(|| mean(recent))
     }
 
-    /// Cost expected of `workload` by the latest of the points that are most like it in set and size of requests, in seconds.
+    /// The cost to expect of `workload`, in seconds: that of the latest among the points most like
+    /// it in set and request size.
     pub(crate) fn near(&self, workload: &Workload) -> Option<f64> {
         let distance = |cost: &&Cost| cost.distance(workload);
         let nearest =
@@ -156,19 +162,22 @@ impl Costs {
     }
 }
 
-/// What a measurement adds to the time spent; a cost that is no positive number adds nothing.
+/// The time that a measurement adds to the time spent; a cost that is not a positive number adds
+/// nothing.
 pub(crate) fn cost_of(measurement: &Measurement) -> f64 {
     if measurement.cost_s.is_finite() { measurement.cost_s.max(0.0) } else { 0.0 }
 }
 
-/// What repeating it would take: without the growth of the file, expected to take `layout_s`, but with the run itself.
+/// The time that repeating it would take: the run itself, without growing the file, which is
+/// expected to have taken `layout_s`.
 pub(crate) fn repeated_cost_s(measurement: &Measurement, layout_s: f64) -> f64 {
     let whole_s = cost_of(measurement);
     let run_s = measurement.warm_up_s + measurement.elapsed_s;
     (whole_s - layout_s).max(run_s).min(whole_s)
 }
 
-/// What the run itself took, with bringing the set into the file cache; of several clients, whose windows each warm up, with agreeing.
+/// The time that the run itself took, including bringing the set into the file cache. With several
+/// clients, each of whose windows warms up, it includes their agreeing on windows.
 pub(crate) fn run_cost_s(measurement: &Measurement) -> f64 {
     let clients = measurement.clients.as_ref();
     let (windows, agreeing_s) = clients.map_or((1, 0.0), |all| (all.windows, all.coordination_s));
@@ -219,7 +228,8 @@ mod tests {
         assert_eq!(costs.recent_mean_s(), Some(3.0), "of the first rounds, 6 and 0 s");
     }
 
-    /// A set of 347 MiB on a slow disk cost a second with requests of 32 KiB and thirteen with 4 KiB, after which no curve had it.
+    /// Guards against a set of 347 MiB on a slow disk that no curve had: it cost a second with
+    /// requests of 32 KiB, and thirteen with 4 KiB.
     #[test]
     fn small_requests_are_expected_to_take_longer_and_say_nothing_of_larger_ones() {
         let workload =

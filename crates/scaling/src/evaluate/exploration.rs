@@ -1,4 +1,5 @@
-//! An evaluation in progress: calls the probe, keeps the log and the budget, interleaves the references.
+//! An evaluation in progress: calls the probe, keeps the log and the budget, and interleaves the
+//! references.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::costs::{Costs, cost_of, repeated_cost_s, run_cost_s};
@@ -13,33 +14,33 @@ use ioscape_schema::{
     AllParameters, Evaluation, Measurement, Probe as Logged, Purpose, RefusedSet, Workload,
 };
 
-/// Rounds every cheap point gets when time is left.
+/// The number of rounds for every cheap point when there is time left.
 pub(crate) const ROUNDS_WANTED: usize = 3;
 
-/// Most rounds of one point, the first included.
+/// The most rounds of one point, including the first.
 pub(crate) const ROUNDS_MOST: usize = 4;
 
 /// How much a point matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Measured as long as the whole budget allows.
+    /// Measured as long as the whole budget has room.
     Essential,
-    /// Measured as long as the phase's share allows.
+    /// Measured as long as the phase's share has room.
     Ordinary,
 }
 
 /// Why a point was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The time budget, or the phase's share of it, has no room for it.
+    /// There is no room in the time budget, or in the phase's share of it.
     Time,
-    /// All points are used up that the user allows.
+    /// All points that the user allows are used up.
     Points,
-    /// Its set has no room on the target.
+    /// There is no room for its set on the target.
     Room,
 }
 
-/// All that is known so far; an [`Evaluation`] is assembled from it at any time.
+/// All that is known so far, from which an [`Evaluation`] can be assembled at any time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub evidence: Evidence,
@@ -57,16 +58,16 @@ pub(crate) struct Exploration<'a, P: Probe> {
     evaluation: Evaluation,
     spent_s: f64,
     costs: Costs,
-    /// Why the latest point that was not measured was not.
+    /// Why the latest point that was refused was not measured.
     refusal: Refusal,
     since_reference: usize,
     phase_began: usize,
     phase_began_points: usize,
-    /// Spent seconds at which the current phase ends.
+    /// The spent time at which the current phase ends, in seconds.
     phase_ends_s: f64,
-    /// Spent seconds at which the current part of the phase ends.
+    /// The spent time at which the current part of the phase ends, in seconds.
     part_ends_s: f64,
-    /// Largest set measured so far: the file has been laid out up to here.
+    /// The largest set measured so far, in bytes: the file has been laid out up to here.
     laid_out: u64,
 }
 
@@ -122,28 +123,28 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.leave_out(phase.name(), reason);
     }
 
-    /// Says why something was left out or shortened; what was said of it first stays.
+    /// Notes why something was left out or shortened; the first reason noted for it stays.
     pub(crate) fn leave_out(&mut self, what: &str, reason: impl Into<String>) {
         self.evaluation.shortened.entry(what.to_owned()).or_insert_with(|| reason.into());
     }
 
-    /// Why the latest point that was not measured was not.
+    /// Why the latest point that was refused was not measured.
     pub(crate) fn refusal(&self) -> Refusal {
         self.refusal
     }
 
-    /// Budget that is left, in seconds.
+    /// The budget that is left, in seconds.
     pub(crate) fn left_s(&self) -> f64 {
         self.options.budget_s - self.spent_s
     }
 
-    /// Gives what is left of the phase to `parts` equal parts, of which the next one begins.
+    /// Divides the rest of the phase into `parts` equal parts and begins the first.
     pub(crate) fn begin_part(&mut self, parts: usize) {
         let left_s = self.phase_ends_s - self.spent_s;
         self.part_ends_s = self.spent_s + left_s.max(0.0) / parts.max(1) as f64;
     }
 
-    /// Lets the current part of the phase go on until so many seconds of the budget are left.
+    /// Lets the current part of the phase run until `left_s` seconds of the budget are left.
     pub(crate) fn end_part_before(&mut self, left_s: f64) {
         self.part_ends_s = self.options.budget_s - left_s;
     }
@@ -163,13 +164,14 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.costs.recent_mean_s().unwrap_or(self.options.typical_cost_s)
     }
 
-    /// Wall seconds the next round of a point is expected to cost, with what bringing its set into the file cache may take where it does
-    /// not come in by itself.
+    /// The wall seconds that the next round of a point is expected to cost, including the time its
+    /// set may take to come into the file cache where it does not come in by itself.
     pub(crate) fn cost_s(&self, id: PointId) -> f64 {
         self.costs.of(id) + self.costs.refill_s(id)
     }
 
-    /// The same with growing the file as far as that was measured, where it is not known how fast the file grows.
+    /// Like [`cost_s`](Self::cost_s), but including the measured time of growing the file where its
+    /// rate is not known.
     pub(crate) fn whole_cost_s(&self, id: PointId) -> f64 {
         let rounds = self.state.evidence.points.rounds(id).map(cost_of);
         let longest_s = rounds.fold(0.0, f64::max);
@@ -179,32 +181,32 @@ impl<'a, P: Probe> Exploration<'a, P> {
         }
     }
 
-    /// What was allowed for sets to come into the file cache.
+    /// The costs so far.
     pub(crate) fn costs(&self) -> &Costs {
         &self.costs
     }
 
-    /// Whether a point was measured while its set was still coming into the file cache, in every round that counts.
+    /// Whether a point's set was still coming into the file cache in every round that counts.
     pub(crate) fn is_filling(&self, id: PointId) -> bool {
         self.state.evidence.points.kept(id).was_filling()
     }
 
-    /// Wall seconds expected for a workload like those measured, without growing the file.
+    /// The wall seconds expected for a workload like those measured, without growing the file.
     pub(crate) fn similar_cost_s(&self, workload: &Workload) -> f64 {
         self.costs.near(workload).unwrap_or_else(|| self.usual_cost_s())
     }
 
-    /// Smallest and largest set that may be measured, in bytes.
+    /// The smallest and the largest set that may be measured, in bytes.
     pub(crate) fn unique_bytes_range(&self) -> [f64; 2] {
         self.options.bounds.unique_bytes.map(|b| b as f64)
     }
 
-    /// Puts what section 7's search found so far into the result.
+    /// Puts what section 7's search has found so far into the result.
     pub(crate) fn found_all_parameters(&mut self, found: AllParameters) {
         self.evaluation.all_parameters = Some(found);
     }
 
-    /// Seconds until the file has grown to hold `unique_bytes`.
+    /// The seconds that growing the file to hold `unique_bytes` takes.
     pub(crate) fn layout_s(&self, unique_bytes: u64) -> f64 {
         let growth = unique_bytes.saturating_sub(self.laid_out) as f64;
         self.options.layout_bytes_per_s.map_or(0.0, |rate| growth / rate)
@@ -218,7 +220,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.left_s() > 0.0 && self.spent_s + expected_s <= end
     }
 
-    /// Whether all points are used up that the user allows by the end of this phase.
+    /// Whether all points that the user allows by the end of this phase are used up.
     fn has_all_points(&self) -> bool {
         let Some(most) = self.options.points_max else { return false };
         let regions = match self.phase {
@@ -230,7 +232,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
             >= self.allotment.points_until(self.phase, most, began, regions)
     }
 
-    /// Measures `workload` unless it was before; `None` when there is no time for it.
+    /// Measures `workload` unless it has been measured before; `None` when there is no time for it.
     pub(crate) fn point(
         &mut self,
         purpose: &Purpose,
@@ -240,7 +242,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.point_filled(purpose, workload, need, 0.0)
     }
 
-    /// The same with an own expectation of its cost, in seconds.
+    /// Like [`point`](Self::point), with the caller's own expectation of its cost, in seconds.
     pub(crate) fn point_at_cost(
         &mut self,
         purpose: &Purpose,
@@ -251,7 +253,8 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.first_round(purpose, workload, (need, expected_s), 0.0)
     }
 
-    /// The same where bringing the set into the file cache before may take up to `fill_s` seconds.
+    /// Like [`point`](Self::point), where bringing the set into the file cache first may take up to
+    /// `fill_s` seconds.
     pub(crate) fn point_filled(
         &mut self,
         purpose: &Purpose,
@@ -298,8 +301,9 @@ impl<'a, P: Probe> Exploration<'a, P> {
         Ok(Some(id))
     }
 
-    /// Measures a new point, for which the file may grow, and tells what another round would take, in seconds; `None` where the file cannot grow so
-    /// far, but smaller sets were measured before.
+    /// Measures a new point, for which the file may grow, and returns what another round would
+    /// take, in seconds; `None` where the file cannot grow so far although smaller sets were
+    /// measured.
     fn ask_first(
         &mut self,
         purpose: &Purpose,
@@ -320,7 +324,8 @@ impl<'a, P: Probe> Exploration<'a, P> {
             }
             asked => asked?,
         };
-        // How fast clients lay out is not known beforehand, and may well be most of what the first round took.
+        // The rate at which clients lay out is not known beforehand, and layout may be most of the
+        // first round.
         let is_untold = measurement.clients.is_some() && self.options.layout_bytes_per_s.is_none();
         let again_s = match grows && is_untold {
             true => run_cost_s(&measurement),
@@ -329,20 +334,21 @@ impl<'a, P: Probe> Exploration<'a, P> {
         Ok(Some((measurement, again_s)))
     }
 
-    /// Takes down that a set has no room, which took so many seconds to find out.
+    /// Records that there is no room for a set, and the seconds it took to find out.
     fn refuse(&mut self, unique_bytes: u64, spent_s: f64) {
         let after_probes = self.evaluation.probes.len() as u64;
         self.evaluation.refused_sets.push(RefusedSet { after_probes, unique_bytes, spent_s });
         self.spent_s += spent_s;
     }
 
-    /// Measures a point again; `false` when there is no time for it. A set that came into the file cache only when it got more time for that than
-    /// usual gets it again.
+    /// Measures a point again; `false` when there is no time for it. A set that came into the file
+    /// cache only when it had more time than usual gets that time again.
     pub(crate) fn again(&mut self, id: PointId, need: Need) -> Result<bool, P::Error> {
         self.again_filled(id, need, self.costs.refill_s(id))
     }
 
-    /// The same where bringing the set into the file cache before may take up to `fill_s` seconds.
+    /// Like [`again`](Self::again), where bringing the set into the file cache first may take up to
+    /// `fill_s` seconds.
     pub(crate) fn again_filled(
         &mut self,
         id: PointId,
@@ -367,7 +373,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         Ok(true)
     }
 
-    /// Measures something that is no point, with its own limits.
+    /// Measures something that is not a point, with its own limits.
     pub(crate) fn extra(
         &mut self,
         purpose: &Purpose,
@@ -386,7 +392,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         Ok(true)
     }
 
-    /// Takes a reference now, unless nothing else was measured since the last one.
+    /// Measures the reference now, unless nothing else was measured since the last time.
     pub(crate) fn reference(&mut self) -> Result<(), P::Error> {
         if self.left_s() <= 0.0 || self.since_reference == 0 {
             return Ok(());
@@ -432,7 +438,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.probe.progress(&self.evaluation, &progress);
     }
 
-    /// Rounds that the points of the result still lack.
+    /// The rounds that the points of the result still lack.
     fn rounds_due(&self) -> usize {
         let points = self.state.evidence.result_points();
         let lacks = |&id: &PointId| {
@@ -469,7 +475,7 @@ mod tests {
     use crate::evaluate::scripted::Scripted;
     use ioscape_schema::CurveKey;
 
-    /// As while the machine is off its usual speed, when every curve asks whether it still is.
+    /// While the machine is off its usual speed, every curve asks whether it still is.
     #[test]
     fn references_with_nothing_between_them_are_one() {
         let (options, mut probe) = (ten_minutes(), Scripted { cost_s: 1.0, fill_s: 0.0 });

@@ -12,14 +12,16 @@ use crate::model::next_points;
 use crate::phase::Phase;
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Purpose, Workload};
 
-/// A set of this size shows the cost of a flush on any disk that is slower than memory, in bytes.
+/// The largest set for a flush, in bytes: it shows the cost of a flush on any disk that is slower
+/// than memory.
 const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 
 /// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).
 ///
-/// The course depends on the options and the probe's answers alone, time on the sum of their `cost_s`; so an
-/// interrupted evaluation continues with [`RecordedProbe`](crate::evaluate::RecordedProbe). At most `budget_s` and one point are spent.
-/// `target` and `settings` of the result are the caller's to fill in.
+/// The course depends on the options and the probe's answers alone, and time is the sum of their
+/// `cost_s`. So an interrupted evaluation continues with
+/// [`RecordedProbe`](crate::evaluate::RecordedProbe). At most `budget_s` and one point are spent.
+/// The caller fills in `target` and `settings` of the result.
 ///
 /// # Errors
 /// The probe's error, with everything that was measured before it.
@@ -31,7 +33,8 @@ pub fn explore<P: Probe>(
     match phases(&mut exploration) {
         Ok(()) => Ok(exploration.into_evaluation()),
         Err(error) => {
-            // What is there is judged as at the end: between two curves, borders by quick rules stand in the state.
+            // The partial result is judged as at the end: between two curves, the state still holds
+            // the borders of the quick rules.
             set_sizes::settle_early(&mut exploration);
             Err(Interrupted { error, partial: Box::new(exploration.into_evaluation()) })
         }
@@ -42,7 +45,7 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     pilot::pilot(exploration)?;
     let focal = pilot::focal(exploration)?;
     set_sizes::set_sizes(exploration, &focal)?;
-    // What no curve shows comes before the curves, which can do with fewer points.
+    // What no curve shows comes first: the curves can do with fewer points.
     extras(exploration)?;
     storage_reads(exploration)?;
     pure_mixes(exploration)?;
@@ -55,13 +58,14 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     let ids = exploration.state.evidence.result_points();
     rounds::repair(exploration, &ids, Need::Essential)?;
     set_sizes::decide_again(exploration)?;
-    // A region that turned up only now has no curves yet.
+    // A region found only now has no curves yet.
     if region_curves::missing(exploration) > 0 {
         region_curves::region_curves(exploration)?;
     }
     exploration.begin(Phase::Rounds);
     rounds::finish(exploration)?;
-    // Others that have no curves were known before: why they have none was said where they were left out.
+    // Other regions without curves were known before; the reason was noted where they were left
+    // out.
     let late = set_sizes::settle_again(exploration);
     if late > 0 {
         exploration.shorten(Phase::Rounds, found_late(late));
@@ -69,15 +73,17 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     Ok(())
 }
 
-/// Points off the curves, once these have as many as they should, where the model that will predict from this evaluation is least sure (self-scaling paper, future
-/// work: "feeding back information from predicted performance into which focal points are chosen").
+/// Measures points off the curves, once the curves have their share of points, where the model that
+/// will predict from this evaluation is least sure (self-scaling paper, future work: "feeding back
+/// information from predicted performance into which focal points are chosen").
 fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.begin(Phase::Interactions);
     let (bounds, seed) = (exploration.options.bounds, exploration.options.seed);
     let count = exploration.allotment.points(Phase::Interactions);
     if count > 0 {
         region_curves::complete(exploration)?;
-        // How many regions there are comes before points off their curves, unless these have their share of a limited number.
+        // The number of regions matters more than points off their curves, unless the number of
+        // points is limited: then each has its share.
         if exploration.options.points_max.is_none() {
             set_sizes::decide_again(exploration)?;
         }
@@ -87,7 +93,8 @@ fn interactions<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P:
     exploration.off_curves(Phase::Interactions.name(), workloads, Need::Ordinary)
 }
 
-/// Probes that no curve needs but a finding: synchronous writes, and writes that go on until a flush.
+/// Probes that a finding needs but no curve: synchronous writes, and writes that go on until a
+/// flush.
 fn extras<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.begin(Phase::Findings);
     let Some(first) = exploration.state.levels.regions.first() else { return Ok(()) };
@@ -106,15 +113,16 @@ fn extras<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     flush(exploration, &writes)
 }
 
-/// The set that writes go to while a flush is waited for, in bytes: half of what the cache holds for writes, since a flush
-/// disturbs the more the more there is to write (Unix I/O paper, section 4.2), but no more than shows it.
+/// The set that is written while waiting for a flush, in bytes: half of what the cache holds for
+/// writes, but no more than shows the flush. The more there is to write, the more a flush disturbs
+/// (Unix I/O paper, section 4.2).
 fn flush_set<P: Probe>(exploration: &Exploration<'_, P>, focal: u64) -> u64 {
     let end = exploration.state.levels.regions.first().map_or(0.0, |r| r.range[1]);
     let of_writes = |b: &&SetBorder| b.border.operation == BorderOperation::Write;
     let first =
         exploration.state.levels.borders.iter().find(of_writes).map(|b| b.border.unique_bytes);
     let half = (end.min(first.unwrap_or(end)) / 2.0).min(FLUSH_SET_MOST);
-    // Whole blocks, whatever the alignment.
+    // Whole MiB, whatever the alignment.
     focal.max((half as u64) >> 20 << 20)
 }
 
@@ -125,7 +133,7 @@ fn flush<P: Probe>(
     let Some(limits) = exploration.allotment.flush else {
         if let Some(interval_s) = exploration.options.flush_interval_s {
             let reason = format!(
-                "flushing was not observed: it shows after {interval_s:.0} s, too long for this time budget"
+                "flushing was not observed, because it shows only after {interval_s:.0} s; give a longer --budget"
             );
             exploration.shorten(Phase::Findings, reason);
         }

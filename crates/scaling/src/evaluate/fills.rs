@@ -1,7 +1,9 @@
-//! Sets that were still coming into the file cache while they were measured: the few that decide are measured again, with time to come in.
+//! Sets that were still coming into the file cache while they were measured: the few that decide
+//! are measured again, with time to come in.
 //!
-//! Where every run begins with an empty cache and storage is slow, an ordinary measurement is over before the cache is full, and what lies
-//! beyond the last set that was steady is not seen. To fill the cache takes as long for all sets that outgrow it, so that only few are worth it.
+//! Where every run begins with an empty cache and storage is slow, an ordinary measurement ends
+//! before the cache is full, and shows nothing beyond the last steady set. Filling the cache takes
+//! equally long for all sets that outgrow it, so only few are worth it.
 
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
@@ -9,19 +11,21 @@ use crate::judge::points::PointId;
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{BorderOperation, CurveKey, Workload};
 
-/// Share of the budget that bringing one set into the cache may take: one of reads and one of writes, the largest, decide most.
+/// Share of the budget for bringing one set into the cache: the largest set of reads and that of
+/// writes decide most.
 pub(super) const ONE: f64 = ALL / 2.0;
-/// Share of the budget that all of them together may take.
+/// Share of the budget for bringing in all of them together.
 pub(super) const ALL: f64 = 0.4;
-/// Sets of each kind of requests that are measured so before the model of levels is asked which others would tell.
+/// Sets of each kind of requests that are measured this way before the model of levels is asked
+/// which further sets would be decisive.
 const SETS: usize = 2;
-/// What shortens an evaluation whose sets do not come in.
+/// What an evaluation names as left out when its sets do not come in.
 const NAME: &str = "sets that come into the file cache slowly";
 
 /// The kinds of requests whose sets decide how many levels there are.
 const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation::Write];
 
-/// Measures the sets again that decide, while that helps and there is time.
+/// Measures the decisive sets again, while that helps and there is time.
 pub(crate) fn settle<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     let mut due = OPERATIONS.to_vec();
     due.retain(|&operation| largest(exploration, operation).is_some());
@@ -32,7 +36,8 @@ pub(crate) fn settle<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
             if fill_s > left_s(exploration) {
                 continue;
             }
-            // What was allowed as long in vain, perhaps to a set of the other requests, is not tried again.
+            // A time that was not enough before, perhaps for a set of the other kind, is not tried
+            // again.
             if exploration.costs().in_vain_s() < fill_s
                 && !exploration.again_filled(id, Need::Essential, fill_s)?
             {
@@ -53,7 +58,8 @@ pub(crate) fn settle<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
     Ok(())
 }
 
-/// Measures the largest set of a curve with time to come in, where sets like it do not come in by themselves.
+/// Measures the largest set of a curve, with time to come in, where such sets do not come in by
+/// themselves.
 pub(super) fn end<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     key: CurveKey,
@@ -72,24 +78,25 @@ pub(super) fn end<P: Probe>(
     Ok(())
 }
 
-/// What is left of the time for bringing sets into the cache, in seconds.
+/// The time left for bringing sets into the cache, in seconds.
 pub(super) fn left_s<P: Probe>(exploration: &Exploration<'_, P>) -> f64 {
     ALL * exploration.options.budget_s - exploration.costs().filled_s()
 }
 
-/// Whether the sets that come in slowly take longer to do so than to be measured: what they tell is then worth a part of the budget of its own.
+/// Whether the sets that come in slowly take longer to come in than to be measured: what they show
+/// is then worth its own part of the budget.
 pub(super) fn take_long<P: Probe>(exploration: &Exploration<'_, P>) -> bool {
     exploration.costs().longest_fill_s() > exploration.allotment.limits.cap_s
 }
 
-/// How long one set may take to come in: where another took its time, as long as that.
+/// How long one set may take to come in, in seconds: as long as another set took, if one did.
 fn most_s<P: Probe>(exploration: &Exploration<'_, P>) -> f64 {
     let known_s = exploration.costs().longest_fill_s();
     if known_s > 0.0 { known_s } else { ONE * exploration.options.budget_s }
 }
 
-/// How long a set that was not measured yet may take to come in where sets like it do not come in by themselves: as long as others took; 0
-/// where none did, or less is left of the time for that.
+/// How long a new set may take to come in where sets like it do not come in by themselves, in
+/// seconds: as long as other sets took; 0 where none came in, or where less time than that is left.
 pub(super) fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, unique_bytes: f64) -> f64 {
     let from = exploration.state.evidence.fills_from();
     let needed_s = exploration.costs().longest_fill_s();
@@ -97,7 +104,8 @@ pub(super) fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, unique_bytes:
     if is_late && needed_s <= left_s(exploration) { needed_s } else { 0.0 }
 }
 
-/// The largest set of such requests, where it was filling: then nothing is known of what lies beyond the last that was not.
+/// The largest set of such requests, if it was filling: then nothing is known beyond the last set
+/// that was not.
 fn largest<P: Probe>(
     exploration: &Exploration<'_, P>,
     operation: BorderOperation,
@@ -107,7 +115,8 @@ fn largest<P: Probe>(
     exploration.is_filling(last.1).then_some(last)
 }
 
-/// The next set to be measured with a full cache: the largest, then the one furthest from any that was.
+/// The next set to measure with a full cache: the largest, then the one furthest from any measured
+/// so.
 fn next<P: Probe>(
     exploration: &Exploration<'_, P>,
     operation: BorderOperation,
@@ -131,7 +140,8 @@ mod tests {
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::scripted::Scripted;
 
-    /// A set that came in within a tenth of a second, of which one round was noted as filling: telling the number of levels took 40 % of 55 s.
+    /// A set came in within a tenth of a second, and one of its rounds was noted as filling. Guards
+    /// against then spending 40 % of 55 s on telling the number of levels.
     #[test]
     fn sets_that_come_in_sooner_than_they_are_measured_do_not_take_long() {
         let options = EvaluationOptions { budget_s: 55.0, ..ten_minutes() };

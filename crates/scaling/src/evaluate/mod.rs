@@ -1,7 +1,7 @@
 //! What to measure next: plans an evaluation, calls the probe, and keeps to the budget.
 //!
-//! Uses the judge to find where a further point is most informative, and the model for points off the curves; neither uses this
-//! room. See [`explore()`].
+//! It uses the judge to find where a further point is most informative, and the model to choose
+//! points off the curves. Neither of these uses this module. See [`explore()`].
 
 mod all_parameters;
 mod allotment;

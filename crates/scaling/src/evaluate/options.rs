@@ -4,43 +4,45 @@ use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Engine, Parameter, Settings, Workload, WorkloadError};
 
-/// Points off the curves that an evaluation measures for the model's sake, unless it is asked for others.
+/// Points off the curves that an evaluation measures for the model by default.
 pub const INTERACTIONS: usize = 24;
 
-/// Deepest queue tried: beyond it only waiting grows on all but arrays of drives.
+/// The deepest queue tried: beyond it only waiting grows, except on arrays of drives.
 const QUEUE_DEPTH_MOST: u32 = 64;
 
-/// Fewest different workloads that make an evaluation.
+/// The fewest different workloads that make an evaluation.
 pub const POINTS_LEAST: usize = 60;
 
-/// Everything [`explore`](crate::evaluate::explore()) depends on besides the answers of its probe.
+/// Everything that [`explore`](crate::evaluate::explore()) depends on besides the answers of its
+/// probe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluationOptions {
-    /// Where the parameters may go.
+    /// The ranges of the parameters.
     pub bounds: Bounds,
-    /// Engine, access, workers, size distribution, alignment, depth and think time of every workload;
-    /// its five parameters are ignored.
+    /// Engine, access, workers, size distribution, alignment, queue depth and think time of every
+    /// workload; its five parameters are ignored.
     pub base: Workload,
-    /// Sum of `cost_s` of all probes that may be spent, in seconds.
+    /// The most that the `cost_s` of all probes may add up to, in seconds.
     pub budget_s: f64,
-    /// Seed of the order in which repeated rounds are made.
+    /// Seed of the order of repeated rounds.
     pub seed: u64,
     /// Whether to scale all parameters as well (self-scaling paper, section 7).
     pub all_parameters: bool,
-    /// Most points off the curves, where the model that will predict is least sure; a dozen halve its own error on made-up
-    /// systems (`docs/prediction.md`).
+    /// Most points off the curves, measured where the model that will predict is least sure. A
+    /// dozen halve its own error on made-up systems (`docs/prediction.md`).
     pub interactions: usize,
-    /// Most different workloads, those off the curves included; what time is left goes into repeating them. Absent: as many as
-    /// the budget allows.
+    /// Most different workloads, including those off the curves; the remaining time goes into
+    /// repeating them. Absent: as many as the budget allows.
     pub points_max: Option<usize>,
-    /// Expected cost of one point before any is known, in seconds.
+    /// Expected cost of one point before any has been measured, in seconds.
     pub typical_cost_s: f64,
-    /// How long writes must go on until a flush by the system shows, in seconds; absent when unknown.
+    /// How long writes must go on before the system flushes, in seconds; absent when unknown.
     pub flush_interval_s: Option<f64>,
     /// How fast the set is laid out the first time it grows, in bytes per second; absent when unknown.
     pub layout_bytes_per_s: Option<f64>,
-    /// Whether borders and regions are those of the most probable number of levels, and what is in doubt is measured; that takes
-    /// tenths of a second in all. Without it they follow from rules, and their number has no probability.
+    /// Whether borders and regions are those of the most probable number of levels, and points that
+    /// leave it in doubt are measured. This computation takes tenths of a second in all. Without it
+    /// borders and regions follow from rules, and their number has no probability.
     pub level_counts: bool,
 }
 
@@ -54,12 +56,12 @@ pub enum OptionsError {
     Range {
         /// Which parameter.
         name: &'static str,
-        /// Given lower bound.
+        /// The given lower bound.
         low: u64,
-        /// Given upper bound.
+        /// The given upper bound.
         high: u64,
     },
-    /// The budget is no positive time.
+    /// The budget is not a positive time.
     #[error("the budget is {0} s, but must be a finite time above 0")]
     Budget(f64),
     /// The fixed part of the workload cannot be run.
@@ -68,7 +70,8 @@ pub enum OptionsError {
 }
 
 impl EvaluationOptions {
-    /// What `settings`, as a result file keeps them, ask for; choices are drawn from `seed`.
+    /// The options for `settings` as a result file keeps them; random choices are drawn from
+    /// `seed`.
     pub fn of_settings(settings: &Settings, seed: u64) -> Self {
         Self {
             bounds: Bounds {
@@ -89,7 +92,8 @@ impl EvaluationOptions {
         }
     }
 
-    /// Checks that the options are usable; [`explore`](crate::evaluate::explore()) itself only clamps what is out of range.
+    /// Checks that the options are usable; [`explore`](crate::evaluate::explore()) itself only
+    /// clamps values that are out of range.
     ///
     /// # Errors
     /// The first option that is out of range.
@@ -152,14 +156,15 @@ impl EvaluationOptions {
         }
     }
 
-    /// The parameters that are varied in every region: with asynchronous requests the depth of the queue as well.
+    /// The parameters that are varied in every region; with asynchronous requests they include the
+    /// queue depth.
     pub(crate) fn region_parameters(&self) -> Vec<Parameter> {
         let depth = (self.base.engine == Engine::IoUring).then_some(Parameter::QueueDepth);
         let five = Parameter::ALL.into_iter().filter(|p| *p != Parameter::UniqueBytes);
         five.chain(depth).collect()
     }
 
-    /// Deepest queue tried.
+    /// The deepest queue tried.
     pub(crate) fn queue_depth_most(&self) -> u32 {
         QUEUE_DEPTH_MOST.max(self.base.queue_depth)
     }

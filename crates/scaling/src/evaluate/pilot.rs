@@ -1,4 +1,5 @@
-//! The pilot: a coarse sweep of set sizes, then of request sizes and processes, that set the focal vector.
+//! The pilot: a coarse sweep of set sizes, then of request sizes and processes, which sets the
+//! focal vector.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need, Refusal};
@@ -17,31 +18,32 @@ use ioscape_schema::{BorderOperation, CurveKey, Parameter, Workload};
 
 /// Share of the budget at which the pilot stops growing the set.
 const PILOT_MOST: f64 = 0.4;
-/// Most provisional regions in which the focal sweeps are made.
+/// The most provisional regions in which focal sweeps are made.
 const LEVELS_MOST: usize = 3;
 /// The focal request size stays within this share of the smallest region's focal set.
 const SIZE_SHARE: f64 = 1.0 / 16.0;
-/// Standard deviation of a throughput, in its logarithm, before it is known how far repetitions differ, or references, and the factor by which the
-/// few of these may say too little.
+/// Standard deviation assumed for ln(throughput) before repetitions or references show how far they
+/// differ; and the factor by which a few of these may understate it.
 const NOISE: f64 = 0.1;
 const FEW: f64 = 1.5;
-/// Parts of the way to a set that would take too long, in log bytes, at which a smaller one is tried instead.
+/// Fractions of the way, in log bytes, to a set that would take too long, at which smaller sets are
+/// tried instead.
 const NEARER: [f64; 3] = [0.75, 0.5, 0.25];
 /// Least factor between two sets of the pilot.
 const FURTHER: f64 = 1.3;
 
-/// What the latest set and the one before it took.
+/// The latest set, and the costs of it and the one before.
 #[derive(Clone, Copy, Default)]
 struct Reached {
-    /// The set, in bytes.
+    /// The latest set, in bytes.
     unique_bytes: f64,
-    /// Seconds for a round of each, the earlier one first.
+    /// Seconds for a round of each set, the earlier one first.
     costs_s: (f64, f64),
 }
 
 impl Reached {
-    /// Seconds expected for a set that lies so far on the way to the next one of the grid: costs that grow with the set are expected
-    /// to go on growing.
+    /// The seconds to expect for a set at the fraction `part` of the way to the next one of the
+    /// grid: costs that grow with the set are expected to go on growing.
     fn expected_s(&self, part: f64) -> f64 {
         let (before, last) = self.costs_s;
         last * (last / before.max(1e-3)).clamp(1.0, 4.0).powf(part)
@@ -58,11 +60,12 @@ pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<()
         if next(exploration, &mut reached, value, index >= 2)? {
             continue;
         }
-        // A set that outgrows the file cache tells more than all that follows, and a smaller one may do so too.
+        // A set that outgrows the file cache shows more than anything that follows, and even a
+        // smaller one may outgrow it.
         let way = (value / reached.unique_bytes.max(1.0)).ln();
         let smaller = NEARER.map(|part| axis.round(reached.unique_bytes * (way * part).exp()));
         for nearer in smaller.into_iter().filter(|_| index >= 2) {
-            // Finding out how much room there is would take it from others again.
+            // Finding out how much room there is would fill it up for other users again.
             if exploration.refusal() == Refusal::Room {
                 break;
             }
@@ -78,7 +81,8 @@ pub(crate) fn pilot<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<()
     rounds::repair_for_good(exploration, &ids, Need::Ordinary).map(|_| ())
 }
 
-/// Measures the next set of the grid; `false` when that would take too long, if the costs of two sets are known.
+/// Measures the next set of the grid; `false` when that would take too long, provided that the
+/// costs of two sets are known.
 fn next<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     reached: &mut Reached,
@@ -92,7 +96,7 @@ fn next<P: Probe>(
     measure(exploration, reached, value, expected_s)
 }
 
-/// Measures a set on the way to `grid`, the next of the grid; `false` when that would take too long.
+/// Measures a set on the way to `grid`, the grid's next set; `false` when that would take too long.
 fn next_to<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     reached: &mut Reached,
@@ -101,7 +105,7 @@ fn next_to<P: Probe>(
 ) -> Result<bool, P::Error> {
     let part = (value / reached.unique_bytes).ln() / (grid / reached.unique_bytes).ln();
     let expected_s = reached.expected_s(part);
-    // Laying out is paid once and counted apart.
+    // Laying out is paid once and counted separately.
     let whole_s = exploration.layout_s(value as u64) + expected_s;
     if exploration.spent_s() + whole_s > PILOT_MOST * exploration.options.budget_s {
         return Ok(false);
@@ -109,7 +113,8 @@ fn next_to<P: Probe>(
     measure(exploration, reached, value, expected_s)
 }
 
-/// Measures a set whose run is expected to take so long; `false` when there is no time for it.
+/// Measures a set whose run is expected to take `expected_s` seconds; `false` when there is no time
+/// for it.
 fn measure<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     reached: &mut Reached,
@@ -127,7 +132,7 @@ fn measure<P: Probe>(
     Ok(true)
 }
 
-/// Gives up the sets that would take too long or have no room, and says so.
+/// Gives up the sets that would take too long or have no room, and notes it.
 fn limit_set<P: Probe>(exploration: &mut Exploration<'_, P>, left_out: f64) {
     let largest =
         exploration.state.evidence.throughputs(CurveKey::Pilot).last().map(|p| p.0 as u64);
@@ -166,9 +171,10 @@ fn levels<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<u64> {
     levels
 }
 
-/// Finds the one focal request size and number of processes for all regions; only `unique_bytes` will differ.
+/// Finds the one focal request size and number of processes for all regions; only `unique_bytes`
+/// will differ.
 ///
-/// The workload returned has the focal mix; its `unique_bytes` is the smallest region's.
+/// The returned workload has the focal mix; its `unique_bytes` is that of the smallest region.
 pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Workload, P::Error> {
     exploration.begin(Phase::Focal);
     let mut levels = levels(exploration);
@@ -182,7 +188,7 @@ pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Wo
     let size = geometric_mean(&sizes).unwrap_or(nominal.size_mean as f64);
     let axis = Axis::new(&exploration.options, Parameter::SizeMean, levels[0]);
     let most = (levels[0] as f64 * SIZE_SHARE / 4096.0).floor().max(1.0) * 4096.0;
-    // At the usual size, the pilot's points serve as the curve's.
+    // At the usual request size, the pilot's points serve as those of the curve.
     let size = focal_size(size, nominal.size_mean as f64);
     let size = axis.round(axis.round(size).min(most).max(axis.round(4096.0)));
     let template = nominal.with(Parameter::SizeMean, size);
@@ -235,7 +241,8 @@ mod tests {
     use crate::testing::measurement;
     use ioscape_schema::{Clients, Measurement};
 
-    /// Clients that lay their sets out at so many bytes per second, and then measure for a second in three.
+    /// Clients that lay their sets out at this many bytes per second, and then measure for one
+    /// second in three.
     struct Growing {
         rate: f64,
         laid_out: u64,
@@ -254,7 +261,7 @@ mod tests {
         }
     }
 
-    /// It knows the largest set that has room, and fails with a larger one.
+    /// A probe that knows the largest set with room, and fails with a larger one.
     struct Known(u64);
 
     impl Probe for Known {
@@ -276,7 +283,8 @@ mod tests {
         EvaluationOptions { bounds, budget_s: 1800.0, ..ten_minutes() }
     }
 
-    /// Sets of clients, laid out in minutes and then measured in seconds, were left out of the curves that followed.
+    /// Guards against leaving out clients' sets from the later curves because they took minutes to
+    /// lay out and only seconds to measure.
     #[test]
     fn a_set_that_clients_laid_out_costs_what_its_run_does() {
         let mut probe = Growing { rate: 1e8, laid_out: 0 };
@@ -297,7 +305,7 @@ mod tests {
         assert!(spent_s < PILOT_MOST * 1800.0, "{spent_s}");
     }
 
-    /// Why the pilot ends at the sets that `probe` has room for, which are those of up to 5 GiB.
+    /// Returns why the pilot ended at the sets for which `probe` has room, those of up to 5 GiB.
     fn shortened_at_five_gib(probe: &mut impl Probe<Error: std::fmt::Debug>) -> String {
         let mut exploration = Exploration::new(&half_an_hour(), probe);
         pilot(&mut exploration).unwrap();
@@ -306,14 +314,15 @@ mod tests {
         exploration.so_far().shortened[Phase::Pilot.name()].clone()
     }
 
-    /// The quota of a home directory ended the evaluation, and all that was measured of the access was lost.
+    /// Guards against a quota on a home directory ending the evaluation, which lost everything
+    /// measured with that access.
     #[test]
     fn a_set_that_has_no_room_is_left_out() {
         let why = shortened_at_five_gib(&mut Quota::new(5 << 30));
         assert!(why.contains("have no room") && why.contains("--max-unique-bytes"), "{why}");
     }
 
-    /// What one access had found of a quota, the next one filled it up to find again.
+    /// Guards against filling a quota up again with the next access after an earlier one found it.
     #[test]
     fn a_set_that_is_known_to_have_no_room_is_not_asked_for() {
         let why = shortened_at_five_gib(&mut Known(5 << 30));

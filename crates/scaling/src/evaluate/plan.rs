@@ -1,4 +1,5 @@
-//! The plan: what an evaluation is going to do and how long it will take, before anything is measured.
+//! The plan: what an evaluation is going to do, and how long it will take, before anything is
+//! measured.
 
 use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::fills;
@@ -13,9 +14,10 @@ use ioscape_schema::{Engine, Settings, Workload};
 pub struct PlannedPhase {
     /// Which phase.
     pub phase: Phase,
-    /// Most points it measures; the search stops earlier where a curve is flat.
+    /// The most points it measures; the search stops earlier where a curve is flat.
     pub points: usize,
-    /// Expected time, references and layout included, in seconds; never beyond what the budget allows.
+    /// Expected time including references and layout, in seconds; never more than the budget
+    /// allows.
     pub estimated_s: f64,
 }
 
@@ -26,18 +28,21 @@ pub struct Plan {
     pub phases: Vec<PlannedPhase>,
     /// How long one ordinary point is measured.
     pub limits: TimeLimits,
-    /// What bringing sets into the file cache may take where every run begins with an empty one; absent where none is asked.
+    /// How long bringing sets into the file cache may take where every run begins with an empty
+    /// one; absent where no access is cached.
     pub filling: Option<Filling>,
 }
 
-/// How long the sets that decide may take to come into a file cache that is empty before every run, as a part of the budget.
+/// How long the sets that decide may take to come into a file cache that is empty before every run;
+/// a part of the budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Filling {
-    /// One set at most, in seconds.
+    /// The limit for one set, in seconds.
     pub one_s: f64,
-    /// All of them at most, in seconds.
+    /// The limit for all of them, in seconds.
     pub all_s: f64,
-    /// The largest set, at the rate at which sets are laid out, in seconds; absent where that is not known.
+    /// The time of the largest set, at the rate of layout, in seconds; absent where that rate is
+    /// not known.
     pub largest_s: Option<f64>,
 }
 
@@ -60,23 +65,23 @@ impl Filling {
             format!("; the largest takes about {} at the rate of laying out", Seconds(largest_s))
         });
         format!(
-            "  Where every run begins with an empty file cache, filling it takes a part of this: up to {one} for a set that decides, {all} in all{largest}.\n"
+            "  If every run starts with an empty file cache, filling it takes part of this time: up to {one} for each set that decides the number of levels, {all} in total{largest}.\n"
         )
     }
 }
 
 impl Plan {
-    /// Expected time of the whole, in seconds.
+    /// The expected time in all, in seconds.
     pub fn estimated_s(&self) -> f64 {
         self.phases.iter().map(|p| p.estimated_s).sum()
     }
 
-    /// Most points of the whole.
+    /// The most points in all.
     pub fn points(&self) -> usize {
         self.phases.iter().map(|p| p.points).sum()
     }
 
-    /// The plan of an evaluation with these settings in words, a line for each phase.
+    /// Describes the plan of an evaluation with these settings in words, a line for each phase.
     pub fn describe(&self, settings: &Settings) -> String {
         let [low, high] = settings.unique_bytes.map(|b| Bytes(b as f64));
         let mut text = format!("Sets from {low} to {high}");

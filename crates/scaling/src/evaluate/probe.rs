@@ -7,21 +7,21 @@ use ioscape_schema::{Evaluation, Measurement, Purpose, Workload};
 pub struct TimeLimits {
     /// Measure at least this long, in seconds.
     pub min_s: f64,
-    /// Stop here even when the confidence interval is still wide, in seconds.
+    /// Measure for at least this long, in seconds.
     pub cap_s: f64,
 }
 
-/// What the probe is to measure.
+/// What a probe is asked to measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeRequest {
-    /// What it is for; goes into the log.
+    /// The purpose, which goes into the log.
     pub purpose: Purpose,
-    /// What to run.
+    /// The workload to run.
     pub workload: Workload,
-    /// How long to measure.
+    /// How long to measure it.
     pub limits: TimeLimits,
-    /// Bringing what fits of the set into the file cache may take so long before, in seconds, even where that is longer than usual; 0: no
-    /// longer than usual.
+    /// How long bringing the cacheable part of the set into the file cache beforehand may take, in
+    /// seconds, even where that is longer than usual; 0: no longer than usual.
     pub fill_s: f64,
 }
 
@@ -36,7 +36,8 @@ pub struct Progress {
     pub probes_left: u32,
     /// Seconds spent in probes.
     pub spent_s: f64,
-    /// Seconds still expected: probes left at the mean cost of the recent ones, at most what is left of the budget.
+    /// Seconds still expected: probes left at the mean cost of recent ones, at most the budget that
+    /// is left.
     pub left_s: f64,
 }
 
@@ -45,27 +46,30 @@ pub trait Probe {
     /// Why a measurement failed or was interrupted.
     type Error;
 
-    /// Runs one workload; the answer's `workload` is the one asked and its `cost_s` the whole time it took.
+    /// Runs one workload; the answer's `workload` is the one asked for, and its `cost_s` the whole
+    /// time it took.
     ///
     /// # Errors
-    /// Ends the evaluation, unless [`lacks_room`](Self::lacks_room) says that it need not; what was measured before is kept in [`Interrupted`].
+    /// An error ends the evaluation, unless [`lacks_room`](Self::lacks_room) says that it need not.
+    /// What was measured before is kept in [`Interrupted`].
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Self::Error>;
 
-    /// Whether it was only the set of `workload` that failed with `error`, since there is no room for it: the evaluation then goes on with smaller
-    /// ones.
+    /// Whether `error` means only that there is no room for the set of `workload`; the evaluation
+    /// then goes on with smaller sets.
     fn lacks_room(&self, workload: &Workload, error: &Self::Error) -> bool {
         let _ = (workload, error);
         false
     }
 
-    /// Where it is known that there is no room for the set of `workload`, the seconds of the budget that finding it out took: 0 unless this very
-    /// evaluation did so in an earlier run. The evaluation then goes on with smaller sets and does not ask for this one.
+    /// If there is known to be no room for the set of `workload`, returns the seconds of the budget
+    /// that finding out took: 0 unless an earlier run of this very evaluation did. The evaluation
+    /// then goes on with smaller sets and does not ask for this one.
     fn refused_s(&mut self, workload: &Workload) -> Option<f64> {
         let _ = workload;
         None
     }
 
-    /// Is called after every probe with the evaluation so far, so that it can be shown and saved.
+    /// Called after every probe with the evaluation so far, so that it can be shown and saved.
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
         let _ = (evaluation, progress);
     }

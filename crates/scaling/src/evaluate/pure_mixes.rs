@@ -1,14 +1,16 @@
-//! Pure reads and pure writes by another number of processes than the focal one, which no curve has.
+//! Pure reads and pure writes by a number of processes other than the focal one, which no curve
+//! measures.
 //!
-//! The curve over processes is taken at the focal mix, and that over the mix at the focal number of processes. So whose speed-up by processes is whose
-//! can only be guessed from both, and writers of one file often wait for one another where readers do not.
+//! The curve over processes has the focal mix, and the curve over the mix has the focal number of
+//! processes. So the speed-up by processes of reads and that of writes can only be guessed from
+//! both. Yet writers of one file often wait for one another where readers do not.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use ioscape_schema::{Parameter, Workload};
 
-/// What they are called where they are left out.
+/// Their name where they are left out.
 const NAME: &str = "pure reads and pure writes by other processes";
 
 /// Measures them in the first region, where caches and locks decide.
@@ -27,7 +29,8 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     [1.0, 0.0].map(of).into()
 }
 
-/// One process where the focal point has several; several where it has one.
+/// Another number of processes: one where the focal point has several, and several where it has
+/// one.
 fn other(axis: &Axis, focal: f64) -> Option<f64> {
     let several = axis.between(axis.low, axis.high).unwrap_or(axis.high);
     [axis.low, several].into_iter().find(|processes| *processes != focal)

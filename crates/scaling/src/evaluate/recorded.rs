@@ -24,25 +24,26 @@ impl<P> RecordedProbe<P> {
         Self { log: log.into(), refused: VecDeque::new(), answered: 0, inner }
     }
 
-    /// The same where these sets had no room between the answers of the log: they have none now, whatever was freed since, so that the course stays
-    /// that of the log.
+    /// The same, where the sets in `refused` had no room at their places in the log: they have none
+    /// now either, whatever was freed since, so that the course stays that of the log.
     #[must_use]
     pub fn with_refused(self, refused: Vec<RefusedSet>) -> Self {
         Self { refused: refused.into(), ..self }
     }
 
-    /// Answers of the log that were not asked for yet.
+    /// Answers of the log that have not been asked for yet.
     pub fn left(&self) -> usize {
         self.log.len()
     }
 
-    /// The probe below.
+    /// The inner probe.
     pub fn into_inner(self) -> P {
         self.inner
     }
 }
 
-/// Whether two workloads are the same, up to what a fraction may lose when it is written as text and read again.
+/// Whether two workloads are the same, up to the precision that a fraction may lose when it is
+/// written as text and read again.
 fn same(a: &Workload, b: &Workload) -> bool {
     let close = |x: f64, y: f64| (x - y).abs() < 1e-9;
     close(a.read_frac, b.read_frac)
@@ -101,7 +102,8 @@ mod tests {
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::scripted::Quota;
 
-    /// The quota was filled up again, and all that was measured after that was measured anew.
+    /// Guards against filling the quota up again, and measuring again everything that was measured
+    /// after it.
     #[test]
     fn what_was_measured_after_a_set_without_room_is_not_measured_again() {
         let bounds = Bounds { unique_bytes: [1 << 20, 16 << 30], ..ten_minutes().bounds };

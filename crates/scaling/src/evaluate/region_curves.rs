@@ -10,7 +10,7 @@ use crate::judge::points::PointId;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
 
-/// What points take with the references between them, over what they take themselves.
+/// The cost of points with the references between them, relative to that of the points alone.
 const WITH_REFERENCES: f64 = 1.1;
 
 /// Measures all curves of all regions; every region gets an equal share of the time.
@@ -24,22 +24,23 @@ pub(crate) fn region_curves<P: Probe>(
         let sweeps = sweeps(exploration, index);
         if is_filling(exploration, &sweeps)? {
             let what = format!("the other parameters in region {}", index + 1);
-            let reason = "its set was still coming into the file cache while it was measured, so that comparisons would tell of that alone; give a longer budget";
+            let reason = "the file cache was still filling while its set was measured, so comparisons would show only that; give a longer --budget";
             exploration.leave_out(&what, reason);
             continue;
         }
-        // Ends and focal point of all four curves before any of them is refined.
+        // The ends and focal points of all four curves come before any refinement.
         for sweep in &sweeps {
             exploration.sweep_grid(sweep, &grid(sweep))?;
         }
         for sweep in &sweeps {
             exploration.sweep_refine(sweep)?;
         }
-        // The search over all parameters was asked for, and needs the time; the curves are completed behind it.
+        // The search over all parameters was asked for and needs the time; the curves are completed
+        // after it.
         if exploration.options.all_parameters {
             continue;
         }
-        // What is in doubt comes before more of it.
+        // Repeating doubtful points comes before new ones.
         let ids = exploration.state.evidence.result_points();
         rounds::repair(exploration, &ids, Need::Ordinary)?;
         ends_again(exploration, &sweeps)?;
@@ -50,7 +51,8 @@ pub(crate) fn region_curves<P: Probe>(
     Ok(())
 }
 
-/// Measures the focal point of a region, which is on all its curves, and tells whether its set was still coming into the file cache.
+/// Measures the focal point of a region, which is on all its curves, and returns whether its set
+/// was still coming into the file cache.
 fn is_filling<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     sweeps: &[Sweep],
@@ -65,8 +67,8 @@ fn is_filling<P: Probe>(
     Ok(true)
 }
 
-/// What findings compare, where it was measured only once, so that it may have been disturbed: the ends of the curves, and the best of several processes
-/// and of a deeper queue.
+/// The points that findings compare and that were measured only once, so that they may have been
+/// disturbed: the ends of the curves, and the best of several processes and of a deeper queue.
 fn measured_once(evidence: &Evidence, sweeps: &[Sweep]) -> Vec<PointId> {
     let mut ids: Vec<PointId> = Vec::new();
     for sweep in sweeps {
@@ -85,20 +87,23 @@ fn measured_once(evidence: &Evidence, sweeps: &[Sweep]) -> Vec<PointId> {
     ids
 }
 
-/// Measures that a second time.
+/// Measures a second time the points that findings compare.
 fn ends_again<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     sweeps: &[Sweep],
 ) -> Result<(), P::Error> {
     for id in measured_once(&exploration.state.evidence, sweeps) {
-        // Where one does not fit into the time, others still may.
+        // Where one does not fit into the time, others may.
         exploration.again(id, Need::Ordinary)?;
     }
     Ok(())
 }
 
-/// Measures what findings compare once more, in all regions, and then fills the curves that are short of points: with what time the current phase has, or,
-/// where that ends too soon for points off the curves to come behind all of it, with as much as it takes of what is left of the budget.
+/// Measures the points that findings compare once more, in all regions, and then fills the curves
+/// that are short of points.
+///
+/// It takes the time of the current phase. Where that ends too soon for the points off the curves
+/// to come after all of this, it takes as much as it needs of the budget that is left.
 pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     let mut steady: Vec<Sweep> = Vec::new();
     for index in 0..exploration.state.levels.regions.len() {
@@ -126,7 +131,8 @@ pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result
     Ok(())
 }
 
-/// How long measuring once more what findings compare is expected to take, and filling the curves, in seconds.
+/// The seconds expected for measuring once more the points that findings compare, and for filling
+/// the curves.
 fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, sweeps: &[Sweep]) -> [f64; 2] {
     let once = measured_once(&exploration.state.evidence, sweeps);
     let again_s: f64 = once.into_iter().map(|id| exploration.cost_s(id)).sum();
@@ -138,7 +144,7 @@ fn needed_s<P: Probe>(exploration: &Exploration<'_, P>, sweeps: &[Sweep]) -> [f6
     [again_s, fill_s].map(|points_s| WITH_REFERENCES * points_s)
 }
 
-/// Regions whose curves were not begun.
+/// Number of regions whose curves were not begun.
 pub(crate) fn missing<P: Probe>(exploration: &Exploration<'_, P>) -> usize {
     let state = &exploration.state;
     state.evidence.without_curves(state.levels.regions.len())
@@ -155,7 +161,7 @@ fn sweeps<P: Probe>(exploration: &Exploration<'_, P>, index: usize) -> Vec<Sweep
         grid_need: Need::Essential,
     };
     let mut order = exploration.options.region_parameters();
-    // Writes come last: they leave the file cache in another state.
+    // Writes come last: they change the state of the file cache.
     order.sort_by_key(|parameter| *parameter == Parameter::ReadFrac);
     order.into_iter().map(sweep).collect()
 }
@@ -165,7 +171,7 @@ fn grid(sweep: &Sweep) -> Vec<f64> {
     let axis = &sweep.axis;
     let mut grid = vec![sweep.template.get(axis.parameter), axis.low, axis.high];
     if axis.parameter == Parameter::QueueDepth {
-        // Throughput rises with the depth until it saturates: the bend is anywhere between.
+        // Throughput rises with the depth until it saturates: the bend may be anywhere between.
         grid.extend(axis.steps(4.0));
     }
     if sweep.template.process_num == 1 && axis.parameter == Parameter::ProcessNum {
@@ -187,7 +193,7 @@ mod tests {
     use ioscape_schema::{Measurement, Purpose};
     use std::convert::Infallible;
 
-    /// A machine of one speed on which measuring a point costs what it is told, in seconds.
+    /// A machine of one speed, on which a point costs as many seconds as the function returns.
     struct Priced(fn(&ProbeRequest) -> f64);
 
     impl Probe for Priced {
@@ -198,7 +204,7 @@ mod tests {
         }
     }
 
-    /// What is known before the curves of the only region are begun.
+    /// An evaluation before the curves of its only region are begun.
     fn with_region<P: Probe>(budget_s: f64, probe: &mut P) -> Exploration<'_, P> {
         let options = EvaluationOptions { budget_s, ..ten_minutes() };
         let mut exploration = Exploration::new(&options, probe);
@@ -208,7 +214,7 @@ mod tests {
         exploration
     }
 
-    /// The same when they have their first points.
+    /// The same once the curves have their first points.
     fn begun<P: Probe<Error = Infallible>>(budget_s: f64, probe: &mut P) -> Exploration<'_, P> {
         let mut exploration = with_region(budget_s, probe);
         exploration.begin(Phase::Curves);
@@ -218,7 +224,7 @@ mod tests {
         exploration
     }
 
-    /// Measures a point again until no more than so much of the time is left, in seconds.
+    /// Measures a point again until at most `left_s` seconds are left.
     fn spend<P: Probe<Error = Infallible>>(
         exploration: &mut Exploration<'_, P>,
         id: PointId,
@@ -230,13 +236,14 @@ mod tests {
         }
     }
 
-    /// How many points each curve of the region has.
+    /// The number of points on each curve of the region.
     fn lengths<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<usize> {
         let all = sweeps(exploration, 0);
         all.iter().map(|sweep| exploration.state.evidence.ids(sweep.key).len()).collect()
     }
 
-    /// Where the time for the curves had been up, findings rested on single rounds, while points that none of them uses were measured.
+    /// Guards against findings that rest on single rounds because the time went into points that no
+    /// finding uses.
     #[test]
     fn what_findings_compare_has_a_second_round_before_curves_are_filled() {
         let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
@@ -247,13 +254,14 @@ mod tests {
         let asked = exploration.so_far().probes[before..].iter();
         let points = asked.filter(|probe| matches!(probe.purpose.first(), Purpose::Curve(_)));
         let rounds: Vec<usize> = points.map(|probe| probe.purpose.round()).collect();
-        // Two ends of each curve, and the best of several processes, of which the focal point is one end.
+        // Two ends of each curve, and the best of several processes; the focal point is one of
+        // these ends.
         let (again, filled) = rounds.split_at(9);
         assert!(again.iter().all(|round| *round == 2), "{rounds:?}");
         assert!(filled.len() > 4 && filled.iter().all(|round| *round == 1), "{rounds:?}");
     }
 
-    /// The share of the phase, 13 of 16 s, ended before the last curve had its points.
+    /// Guards against the phase's share, 13 of 16 s, ending before the last curve had its points.
     #[test]
     fn second_rounds_leave_no_curve_short_of_points_where_there_is_time_for_both() {
         let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
@@ -301,7 +309,7 @@ mod tests {
         assert_eq!(measured_once(&exploration.state.evidence, &all), [dear]);
     }
 
-    /// Its focal point, and one among mostly reads, were measured and stood alone.
+    /// Guards against measuring its focal point and one among mostly reads, which then stood alone.
     #[test]
     fn a_region_without_curves_gets_no_stray_points() {
         let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };

@@ -1,4 +1,5 @@
-//! Repeated rounds: of points in doubt at once, and of all cheap ones with what is left of the budget.
+//! Repeated rounds: of doubtful points at once, and of all cheap points with the rest of the
+//! budget.
 
 use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
@@ -14,28 +15,31 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg32;
 use std::collections::BTreeSet;
 
-/// A point is cheap up to this multiple of the median cost.
+/// A point is cheap if it costs at most this multiple of the median.
 const CHEAP: f64 = 1.5;
 
-/// So many points that are all in doubt still once each was repeated tell that the disturbance lasts: later rounds have a better chance.
+/// If this many points are all still in doubt after a repetition each, the disturbance lasts: later
+/// rounds have a better chance.
 const HOPELESS: usize = 3;
 
-/// Rounds that the last phase adds to the points that are in doubt still, however many they have.
+/// Rounds that the last phase adds to points still in doubt, however many they have.
 const ROUNDS_LATE: usize = 2;
 
-/// Most rounds of a point that a comparison rests on which cannot be told.
+/// Most rounds of a point on which an undecided comparison rests.
 const ROUNDS_TELLING: usize = 6;
 
-/// Rounds up to which the sets on both sides of a border are repeated while it is not sure how much slower the larger one is.
+/// Rounds up to which the sets on both sides of a border are repeated while it is uncertain how
+/// much slower the larger one is.
 const ROUNDS_BESIDE: usize = 3;
 
 /// Half the confidence interval over the throughput above which a point needs another round.
 const UNSURE: f64 = 0.1;
 
-/// Repeats the points among `ids` whose every round is in doubt, interleaved; returns whether that cured one.
+/// Repeats those points among `ids` whose every round is in doubt, interleaved; returns whether
+/// that cured one.
 ///
-/// While the machine is off its usual speed, or disturbed for longer, nothing is repeated but what is essential: that would not help now, and later phases
-/// return to these points.
+/// While the machine is off its usual speed, or disturbed for longer, only essential points are
+/// repeated: repeating would not help now, and later phases return to these points.
 pub(crate) fn repair<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     ids: &[PointId],
@@ -44,7 +48,7 @@ pub(crate) fn repair<P: Probe>(
     repair_late(exploration, ids, need, 0)
 }
 
-/// The same with at least so many rounds `more` for each, however many it has.
+/// Like [`repair`], with at least `more` further rounds for each point, however many it has.
 pub(crate) fn repair_late<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     ids: &[PointId],
@@ -59,7 +63,7 @@ pub(crate) fn repair_late<P: Probe>(
     repair_up_to(exploration, &most, need, hopeless)
 }
 
-/// The same as [`repair`] of points to which no later phase returns, so that it does not give up.
+/// Like [`repair`], for points to which no later phase returns, so that it does not give up.
 pub(crate) fn repair_for_good<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     ids: &[PointId],
@@ -69,7 +73,7 @@ pub(crate) fn repair_for_good<P: Probe>(
     repair_up_to(exploration, &most, need, usize::MAX)
 }
 
-/// How many rounds each of these points may have, at least so many `more` than it has.
+/// How many rounds each of these points may have: at least `more` beyond those it has.
 fn rounds_each<P: Probe>(
     exploration: &Exploration<'_, P>,
     ids: &[PointId],
@@ -79,7 +83,8 @@ fn rounds_each<P: Probe>(
     ids.iter().map(|&id| (id, ROUNDS_MOST.max(store.round_count(id) + more))).collect()
 }
 
-/// The same of points that may have so many rounds each, until a round of at least `hopeless` points cures none.
+/// Like [`repair`], for points that may have the given numbers of rounds, until a round of at least
+/// `hopeless` points cures none.
 fn repair_up_to<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     most: &[(PointId, usize)],
@@ -107,7 +112,7 @@ fn repair_up_to<P: Probe>(
     Ok(has_cured)
 }
 
-/// Those of the points that are in doubt and have had so many rounds, but may have more.
+/// Those of the points that are in doubt after this many rounds, but may have more.
 fn in_doubt<P: Probe>(
     exploration: &Exploration<'_, P>,
     most: &[(PointId, usize)],
@@ -120,7 +125,7 @@ fn in_doubt<P: Probe>(
     most.iter().copied().filter(can).map(|one| one.0).collect()
 }
 
-/// Measures each of these points again; `false` once there is no time for one.
+/// Measures each of these points again; `false` once there is no time for one of them.
 fn repeat<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     ids: &[PointId],
@@ -135,8 +140,9 @@ fn repeat<P: Probe>(
     Ok(true)
 }
 
-/// Repeats the sets before and beyond the borders of reads and of writes that cannot be told since it is not sure how much slower the
-/// latter are: a set that was measured once may have been disturbed.
+/// Repeats the sets before and beyond the borders of reads and of writes that are undecided because
+/// it is uncertain how much slower the larger sets are. A set that was measured once may have been
+/// disturbed.
 pub(crate) fn show_borders<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     need: Need,
@@ -166,14 +172,16 @@ fn ends_of_curves<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<PointId> {
     ends.flatten().map(|point| point.1).collect()
 }
 
-/// The point with the best throughput of several processes, or of a deeper queue: of all points of such a curve but its first.
+/// The point with the best throughput of several processes, or of a deeper queue: the best of such
+/// a curve without its first point.
 pub(crate) fn fastest_of_several(evidence: &Evidence, ids: &[PointId]) -> Option<PointId> {
     let speed = |id: &PointId| evidence.points.throughput(*id);
     ids.get(1..)?.iter().copied().max_by(|a, b| speed(a).total_cmp(&speed(b)))
 }
 
-/// The points that a comparison which cannot be told yet, but by more rounds, rests on, those nearest to a verdict first: one process or
-/// request at a time and the best of several, else both ends of the curve.
+/// The points of comparisons that only more rounds can decide, those nearest to a verdict first.
+/// They are one process or request at a time and the best of several, otherwise both ends of the
+/// curve.
 fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
     let evaluation = exploration.so_far();
     let findings = findings(evaluation);
@@ -190,7 +198,7 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
             let Some(region) = regions.position(|region| region.name == found.region) else {
                 continue;
             };
-            // What a deeper queue brings is told of the one file.
+            // The verdict on a deeper queue is about the one file.
             let is_of_file = parameter != Parameter::QueueDepth;
             if is_of_file && !rounds_would_tell(&evaluation.regions[region], &found) {
                 continue;
@@ -212,11 +220,12 @@ fn undecided<P: Probe>(exploration: &mut Exploration<'_, P>) -> Vec<PointId> {
         [ids.first().copied(), other].into_iter().flatten()
     };
     let all: Vec<PointId> = open.into_iter().flat_map(compared).collect();
-    // What was measured while its cache filled is so again, and the longer the faster.
+    // A point that was measured while its cache filled would be so again, and the longer the run,
+    // the faster it looks.
     all.into_iter().filter(|&id| !exploration.is_filling(id)).collect()
 }
 
-/// Repeats what comparisons rest on that cannot be told yet, round by round.
+/// Repeats the points on which undecided comparisons rest, round by round.
 fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     for round in 2..=ROUNDS_TELLING {
         let mut seen = BTreeSet::new();
@@ -224,7 +233,7 @@ fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> 
             undecided(exploration).into_iter().filter(|&id| seen.insert(id)).collect();
         for id in due {
             let is_due = exploration.state.evidence.points.round_count(id) < round;
-            // Where one does not fit into the time, others still may.
+            // Where one does not fit into the time, others may.
             if is_due && !exploration.again(id, Need::Essential)? && exploration.left_s() <= 0.0 {
                 return Ok(());
             }
@@ -233,10 +242,12 @@ fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> 
     Ok(())
 }
 
-/// Repeats what is still in doubt, then what is compared and cannot be told, then the ends of the regions' curves, then the points with wide intervals and the cheap ones, in random order,
-/// while the budget lasts.
+/// Repeats points in order of need while the budget lasts: those still in doubt, those of undecided
+/// comparisons, the ends of the regions' curves, and then those with wide intervals and the cheap
+/// ones.
 ///
-/// A random order within each round keeps slow changes of the machine from looking like a parameter's effect.
+/// A random order within each round keeps slow changes of the machine from looking like a
+/// parameter's effect.
 pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.reference()?;
     let ids = exploration.state.evidence.result_points();
@@ -279,7 +290,8 @@ mod tests {
     use crate::testing::measurement;
     use ioscape_schema::{Purpose, Workload};
 
-    /// How many points of a region are to be measured again whose two exact rounds say that sequential requests are `gain` times as fast.
+    /// How many points are to be measured again in a region whose two exact rounds say that
+    /// sequential requests are `gain` times as fast.
     fn undecided_by(gain: f64) -> usize {
         let (options, mut probe) = (ten_minutes(), Scripted { cost_s: 1.0, fill_s: 0.0 });
         let mut exploration = Exploration::new(&options, &mut probe);
@@ -298,7 +310,7 @@ mod tests {
         undecided(&mut exploration).len()
     }
 
-    /// An evaluation with so many points, each measured once.
+    /// An evaluation with `points` points, each measured once.
     fn begun(probe: &mut Busy, points: u32) -> (Exploration<'_, Busy>, Vec<PointId>) {
         let options = ten_minutes();
         let mut exploration = Exploration::new(&options, probe);
@@ -316,7 +328,8 @@ mod tests {
         ids.iter().map(|&id| exploration.state.evidence.points.round_count(id)).collect()
     }
 
-    /// A load of a minute was met by all rounds of a curve at once, and nothing was left for them when it was over.
+    /// Guards against spending all rounds of a curve at once during a load of a minute, so that
+    /// none were left when it was over.
     #[test]
     fn a_disturbance_that_lasts_leaves_rounds_for_later() {
         let mut probe = Busy(usize::MAX);

@@ -1,19 +1,19 @@
-//! Made-up probes for unit tests: each run costs the same, all sets are as fast, and filling a cache takes as long as it is told; or the larger
-//! sets have no room, or others disturb the first runs.
+//! Made-up probes for unit tests. Each run costs the same, all sets are equally fast, and filling a
+//! cache takes the given time; or larger sets have no room, or other work disturbs the first runs.
 
 use super::probe::{Probe, ProbeRequest};
 use crate::testing::measurement;
 use ioscape_schema::{Measurement, Workload};
 use std::convert::Infallible;
 
-/// Throughput of everything but four processes, which are twice as fast, in bytes per second.
+/// Throughput in bytes per second, except with four processes, which are twice as fast.
 const SPEED: f64 = 1e8;
 
 /// The probe.
 pub(super) struct Scripted {
-    /// What each run costs besides, in seconds.
+    /// What each run costs apart from filling, in seconds.
     pub cost_s: f64,
-    /// What bringing a set into the file cache takes where it is given time for that, in seconds.
+    /// What bringing a set into the file cache takes where there is time for it, in seconds.
     pub fill_s: f64,
 }
 
@@ -28,7 +28,7 @@ impl Probe for Scripted {
     }
 }
 
-/// A machine that others disturb for so many runs more.
+/// A machine that other work disturbs for this many more runs.
 pub(super) struct Busy(pub usize);
 
 impl Probe for Busy {
@@ -41,7 +41,8 @@ impl Probe for Busy {
     }
 }
 
-/// A target that has room for sets of up to so many bytes: what it fails with is the set that has none, and 0 once it was asked so often.
+/// A target with room for sets of up to this many bytes. It fails with the size of a set without
+/// room, and with 0 once it was asked this often.
 pub(super) struct Quota {
     pub room: u64,
     pub asked: usize,

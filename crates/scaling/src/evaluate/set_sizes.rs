@@ -1,4 +1,4 @@
-//! The three `unique_bytes` curves, their borders, and the regions these make.
+//! The three `unique_bytes` curves, their borders, and the regions between these.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
@@ -21,29 +21,32 @@ const CURVES: [(Phase, BorderOperation); 3] = [
     (Phase::Read, BorderOperation::Read),
     (Phase::Write, BorderOperation::Write),
 ];
-/// Share of the budget up to which an end of a curve is measured whatever the curves before it took.
+/// Share of the budget up to which an end of a curve is measured, however much the curves before it
+/// took.
 const END_SHARE: f64 = 0.08;
-/// The same where the pilot was slowed in its largest set: nothing else that is measured tells as much.
+/// The same where the pilot slowed down in its largest set: no other measurement shows as much.
 const SLOWED_END_SHARE: f64 = 0.15;
-/// Factor by which the pilot's largest set must be slower than the one before.
+/// The pilot slowed down if its largest set is this factor slower than the one before.
 const SLOWED: f64 = 2.0;
 /// With at least this many points, a curve starts from the pilot's whole grid.
 const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
 const FLAT: f64 = 0.1;
-/// How often in a row the number of levels is judged and a few measurements are made to tell it, and how often where it can be told already and might only
-/// be surer, before the regions' curves: these come first then.
+/// How often in a row, at most, the number of levels is judged and a few measurements are made to
+/// decide it; and how often before the regions' curves where it is already decided and could only
+/// become surer, because the curves are then more urgent.
 const DECISIONS_MOST: usize = 12;
 const SURER_MOST: usize = 4;
-/// Share of the budget left after the regions' curves that telling the number of levels may take.
+/// Share of the budget left after the regions' curves that deciding the number of levels may take.
 const DECISIONS_SHARE: f64 = 0.6;
-/// Points on either side of a border below which it rests on a single measurement.
+/// With fewer points than this on a side of a border, the border rests on a single measurement.
 const ALONE: usize = 2;
-/// Half the confidence interval of a point beside a border, relative, from which on the point counts as uncertain.
+/// Half the relative confidence interval of a point beside a border, from which on the point counts
+/// as uncertain.
 const UNSURE: f64 = 0.5;
 /// Factor across a border's gap below which its place rests on the laws on both sides, not on the gap.
 const MILD: f64 = 3.0;
-/// The points of these laws that count most are within this factor of a mild border.
+/// The factor around a mild border within which the points count most for these laws.
 const NEAR: f64 = 1.4;
 
 /// Measures all three curves with the focal mix and finds borders and regions.
@@ -73,7 +76,8 @@ pub(crate) fn set_sizes<P: Probe>(
             fills::end(exploration, key, &largest)?;
         }
         if is_slowed || operation != BorderOperation::Mixed {
-            // However long the curve before took: without its ends this one says nothing of the largest sets.
+            // However long the previous curve took, this one needs its ends: without them it says
+            // nothing about the largest sets.
             let cost_s = |set| {
                 let workload = sweep.template.clone().with(Parameter::UniqueBytes, set);
                 exploration.similar_cost_s(&workload)
@@ -91,17 +95,18 @@ pub(crate) fn set_sizes<P: Probe>(
     complete(exploration, focal)?;
     fills::settle(exploration)?;
     if fills::take_long(exploration) {
-        // What tells lies among sets that take long to come in, each as long as it took once.
+        // The decisive sets are among those that take long to come in, each as long as it took
+        // once.
         let end_s = exploration.spent_s() + fills::left_s(exploration);
         settle(exploration, focal);
         decide(exploration, Need::Essential, SURER_MOST, end_s)?;
     }
-    // A region that a passing disturbance made would be measured for nothing: a part of the time for the regions'
-    // curves is well spent on making sure of the regions themselves.
+    // Measuring a region that a passing disturbance made would be wasted: part of the time for the
+    // regions' curves is well spent on confirming the regions themselves.
     exploration.begin(Phase::Curves);
     exploration.begin_part(exploration.allotment.region_parts);
     let ids = exploration.state.evidence.result_points();
-    // What disturbed a curve until all its rounds were used up may be over.
+    // The disturbance that used up all rounds of a curve may be over.
     rounds::repair_late(exploration, &ids, Need::Ordinary, 1)?;
     settle(exploration, focal);
     let judged = decide(exploration, Need::Ordinary, SURER_MOST, f64::INFINITY)?;
@@ -109,12 +114,13 @@ pub(crate) fn set_sizes<P: Probe>(
     rounds::show_borders(exploration, Need::Ordinary)
 }
 
-/// Whether the last point of the pilot is much slower than the one before it.
+/// Whether the pilot's last point is much slower than the one before it.
 fn is_slowed_at_last(pilot: &[(f64, f64)]) -> bool {
     matches!(pilot, [.., before, last] if before.1 > SLOWED * last.1)
 }
 
-/// Measures what the curves of reads and of writes lack for a number of regions to be told, where a point is not too costly.
+/// Measures the points that the curves of reads and of writes lack before the number of regions can
+/// be stated, unless they cost too much.
 fn complete<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     focal: &Workload,
@@ -144,8 +150,8 @@ fn complete<P: Probe>(
     Ok(())
 }
 
-/// Measures what would tell the number of levels, as long as it is in doubt and until `end_s` seconds are spent; `surer_most` times in a row where it
-/// can be told already.
+/// Measures the points that would decide the number of levels, as long as it is in doubt and until
+/// `end_s` seconds are spent; `surer_most` times in a row where it is already decided.
 fn decide<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     need: Need,
@@ -172,7 +178,7 @@ fn decide<P: Probe>(
     Ok(judged(&exploration.state.evidence, range, asks))
 }
 
-/// Measures what would tell the number of levels once more, and looks at the regions again.
+/// Measures once more the points that would decide the number of levels, and updates the regions.
 pub(crate) fn decide_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     let end_s = exploration.spent_s() + DECISIONS_SHARE * exploration.left_s();
     let judged = decide(exploration, Need::Essential, DECISIONS_MOST, end_s)?;
@@ -208,8 +214,9 @@ fn tell<P: Probe>(
     Ok(true)
 }
 
-/// What a curve is measured with. The search for a cache size wants no help from read-ahead, which fills the cache with
-/// pages that were not requested: its requests are random, and the kernel is advised so.
+/// The workload of a curve. Read-ahead would only confuse the search for a cache size, since it
+/// fills the cache with pages that were not requested. So the requests are random, and the kernel
+/// is advised so.
 fn template(focal: &Workload, operation: BorderOperation) -> Workload {
     let pure =
         |read_frac| Workload { read_frac, seq_frac: 0.0, advice: Advice::Random, ..focal.clone() };
@@ -220,7 +227,8 @@ fn template(focal: &Workload, operation: BorderOperation) -> Workload {
     }
 }
 
-/// Where a curve begins: the pilot's points for the mixed curve, both ends and the borders known so far for the others.
+/// The first values of a curve: the pilot's points for the mixed curve; both ends and the borders
+/// known so far for the others.
 fn grid<P: Probe>(
     exploration: &Exploration<'_, P>,
     axis: &Axis,
@@ -254,15 +262,18 @@ fn grid<P: Probe>(
             _ => kept.push(value),
         }
     }
-    // The ends come first: where time is short, a curve without its far end says least.
+    // The ends come first: where time is short, a curve without its far end shows least.
     if let Some((_, rest)) = kept.split_first_mut().filter(|(_, rest)| !rest.is_empty()) {
         rest.rotate_right(1);
     }
     kept
 }
 
-/// Repeats the points next to each border; a border that rests on a single outlier vanishes. Not those that take as much time as an end of another
-/// curve, nor those whose set takes long to come into the file cache: other sets tell more in that time.
+/// Repeats the points next to each border, so that a border that rests on a single outlier
+/// vanishes.
+///
+/// Leaves out points that take as much time as an end of another curve, and points whose set takes
+/// long to come into the file cache: other sets show more in that time.
 fn confirm<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     operation: BorderOperation,
@@ -320,13 +331,15 @@ fn settle_at<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload, j
     exploration.state.levels = Levels { borders, regions, counts };
 }
 
-/// Looks at the borders again; the regions keep their focal vectors. How many regions turned up only now is returned.
+/// Updates the borders; the regions keep their focal vectors. Returns the number of regions that
+/// turned up only now.
 pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> usize {
     let (range, asks) = (exploration.unique_bytes_range(), exploration.options.level_counts);
     reconsider(&mut exploration.state.evidence, &mut exploration.state.levels, range, asks)
 }
 
-/// The same when an evaluation ends before its time; nothing before the first set-size curve, from which regions come.
+/// The same when an evaluation ends early; does nothing before the first set-size curve, from which
+/// regions come.
 pub(crate) fn settle_early<P: Probe>(exploration: &mut Exploration<'_, P>) {
     if !exploration.state.levels.regions.is_empty() {
         settle_again(exploration);

@@ -1,23 +1,27 @@
-//! Reads of storage alone, which no curve has: all sequential, all random, and random ones of all processes at once; none with advice.
+//! Pure reads of storage, which no curve measures: all sequential, all random, and random ones of
+//! all processes at once; all without advice.
 //!
-//! The curves mix reads with writes and sequential requests with random ones, or advise the kernel that requests are random. What a read of storage
-//! costs by itself can only be guessed from them, and how many it serves at once only from halves of writes, which wait for one another. A real
-//! application reads in pure runs, and several of its processes at a time: what it is predicted from is measured here, before the curves, since these can
-//! do with fewer points.
+//! The curves mix reads with writes and sequential requests with random ones, or advise the kernel
+//! that requests are random. So they allow only a guess at the cost of one read of storage. How
+//! many reads storage serves at once could only be guessed from mixes with writes, which wait for
+//! one another. A real application reads in pure runs, often by several processes at a time. The
+//! points it is predicted from are measured here, before the curves, since these can do with fewer
+//! points.
 
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use ioscape_schema::{Parameter, Workload};
 
-/// What they are called where they are left out.
+/// Their name where they are left out.
 const NAME: &str = "pure reads of storage";
-/// Request size of the sequential reads in bytes: what Linux reads ahead at once by default (`VM_READAHEAD_PAGES`).
+/// Request size of the sequential reads in bytes: Linux's default read-ahead
+/// (`VM_READAHEAD_PAGES`).
 const RUN: f64 = 131_072.0;
 /// Request size of the random reads in bytes: a page.
 const PAGE: f64 = 4096.0;
 
-/// Measures them behind the last border, if any is one of storage.
+/// Measures them beyond the last border, if any border is one of storage.
 pub(crate) fn storage_reads<P: Probe>(
     exploration: &mut Exploration<'_, P>,
 ) -> Result<(), P::Error> {
@@ -26,7 +30,8 @@ pub(crate) fn storage_reads<P: Probe>(
     exploration.off_curves(NAME, workloads, Need::Essential)
 }
 
-/// The largest set, of which caches hold least; first by one process, so that runs stay whole.
+/// Their workloads, over the largest set, of which caches hold least; by one process first, so that
+/// runs stay whole.
 fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let levels = &exploration.state.levels;
     let is_storage = levels.borders.iter().any(|one| !one.border.in_memory);
@@ -54,7 +59,8 @@ mod tests {
     use crate::testing::border;
     use ioscape_schema::{Border, BorderOperation};
 
-    /// How many there are where a border of reads lies at 500 MiB and one of writes at 700 MiB, each within memory or not.
+    /// How many are measured where a border of reads lies at 500 MiB and one of writes at 700 MiB,
+    /// each within memory or not.
     fn found(within: [bool; 2]) -> usize {
         let border = |(operation, mib, in_memory): (BorderOperation, f64, bool)| {
             let [low, at, high] = [0.9, 1.0, 1.1].map(|times| times * mib * 1048576.0);

@@ -8,12 +8,12 @@ use crate::judge::points::positive;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter, Purpose, Workload};
 
-/// How the next value is chosen; values are on the parameter's scale, throughputs as logarithms.
+/// How the next value is chosen. Values are on the parameter's scale, throughputs are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Refine {
-    /// Where the change is largest, until it is small or the interval narrow: brackets cliffs.
+    /// Where the change is largest, until it is small or the interval narrow; this brackets cliffs.
     Cliffs,
-    /// Where the curve bends most: draws the shape with few points.
+    /// Where the curve bends most; this draws the shape with few points.
     Bends,
     /// Where throughput crosses 75 % of its best.
     ThreeQuarters,
@@ -21,7 +21,7 @@ pub(crate) enum Refine {
     Never,
 }
 
-/// A curve to be measured.
+/// A curve to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Sweep {
     pub key: CurveKey,
@@ -29,22 +29,23 @@ pub(crate) struct Sweep {
     /// All other parameters.
     pub template: Workload,
     pub refine: Refine,
-    /// Most points of the curve.
+    /// The most points of the curve.
     pub points: usize,
     /// Whether the coarse grid is measured even when the phase's share is spent.
     pub grid_need: Need,
 }
 
-/// Points that a curve of a region should have at least.
+/// The fewest points that a curve of a region should have.
 pub(crate) const CURVE_LEAST: usize = 7;
-/// Between these fractions of reads the law of a write-through cache bends most.
+/// The fractions of reads between which the law of a write-through cache bends most.
 const MOSTLY_READS: [f64; 2] = [0.75, 1.0];
 /// Change of log throughput that is worth a point: 25 %.
 const CHANGE: f64 = 0.22;
-/// Ratio of set sizes below which a cliff is not bracketed any closer.
+/// Ratio of set sizes below which a cliff is not bracketed more closely.
 const NARROW: f64 = 1.06;
 
-/// The interval to be divided, as the index of its lower end; values ascend. None whose ends are among `closed`: there the change says nothing.
+/// The interval to divide, as the index of its lower end; values ascend. An interval with an end
+/// among `closed` is never chosen, because its change says nothing.
 pub(crate) fn next_interval(
     axis: &Axis,
     refine: Refine,
@@ -69,15 +70,15 @@ pub(crate) fn next_interval(
     (score(best) > 0.0).then_some(best)
 }
 
-/// Large change over a wide interval, steep ones first; a change of more than e^2 counts no more, so that several cliffs
-/// share points.
+/// How much a cliff in this interval deserves a point: large changes over wide intervals do, steep
+/// ones first. A change of more than e^2 counts as e^2, so that several cliffs share the points.
 fn cliff(points: &[(f64, f64)], i: usize) -> f64 {
     let width = points[i + 1].0 - points[i].0;
     let change = (points[i + 1].1 - points[i].1).abs();
     if change < CHANGE || width < NARROW.ln() { 0.0 } else { change.min(2.0).powi(2) * width }
 }
 
-/// Departure of a point from the straight line between its neighbours.
+/// The distance of a point from the straight line between its neighbours.
 fn departure(points: &[(f64, f64)], i: usize) -> f64 {
     if i == 0 || i + 1 >= points.len() {
         return 0.0;
@@ -87,7 +88,7 @@ fn departure(points: &[(f64, f64)], i: usize) -> f64 {
     (b.1 - (a.1 + part * (c.1 - a.1))).abs()
 }
 
-/// The bend at either end as far as it concerns this interval, and a share of the change itself.
+/// The bend at either end as far as it concerns this interval, plus a share of the change itself.
 fn bend(points: &[(f64, f64)], i: usize) -> f64 {
     let span = points[points.len() - 1].0 - points[0].0;
     let width = (points[i + 1].0 - points[i].0) / span.max(1e-9);
@@ -106,7 +107,8 @@ fn crossing(points: &[(f64, f64)], i: usize) -> f64 {
     if crosses && width > 0.02 { width } else { 0.0 }
 }
 
-/// The next value of a curve that is to be drawn evenly: half-way in its widest gap; among mostly reads, where no point is yet.
+/// The next value of a curve that is to be drawn evenly: half-way in its widest gap, or among
+/// mostly reads if no point is there yet.
 pub(crate) fn next_even(axis: &Axis, points: &[(f64, f64)]) -> Option<f64> {
     let [low, high] = MOSTLY_READS;
     if axis.parameter == Parameter::ReadFrac && !points.iter().any(|p| p.0 > low && p.0 < high) {
@@ -128,7 +130,7 @@ impl<P: Probe> Exploration<'_, P> {
                     "the remaining points did not fit into the time budget; give a longer one for finer curves"
                 }
                 Refusal::Points => {
-                    "its share of the points that are allowed was used up; allow more for finer curves"
+                    "its share of --points was used up; raise --points for finer curves"
                 }
                 Refusal::Room => "there was no room for the remaining sets; free some space",
             };
@@ -139,14 +141,17 @@ impl<P: Probe> Exploration<'_, P> {
         Ok(true)
     }
 
-    /// Measures the coarse grid of a curve; where a value does not fit into the time, as of a large set, others still may.
+    /// Measures the coarse grid of a curve. Where a value does not fit into the time, such as a
+    /// large set, others may.
     pub(crate) fn sweep_grid(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
         grid.iter().try_for_each(|&value| self.sweep_point(sweep, value, sweep.grid_need).map(drop))
     }
 
-    /// Adds points where they are most informative, and repeats those that were disturbed, until the curve is resolved.
+    /// Adds points where they are most informative, and repeats disturbed ones, until the curve is
+    /// resolved.
     pub(crate) fn sweep_refine(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
-        // Repeated points may move the curve, so the search goes on after each repair; thrice is enough.
+        // Repeated points may move the curve, so the search continues after each repair; three
+        // passes are enough.
         for _ in 0..3 {
             while self.state.evidence.ids(sweep.key).len() < sweep.points {
                 let points = self.state.evidence.throughputs(sweep.key);
@@ -166,8 +171,8 @@ impl<P: Probe> Exploration<'_, P> {
         Ok(())
     }
 
-    /// Sets of a curve over their sizes that were still coming into the file cache: how fast they were is a matter of the length of the runs, and
-    /// a cliff beside them is no end of a cache.
+    /// The sets of a curve over set sizes that were still coming into the file cache: their speed
+    /// depends on the length of the runs, and a cliff beside them is not the end of a cache.
     fn filling(&self, sweep: &Sweep) -> Vec<f64> {
         if sweep.axis.parameter != Parameter::UniqueBytes {
             return Vec::new();
@@ -176,7 +181,7 @@ impl<P: Probe> Exploration<'_, P> {
         points.filter(|point| self.is_filling(point.1)).map(|point| point.0).collect()
     }
 
-    /// How many points a curve has less than it should have at least; 0 where the user limits their number.
+    /// The number of points that a curve lacks; 0 where the user limits their number.
     pub(crate) fn short_of(&self, sweep: &Sweep) -> usize {
         match self.options.points_max {
             None => CURVE_LEAST.saturating_sub(self.state.evidence.ids(sweep.key).len()),
@@ -184,7 +189,7 @@ impl<P: Probe> Exploration<'_, P> {
         }
     }
 
-    /// Adds points evenly until a curve has the least number of them, or time is up.
+    /// Adds points evenly until a curve has enough of them, or time is up.
     pub(crate) fn sweep_fill(&mut self, sweep: &Sweep) -> Result<(), P::Error> {
         while self.short_of(sweep) > 0 {
             let points = self.state.evidence.throughputs(sweep.key);
@@ -196,13 +201,13 @@ impl<P: Probe> Exploration<'_, P> {
         Ok(())
     }
 
-    /// Grid and refinement of one curve.
+    /// Measures the grid of one curve, and refines it.
     pub(crate) fn sweep(&mut self, sweep: &Sweep, grid: &[f64]) -> Result<(), P::Error> {
         self.sweep_grid(sweep, grid)?;
         self.sweep_refine(sweep)
     }
 
-    /// Says that there was no time for a whole phase.
+    /// Notes that there was no time for a whole phase.
     pub(crate) fn skip(&mut self, phase: Phase) {
         self.shorten(phase, self.no_time());
     }
@@ -211,17 +216,17 @@ impl<P: Probe> Exploration<'_, P> {
         format!("no time was left for it: a point takes about {:.1} s here", self.usual_cost_s())
     }
 
-    /// Says why something was left out whose point was just refused.
+    /// Notes why something was left out, by the refusal of its latest point.
     pub(crate) fn skip_refused(&mut self, what: &str) {
         let reason = match self.refusal() {
             Refusal::Time => self.no_time(),
-            Refusal::Points => "its share of the points that are allowed was used up".to_owned(),
+            Refusal::Points => "its share of --points was used up".to_owned(),
             Refusal::Room => "there was no room for its set".to_owned(),
         };
         self.leave_out(what, reason);
     }
 
-    /// Measures workloads as points off the curves; says as `what` if some were left out.
+    /// Measures workloads as points off the curves; notes it as `what` if some were left out.
     pub(crate) fn off_curves(
         &mut self,
         what: &str,
@@ -246,7 +251,7 @@ mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
 
-    /// Divides intervals of a known curve until nothing is left to divide or it has `most` points.
+    /// Divides intervals of a known curve until none is left to divide or it has `most` points.
     fn drawn(
         axis: Axis,
         refine: Refine,

@@ -1,4 +1,5 @@
-//! Why no cache was found for one kind of requests, by the witnesses there are, and what is said of it.
+//! Why no cache was found for one kind of request, as far as the witnesses tell, and the sentence
+//! that says so.
 
 use super::curve::{Repeatability, best, worst};
 use super::residency;
@@ -11,23 +12,26 @@ use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
 /// Why a curve has no border of storage.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Absence {
-    /// By the kernel's counters every set stayed in memory, and writes waited for nothing else either.
+    /// Every set stayed in memory, by the kernel's counters; writes did not wait for anything else
+    /// either.
     Resident,
-    /// Throughput is the same at all sizes, within a factor that would count.
+    /// Throughput is the same at all sizes, to within a factor of [`Evaluation::SLOWER`].
     Level,
-    /// Memory holds less than the largest set, and what lies beyond is this many times slower.
+    /// Memory holds less than the largest set, and the level beyond is this many times slower.
     Beyond { held: Bounded, slower: Option<Bounded> },
-    /// Memory holds less than the largest set of other requests, and these were measured in no set beyond it.
+    /// Memory holds this much, less than the largest set of other requests; these requests were
+    /// measured in no set that large.
     Short(Bounded),
-    /// Every set stayed in memory, but writes to some of them are this many times slower than to others.
+    /// Every set stayed in memory, but writes to some sets are this many times slower than to
+    /// others.
     Slows(Bounded),
-    /// The largest sets were still coming into the file cache, in words.
+    /// The largest sets were still being read into the file cache; holds the reason in words.
     Filling(String),
     /// Neither witness tells.
     Unknown,
 }
 
-/// Why the curve of these requests has no border, by what the witnesses say.
+/// Returns why the curve of these requests has no border, as far as the witnesses tell.
 pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Absence {
     let curve = evaluation.set_size_curve(operation);
     let noise = Repeatability::of(evaluation);
@@ -47,7 +51,8 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
         return Absence::Short(held);
     }
     let is_resident = is_cached && residency::fits(&largest.measurement) == Some(true);
-    // What is resident says where reads come from; that writes are absorbed takes processes that only compute.
+    // Residency shows where reads come from. Writes count as absorbed only if the processes merely
+    // computed.
     let is_absorbed = || curve.iter().all(|p| p.measurement.is_from_memory());
     if is_resident && (operation == BorderOperation::Read || is_absorbed()) {
         return Absence::Resident;
@@ -63,7 +68,7 @@ pub(super) fn absence(evaluation: &Evaluation, operation: BorderOperation) -> Ab
     }
 }
 
-/// The sentence on a curve without a border of storage.
+/// Returns the sentence on a curve without a border of storage.
 pub(super) fn no_cache(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -73,7 +78,7 @@ pub(super) fn no_cache(
     let most = Bytes(largest.value);
     match absence(evaluation, operation) {
         Absence::Resident => format!(
-            "No cache border was met for {word}: sets of up to {most} stay in memory, by the kernel's counters."
+            "No cache border was reached for {word}: according to the kernel's counters, sets of up to {most} stay in memory."
         ),
         Absence::Level => format!(
             "Throughput of {word} is the same for all sets up to {most}, within a factor of {}.",
@@ -89,7 +94,7 @@ pub(super) fn no_cache(
         }
         Absence::Beyond { held, slower: Some(slower) } if slower.low >= Evaluation::SLOWER => {
             format!(
-                "Memory holds {} of a set; beyond it {word} seem to be slower ({} times), but too much of it is in doubt to call it a border; more rounds would tell.",
+                "Memory holds {} of a set. Beyond that, {word} seem to be {} times slower, but too much is in doubt to call it a border; more rounds would tell.",
                 size_within(held),
                 bounded(slower)
             )
@@ -102,11 +107,11 @@ pub(super) fn no_cache(
             )
         }
         Absence::Short(held) => format!(
-            "Memory holds {} of a set, and {word} were measured in sets of up to {most} alone: whether they are slower beyond it cannot be told from this run; a longer budget would tell.",
+            "Memory holds {} of a set, but {word} were measured only in sets of up to {most}: whether they are slower beyond that cannot be told from this run; a longer --budget would tell.",
             size_within(held)
         ),
         Absence::Slows(by) => format!(
-            "Sets of up to {most} stay in memory, by the kernel's counters, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
+            "According to the kernel's counters, sets of up to {most} stay in memory, but {word} to the slowest are {} times slower than to the fastest; whether a cache for {word} ends among them cannot be told from this run; more rounds would tell.",
             bounded(by)
         ),
         Absence::Filling(why) => untold_end(evaluation, operation, &why),
@@ -119,7 +124,8 @@ pub(super) fn no_cache(
     }
 }
 
-/// That the end of the cache of these requests cannot be told, since the largest sets were still coming into it.
+/// Returns the sentence that the end of these requests' cache cannot be told, since the largest
+/// sets were still being read into it.
 pub(super) fn untold_end(evaluation: &Evaluation, operation: BorderOperation, why: &str) -> String {
     let whose = match evaluation.has_file_cache(operation) {
         true => "the effective file cache",
@@ -131,7 +137,7 @@ pub(super) fn untold_end(evaluation: &Evaluation, operation: BorderOperation, wh
     )
 }
 
-/// Whether it is said without doubt that the sets of `operation` outgrow no cache.
+/// Whether the evaluation is sure that no set of `operation` outgrows a cache.
 pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let is_even = match absence(evaluation, operation) {
         Absence::Resident | Absence::Level => true,
@@ -149,7 +155,8 @@ mod tests {
 
     const MIB: f64 = 1048576.0;
 
-    /// A memory of 124 MiB that the mix outgrows, with reads of sets of up to `reads_mib`.
+    /// An evaluation with 124 MiB of memory, which the mixed sets outgrow; reads were measured in
+    /// sets of `reads_mib`.
     fn outgrown(reads_mib: &[f64]) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let point = |mib: f64, read_frac: f64| {
@@ -174,9 +181,9 @@ mod tests {
     fn sets_that_others_outgrow_memory_with_are_missed_where_these_requests_lack_them() {
         let short = outgrown(&[1.0, 6.0]);
         let said = no_cache(&short, BorderOperation::Read, &short.unique_bytes_read_curve[1]);
-        assert!(said.contains("measured in sets of up to 6 MiB alone"), "{said}");
+        assert!(said.contains("measured only in sets of up to 6 MiB"), "{said}");
         assert!(!is_absence_told(&short, BorderOperation::Read));
-        // The pilot alone went beyond it, with requests of its own size.
+        // Only the pilot goes beyond memory, with its own request size.
         let mut pilot = short.clone();
         pilot.unique_bytes_curve.truncate(2);
         pilot.probes.iter_mut().for_each(|p| p.purpose = CurveKey::Pilot.into());

@@ -1,4 +1,5 @@
-//! The findings of an evaluation in a form in which two can be compared, and how many pairs of evaluations agree.
+//! Findings in a form in which two evaluations can be compared, and how many pairs of evaluations
+//! agree.
 
 use super::absence::is_absence_told;
 use super::curve::best_of_several;
@@ -8,38 +9,43 @@ use ioscape_schema::{
     Access, BorderOperation, Difference, Evaluation, Region, RegionFinding, is_uncertain,
 };
 
-/// The verdict that there is no effect, or one of less than a fifth.
+/// The verdict of no effect, or of one of less than a fifth.
 const ALIKE: &str = "alike";
 
-/// How the sentences say that something is not known.
+/// The verdict, in the sentences' words, that something is not known.
 const NOT_TOLD: &str = "cannot be told";
 
-/// Sets, and mean sizes of requests, within this factor are about the same.
+/// Sets, and mean request sizes, within this factor count as about the same.
 const SIZES_ALIKE: f64 = 1.5;
 
-/// One finding: what it is about, what is said, and the interval where it has one.
+/// One finding: its subject, its verdict, and its interval if it has one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finding {
-    /// The evaluation it is of, where a budget was divided among several; in words that precede the name, empty if there is one only.
+    /// Words put before the name to tell which evaluation it belongs to, if several shared a
+    /// budget; otherwise empty.
     part: String,
-    /// What it is about, without the region.
+    /// The subject, without the region.
     what: String,
-    /// The region that it holds in.
+    /// The region in which it holds, if it is about one.
     region: Option<Place>,
-    /// Of the number of regions: how many there are, whether that is told or not.
+    /// The number of regions seen, even if the verdict withholds it; only in the finding on that
+    /// number.
     regions: Option<usize>,
-    /// What is concluded, in words: `more`, `write-cancelling`, `2`; the same words for the same conclusion.
+    /// The conclusion in words, such as `more`, `write-cancelling` or `2`; equal conclusions have
+    /// equal words.
     verdict: String,
     /// Bounds of the figure.
     bounds: Option<[f64; 2]>,
-    /// The requests it holds for, where it names them: what is said of others does not contradict it.
+    /// The requests it holds for, if it names them; findings on other requests do not contradict
+    /// it.
     requests: Option<Requests>,
     /// The finding as a person reads it.
     shown: String,
 }
 
 impl Finding {
-    /// The same as that of one of several evaluations among which a budget was divided, by the words that precede its name.
+    /// Marks the finding as that of one of several evaluations that shared a budget; `part`
+    /// precedes its name.
     #[must_use]
     pub fn of_part(self, part: &str) -> Self {
         Self { part: part.to_owned(), ..self }
@@ -61,13 +67,13 @@ impl Place {
         Self { from, to, focal: region.focal.unique_bytes as f64 }
     }
 
-    /// Whether two evaluations mean the same by it, whatever number they give it: each of them measured in a set that the other counts among
-    /// its own.
+    /// Whether both are the same region, whatever their numbers: each was measured in a set that
+    /// lies within the other.
     fn is_same(&self, other: &Self) -> bool {
         self.has(other.focal) && other.has(self.focal)
     }
 
-    /// Whether one of them measured in a set that the other counts among its own.
+    /// Whether at least one was measured in a set that lies within the other.
     fn touches(&self, other: &Self) -> bool {
         self.has(other.focal) || other.has(self.focal)
     }
@@ -80,40 +86,43 @@ impl Place {
 /// How far the evaluations agree on one finding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agreement {
-    /// What it is about.
+    /// The subject of the finding.
     pub name: String,
-    /// Pairs of evaluations with the same verdict and intervals that overlap, or without a verdict both.
+    /// Pairs of evaluations that have the same verdict and overlapping intervals, or that both have
+    /// no verdict.
     pub agreeing: usize,
-    /// Pairs of these without a verdict: both say that they cannot tell, or nothing at all.
+    /// Agreeing pairs without a verdict: both say that they cannot tell, or say nothing.
     pub withheld: usize,
-    /// Pairs of which both claim something and the claims exclude each other.
+    /// Pairs in which both make a claim and the claims exclude each other.
     pub contradicting: usize,
-    /// Pairs of which one claims what the other withholds, with intervals that overlap: they measured the same, one of them not as closely.
+    /// Pairs in which one makes a claim that the other withholds although their intervals overlap:
+    /// both measured the same, one less precisely.
     pub withholding: usize,
-    /// All pairs that could agree: of a region that one of two evaluations lacks since it found fewer, their numbers of regions alone are a pair.
+    /// All pairs that could agree. If one evaluation found fewer regions, a region it lacks makes
+    /// no pair; only the numbers of regions do.
     pub pairs: usize,
-    /// Pairs of these of which one at least tells something.
+    /// Pairs in which at least one evaluation makes a claim.
     pub telling: usize,
     /// What each evaluation says.
     pub shown: Vec<String>,
 }
 
 impl Agreement {
-    /// Pairs that agree in what both of them tell.
+    /// Returns the number of pairs that agree on a claim that both make.
     pub fn told(&self) -> usize {
         self.agreeing - self.withheld
     }
 
-    /// Counts what two evaluations say of the same.
+    /// Counts what two evaluations say about one subject.
     fn add(&mut self, pair: [Option<&Finding>; 2]) {
         let [one, other] = pair;
         let claims = pair.map(|f| f.is_some_and(|f| f.verdict != NOT_TOLD));
         let overlap = overlap(one, other);
-        // A small effect that one is sure of does not contradict one of less than a fifth, if any.
+        // A small effect that one is sure of does not contradict "less than a fifth, if at all".
         let same = one.map(|f| &f.verdict) == other.map(|f| &f.verdict)
             || pair.iter().flatten().any(|f| f.verdict == ALIKE);
-        // What cannot be told is not contradicted by another interval, nor by saying nothing; but two that see other regions do not agree on
-        // how many there are.
+        // A withheld verdict agrees with another one, whatever the intervals, and with silence. But
+        // two evaluations that see different numbers of regions do not agree on that number.
         let seen = |f: Option<&Finding>| f.and_then(|f| f.regions);
         let withhold = claims == [false; 2] && seen(one) == seen(other);
         let agree = withhold || (claims == [true; 2] && same && overlap);
@@ -129,7 +138,7 @@ impl Agreement {
     }
 }
 
-/// All findings that an evaluation could have, those included that it withholds.
+/// Returns all findings that an evaluation could have, including those that it withholds.
 pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     let found = &evaluation.findings;
     let mut all = vec![regions(evaluation)];
@@ -162,8 +171,10 @@ pub fn findings(evaluation: &Evaluation) -> Vec<Finding> {
     all
 }
 
-/// What is found of the file cache. Where requests pass it by, as direct ones do and synchronous writes, it is not asked, and only what is told all the
-/// same is a finding: that neither of two evaluations tells it is no agreement.
+/// Returns the findings on the file cache.
+///
+/// Direct requests and synchronous writes bypass it, so the evaluation does not ask about it. Then
+/// only a claim made all the same counts as a finding: silence of two evaluations is no agreement.
 fn of_file_cache(evaluation: &Evaluation) -> impl Iterator<Item = Finding> {
     let policy = evaluation.findings.write_policy;
     let policy = policy.map_or(NOT_TOLD.to_owned(), |policy| format!("{policy:?}"));
@@ -184,7 +195,7 @@ fn of_file_cache(evaluation: &Evaluation) -> impl Iterator<Item = Finding> {
     all.into_iter().filter(is_one).map(|(_, one)| one)
 }
 
-/// The requests that a finding of a region holds for.
+/// The requests for which a region's finding holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Requests {
     unique_bytes: u64,
@@ -193,7 +204,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// Whether what holds for these should hold for the others.
+    /// Whether what holds for these requests should hold for `other`.
     fn are_alike(self, other: Self) -> bool {
         let near = |a: u64, b: u64| a.max(b) as f64 <= SIZES_ALIKE * a.min(b) as f64;
         near(self.unique_bytes, other.unique_bytes)
@@ -208,7 +219,7 @@ fn focal_requests(region: &Region) -> Requests {
     Requests { unique_bytes, size_mean, processes: focal.process_num }
 }
 
-/// Where one process is compared with several: with as many as were fastest.
+/// Returns the requests of the comparison of one process with several: as many as were fastest.
 fn requests_of_most(region: &Region) -> Requests {
     let best = best_of_several(&region.curves.process_num);
     let processes = best.map_or(1, |point| point.value as u32);
@@ -270,12 +281,12 @@ fn of_ratio(found: &RegionFinding) -> Finding {
     }
 }
 
-/// What findings of several evaluations are about: the same, if in the same region.
+/// The subject that findings of several evaluations share, including their region.
 #[derive(Clone, Debug, PartialEq)]
 struct Subject {
     part: String,
     what: String,
-    /// The region, as the first evaluation that has it has it.
+    /// The region, with the bounds given by the first evaluation that has it.
     region: Option<Place>,
 }
 
@@ -289,7 +300,7 @@ impl Subject {
         self.what == finding.what && self.is_within(finding)
     }
 
-    /// Whether a finding is of the same region of the same evaluation, or of none as this is.
+    /// Whether a finding is of the same evaluation and region, or of no region if this has none.
     fn is_within(&self, finding: &Finding) -> bool {
         let is_same = match (self.region, finding.region) {
             (Some(one), Some(other)) => one.is_same(&other),
@@ -308,14 +319,17 @@ impl Subject {
         }
     }
 
-    /// The same, as one evaluation has it.
+    /// Returns this subject with the region as `findings` have it; `None` if they lack it.
     fn as_in(&self, findings: &[Finding]) -> Option<Self> {
         let found = findings.iter().find(|finding| self.is_within(finding))?;
         Some(Self { region: found.region, ..self.clone() })
     }
 
-    /// What each of two evaluations has of this, if it has it, and what the other has of that. What one of them means may be what the other means,
-    /// and yet not what the first of all meant; and both may mean what the first meant, but not the same.
+    /// Returns this subject as each of two evaluations has it, paired with the other's counterpart
+    /// of that.
+    ///
+    /// Being the same region is not transitive. Two evaluations may share a region that is not this
+    /// subject's, and both may match this subject without matching each other.
     fn as_in_each(&self, [one, other]: [&[Finding]; 2]) -> Vec<[Option<Self>; 2]> {
         let first = self.as_in(one).map(|own| {
             let others = own.as_in(other);
@@ -325,8 +339,8 @@ impl Subject {
         first.into_iter().chain(second).collect()
     }
 
-    /// Whether this, of a region that `own` has and `other` lacks, is one disagreement with something else that is counted: with what `other` says of
-    /// a region of the same sets, which `own` lacks in turn.
+    /// Whether the disagreement about this region, which `own` has and `other` lacks, is counted
+    /// elsewhere: under a region of the same sets that `other` has and `own` lacks.
     fn is_told_by(&self, other: &[Finding], own: &[Finding]) -> bool {
         let is_here = |finding: &&Finding| {
             let touch = self.region.zip(finding.region).is_some_and(|(one, it)| one.touches(&it));
@@ -337,8 +351,9 @@ impl Subject {
         instead.any(|subject| subject.rank(other) < self.rank(own))
     }
 
-    /// Of several that are one disagreement the least is counted, whatever the order of the evaluations: what tells something, or else what says that
-    /// it cannot be told, or else nothing; among equals that of the lowest region.
+    /// Returns a key that orders the subjects of one disagreement; the least is counted, whatever
+    /// the order of the evaluations. A claim comes first, then a withheld verdict, then silence;
+    /// among equals, the lowest region.
     fn rank(&self, findings: &[Finding]) -> (bool, bool, [f64; 3]) {
         let found = findings.iter().find(|finding| self.is_of(finding));
         let is_told = found.is_some_and(|finding| finding.verdict != NOT_TOLD);
@@ -346,8 +361,8 @@ impl Subject {
         (!is_told, found.is_none(), place)
     }
 
-    /// Whether two evaluations, of which these `have` the region, can agree here: one that found fewer regions differs in their number, and not in
-    /// every finding of the region it lacks.
+    /// Whether two evaluations can agree here; `have` says which of them has the region. One that
+    /// found fewer regions differs in their number, not in every finding of the region it lacks.
     fn concerns(&self, have: [bool; 2], [one, other]: [&[Finding]; 2]) -> bool {
         let number = |all: &[Finding]| {
             all.iter().filter(|f| f.part == self.part).find_map(|finding| finding.regions)
@@ -360,13 +375,15 @@ impl Subject {
     }
 }
 
-/// What was compared, as the evaluation has it that is named first, with the one named behind it. Regions may be the same in two pairs of three
-/// evaluations and not in the third, so that a finding may be of two subjects.
+/// The comparisons made so far: each subject as the first of two evaluations has it, with the
+/// indices of both. Two pairs of three evaluations may share a region that the third pair does not,
+/// so a finding may belong to two subjects.
 #[derive(Default)]
 struct Compared(Vec<(Subject, [usize; 2])>);
 
 impl Compared {
-    /// What two evaluations say of a subject; nothing if they cannot agree on it, or if it was compared under another.
+    /// Returns what two evaluations say of a subject; empty if they cannot agree on it, or if it
+    /// was compared under another subject.
     fn pairs<'a>(
         &mut self,
         subject: &Subject,
@@ -380,7 +397,8 @@ impl Compared {
         each.filter_map(|own| self.pair(own, said, sides)).collect()
     }
 
-    /// What two evaluations say of a subject as they have it.
+    /// Returns what two evaluations say of a subject as each has it; `None` if that is counted
+    /// elsewhere.
     fn pair<'a>(
         &mut self,
         own: [Option<Subject>; 2],
@@ -394,7 +412,8 @@ impl Compared {
         if each.any(|(own, side)| own.as_ref().is_some_and(|own| is_known(own, side))) {
             return None;
         }
-        // A region that one of them lacks and one that the other lacks, of the same sets, are one disagreement.
+        // A region that only one has and a region that only the other has, of the same sets, are
+        // one disagreement.
         let is_told_elsewhere = match &own {
             [Some(own), None] => own.is_told_by(said[1], said[0]),
             [None, Some(own)] => own.is_told_by(said[0], said[1]),
@@ -410,7 +429,8 @@ impl Compared {
     }
 }
 
-/// How far every two of the evaluations agree, finding by finding; regions are the same by the sets they are made of, not by their numbers.
+/// Returns how far each pair of evaluations agrees, finding by finding. Regions match by their
+/// sets, not by their numbers.
 pub fn agreement(all: &[Vec<Finding>]) -> Vec<Agreement> {
     let mut subjects: Vec<Subject> = Vec::new();
     for finding in all.iter().flatten() {
@@ -444,7 +464,7 @@ fn is_of_same(one: Option<&Finding>, other: Option<&Finding>) -> bool {
     one.zip(other).is_none_or(|(one, other)| one.are_alike(other))
 }
 
-/// Whether the intervals of both have a common point; without intervals there is nothing to compare.
+/// Whether the intervals of both overlap; true if either has none.
 fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
     match (one.and_then(|f| f.bounds), other.and_then(|f| f.bounds)) {
         (Some(a), Some(b)) => a[0] <= b[1] && b[0] <= a[1],

@@ -1,4 +1,4 @@
-//! Tests of when two evaluations agree, by made-up ones and by pairs of a real machine.
+//! Tests of when two evaluations agree, with made-up evaluations and pairs from a real machine.
 
 use super::*;
 use crate::testing::{border, point};
@@ -25,7 +25,7 @@ fn region(number: usize, unique_bytes: [f64; 2], focal: Workload) -> Region {
     Region { name, unique_bytes, focal, curves }
 }
 
-/// One whose regions end at these, and in the last of which sequential requests gain as much.
+/// An evaluation whose regions have these ends; in the last one, sequential requests gain `gain`.
 fn of_regions(ends: &[f64], gain: [f64; 3]) -> Evaluation {
     let mut made = evaluation(None, gain);
     let of = |(i, w): (usize, &[f64])| region(i + 1, [w[0], w[1]], Workload::default());
@@ -48,7 +48,7 @@ fn pairs_agree_by_verdict_and_interval() {
         evaluation(Some([125.0, 130.0, 140.0]), [0.8, 1.2, 1.6]),
         evaluation(None, [0.3, 0.5, 0.7]),
     ];
-    // The first and the second overlap, the second and the third; the last has none.
+    // The first and the second overlap, as do the second and the third; the last has no border.
     assert_eq!(counted(&all, "cache for reads"), [2, 1, 6]);
     // The third withholds it, the last says the opposite of the first two.
     assert_eq!(counted(&all, "1 B to 1000 B, sequential over random"), [1, 2, 6]);
@@ -71,8 +71,9 @@ fn a_small_effect_agrees_with_one_of_less_than_a_fifth() {
     assert_eq!(counted(&apart, "1 B to 1000 B, sequential over random"), [0, 1, 1]);
 }
 
-/// Two evaluations of one machine: 2.1 to 3.1 times slower in requests of 48 KiB by one process, 3.6 to 6.1 in ones of 132 KiB by two, which wait
-/// for one another where they write.
+/// Taken from two evaluations of one machine: writes were 2.1 to 3.1 times slower in requests of 48
+/// KiB by one process, and 3.6 to 6.1 times in requests of 132 KiB by two, which wait for each
+/// other when they write.
 #[test]
 fn what_holds_for_other_requests_is_no_contradiction() {
     let of = |size_mean, process_num, [low, high]: [f64; 2]| {
@@ -92,7 +93,7 @@ fn what_holds_for_other_requests_is_no_contradiction() {
     assert_eq!(counted(&same, name), [0, 0, 1]);
 }
 
-/// As of a device of one arm, where one process is the fastest number of them: it is not compared with itself.
+/// On a device with one arm, a single process is fastest; it must not be compared with itself.
 #[test]
 fn one_process_is_compared_with_the_best_of_several() {
     let point = |(value, speed): (f64, f64)| point((Parameter::ProcessNum, value), speed, 1);
@@ -123,13 +124,14 @@ fn a_finding_that_only_one_evaluation_has_is_no_agreement() {
     let none = [1.0, 1.0, 1.0];
     let all = [of_regions(&[1.0, 1000.0], none), of_regions(&LARGE, none)];
     assert_eq!(counted(&all, "1 MiB to 1 GiB, sequential over random"), [0, 0, 1]);
-    // But saying nothing, and that it cannot be told, is the same.
+    // But silence and "cannot be told" are the same.
     let all = [of_regions(&[1.0, 1000.0], none), of_regions(&LARGE, [0.5, 1.0, 2.0])];
     assert_eq!(counted(&all, "1 MiB to 1 GiB, sequential over random"), [1, 0, 1]);
 }
 
-/// Of a control group of 512 MiB one evaluation saw sets of 979 MiB and more as a third region, two others as the upper part of the second: eight of
-/// their findings had other names.
+/// Guards against counting one more region as many disagreements. In a control group of 512 MiB,
+/// one evaluation saw sets of 979 MiB and more as a third region; two others saw them as the upper
+/// part of the second. So eight findings had different names.
 #[test]
 fn one_region_more_is_one_disagreement() {
     const MIB: f64 = 1_048_576.0;
@@ -141,10 +143,10 @@ fn one_region_more_is_one_disagreement() {
     for all in [[three.clone(), two(), two()], [two(), three.clone(), two()]] {
         let name = if all[0] == three { last } else { "501 MiB to 2 GiB, sequential over random" };
         assert_eq!(counted(&all, name), [3, 0, 3]);
-        // None of these tells the number, but each names another that it saw.
+        // None is sure of the number of regions, but the numbers they saw differ.
         assert_eq!(counted(&all, "number of regions"), [1, 0, 3]);
     }
-    // What only the additional region has is no pair of findings.
+    // A finding of the additional region alone makes no pair.
     let mut other = three.clone();
     other.findings.sequential_gain.push(found(2, [1.0, 1.0, 1.0]));
     assert_eq!(counted(&[other, two()], "499 MiB to 979 MiB, sequential over random"), [0, 0, 0]);
@@ -152,7 +154,8 @@ fn one_region_more_is_one_disagreement() {
     assert_eq!(told.iter().map(Agreement::told).sum::<usize>(), 2, "the gain, and the policy");
 }
 
-/// The sets of the third are too large to be those that the first means, while the second means both.
+/// The third's region is not the first's, since its sets are too large; the second's is the same as
+/// either.
 #[test]
 fn a_chain_of_regions_is_compared_pair_by_pair_and_each_once() {
     let more = [1.4, 1.5, 1.6];
@@ -167,7 +170,8 @@ fn a_chain_of_regions_is_compared_pair_by_pair_and_each_once() {
     assert_eq!(counts, [2, 3, 0], "each agrees with the next one");
 }
 
-/// Agreeing, telling and all pairs of what is said of sequential requests in any region, if the evaluations come in this order.
+/// Counts agreeing, telling and all pairs of findings on sequential requests in any region, with
+/// the evaluations in this order.
 fn of_gains(all: &[Evaluation; 3], order: [usize; 3]) -> [usize; 3] {
     let all = order.map(|at| findings(&all[at]));
     let is_gain = |one: &Agreement| one.name.ends_with("sequential over random");
@@ -180,11 +184,12 @@ fn of_gains(all: &[Evaluation; 3], order: [usize; 3]) -> [usize; 3] {
 fn the_order_of_the_evaluations_changes_no_count() {
     let (more, unknown) = ([1.4, 1.5, 1.6], [0.5, 1.0, 2.0]);
     let behind = |border, gain| of_regions(&[1.0, border, 1000.0], gain);
-    // The second means what each of the others means; these do not mean the same.
+    // The second's region is the same as each other's, but these two are not the same.
     let chain = [behind(100.0, more), behind(200.0, more), behind(400.0, more)];
-    // What the last tells of a region that the first lacks is counted, and not that the first tells nothing of one that the last lacks.
+    // The last's claim on a region that the first lacks is counted; the first's withheld verdict on
+    // a region that the last lacks is not.
     let silent = [behind(100.0, unknown), behind(200.0, more), behind(400.0, more)];
-    // The first and the last have no sets in common that one of them measured in: two disagreements.
+    // Neither of the first and the last was measured in a set of the other: two disagreements.
     let apart = [[1.0, 10.0], [2.0, 40.0], [8.0, 100.0]].map(|ends| of_regions(&ends, more));
     for (all, counts) in [(chain, [2, 3, 3]), (silent, [1, 3, 3]), (apart, [2, 4, 4])] {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
@@ -201,7 +206,7 @@ fn pairs_in_which_one_tells_something_are_counted() {
     let all: Vec<Vec<Finding>> = all.iter().map(findings).collect();
     let name = "1 B to 1000 B, sequential over random";
     let found = agreement(&all).into_iter().find(|one| one.name == name).unwrap();
-    // The last two agree by saying nothing.
+    // The last two agree by withholding the verdict.
     assert_eq!((found.agreeing, found.pairs), (2, 6));
     assert_eq!((found.told(), found.telling), (1, 5));
 }

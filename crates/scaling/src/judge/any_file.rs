@@ -1,15 +1,20 @@
-//! What an evaluation, which lays out one file in a place, tells of the next file there.
+//! How far ratios measured on one file hold for the next file in the same place.
 
 use super::curve::Z95;
 use ioscape_schema::{Bounded, Difference, Engine, Region, RegionFinding};
 
-/// Standard deviation, in its logarithm, of how much faster writes are than reads between one file and the next. An evaluation lays out one file, so
-/// that none of its rounds shows how its pages lie in memory, or its blocks on storage: on ten new files of 512 MiB, one after another on
-/// a quiet machine with ext4, the ratio differed by 6 %, and in three evaluations by 18 %, while each of them repeated itself to 5 %. What sequential
-/// requests and several processes gain differs as well: two evaluations of one machine with two rounds each told 1.9 to 3.2 and 1.1 to 1.9 times.
+/// Standard deviation, from one file to the next, of the logarithm of the write-to-read ratio.
+///
+/// An evaluation lays out one file, so none of its rounds shows how the next file's pages would lie
+/// in memory, or its blocks on storage. On ten new files of 512 MiB, one after another on a quiet
+/// machine with ext4, the ratio differed by 6 %; in three evaluations, by 18 %, although each
+/// repeated itself to within 5 %. The gains of sequential requests and of several processes differ
+/// as well: two evaluations of one machine, with two rounds each, found 1.9 to 3.2 and 1.1 to 1.9
+/// times.
 const BETWEEN_FILES: f64 = 0.08;
 
-/// The same ratio for any file in the place of a region, of the one that was measured; files that are simulated are alike.
+/// Widens the bounds of a ratio measured on one file so that they hold for any file in the region's
+/// place. Simulated files are all alike and keep their bounds.
 pub(super) fn of_any_file(region: &Region, found: Bounded) -> Bounded {
     if region.focal.engine == Engine::Sim {
         return found;
@@ -19,8 +24,8 @@ pub(super) fn of_any_file(region: &Region, found: Bounded) -> Bounded {
     Bounded { value, low: value / wider(value / low), high: value * wider(high / value) }
 }
 
-/// Whether more rounds could tell a ratio that holds for any file in the place of a region: not where it would be left open however well it were known
-/// of the one file that is measured.
+/// Whether more rounds could settle a ratio for any file in the region's place. They cannot if even
+/// an exact ratio for the measured file would leave it open.
 pub(crate) fn rounds_would_tell(region: &Region, found: &RegionFinding) -> bool {
     let exact = Bounded { value: found.value, low: found.value, high: found.value };
     let Bounded { value, low, high } = of_any_file(region, exact);
@@ -34,7 +39,7 @@ mod tests {
     use crate::testing::region;
     use ioscape_schema::{RegionCurves, Workload};
 
-    /// Three evaluations of one directory said 0.29 to 0.39, 0.21 to 0.26 and 0.26 to 0.33.
+    /// Three evaluations of one directory found 0.29 to 0.39, 0.21 to 0.26 and 0.26 to 0.33.
     #[test]
     fn what_one_file_was_found_to_do_holds_for_the_next() {
         let found = [(0.34, 0.29, 0.39), (0.235, 0.21, 0.26), (0.295, 0.26, 0.33)];

@@ -1,4 +1,4 @@
-//! Builds the result from what is known, at any time of the evaluation.
+//! Builds the result from what is known at any point of the evaluation.
 
 use super::evidence::Evidence;
 use super::findings;

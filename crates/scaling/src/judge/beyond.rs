@@ -1,32 +1,30 @@
-//! Sets larger than any on the curves, which the pilot alone measured: what they say all the same.
+//! What the pilot's sets say when they are larger than any set on the curves.
 //!
-//! The pilot has requests of its own size, so that its throughputs are on no curve and in no posterior. Its set sizes are compared with
-//! one another.
+//! The pilot uses its own request size, so its throughputs belong to no curve and no posterior. Its
+//! sets are compared only with one another.
 
 use super::residency;
 use super::words::{bounded, percent};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Evaluation, PilotPair};
 
-/// What the pilot says of sets larger than those of the curves.
+/// Returns what the pilot says of sets larger than those of the curves, if anything.
 pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
     let pair = evaluation.beyond_curves()?;
     let PilotPair { within, beyond, slower } = pair;
     let [small, large] = [within, beyond].map(|m| Bytes(m.workload.unique_bytes as f64));
     if beyond.was_filling() {
         return Some(format!(
-            "Sets of {large} were measured in the pilot alone, while they were still coming into the file cache: what they are served from cannot be told from this run; a longer budget would tell."
+            "Sets of {large} were measured only in the pilot (the coarse first pass), while the file cache was still filling: what serves them cannot be told from this run; a longer --budget would tell."
         ));
     }
     if !pair.is_slower() {
         return None;
     }
     let by = format!("in the pilot {} times slower than sets of {small}", bounded(slower));
-    // Direct requests leave the pages of others where they are.
-    let is_cached = beyond.workload.access.reads_cached();
-    let left = beyond.resident_frac.filter(|_| {
-        is_cached && residency::fits(within) == Some(true) && residency::fits(beyond) == Some(false)
-    });
+    let left = beyond
+        .resident_frac
+        .filter(|_| residency::fits(within) == Some(true) && residency::held_in(beyond).is_some());
     Some(match left {
         Some(share) => format!(
             "The file cache ends between {small} and {large}: sets of {large} are {by}, and {} of one stays in memory. Where it ends cannot be told from this run; a longer budget would tell.",
@@ -42,11 +40,14 @@ pub(super) fn sentence(evaluation: &Evaluation) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Access, CurveKey, Parameter, Point, Probe, Workload};
+    use ioscape_schema::{
+        Access, CurveKey, Parameter, Point, Probe, Warning, WarningKind, Workload,
+    };
 
     const GIB: f64 = 1073741824.0;
 
-    /// A pilot of 6 and 32 GiB, the larger one slowed by a factor and resident by a share, and a curve up to `curve_gib`.
+    /// A pilot of 6 and 32 GiB, whose larger set is `slower` times slower and has these `resident`
+    /// shares, and a curve up to `curve_gib`.
     fn evaluation(slower: f64, resident: Option<[f64; 2]>, curve_gib: f64) -> Evaluation {
         let of = |gib: f64, rate: f64, share: Option<[f64; 2]>| {
             let workload = Workload::default().with(Parameter::UniqueBytes, gib * GIB);
@@ -81,6 +82,27 @@ mod tests {
         assert_eq!(sentence(&evaluation(1.1, Some([0.6, 0.6]), 6.0)), None);
     }
 
+    /// On sshfs, where 20 GiB of file cache were free.
+    #[test]
+    fn pages_that_something_drops_show_no_end_of_a_cache() {
+        let dropping = evaluation(8.0, Some([1.0, 0.61]), 6.0);
+        let mut dropped = evaluation(8.0, Some([0.62, 0.61]), 6.0);
+        let warning = Warning::new(WarningKind::PagesDropped, "something drops pages");
+        dropped.probes[1].measurement.warnings.push(warning);
+        for one in [dropping, dropped] {
+            let said = sentence(&one).unwrap_or_default();
+            assert!(said.contains("whether a cache ends between them cannot be told"), "{said}");
+        }
+    }
+
+    #[test]
+    fn bounds_without_end_are_said_so() {
+        let mut open = evaluation(8.0, None, 6.0);
+        open.probes[1].measurement.throughput_ci95[0] = 0.0;
+        let said = sentence(&open).unwrap_or_default();
+        assert!(said.contains(" or more) times slower than sets"), "{said}");
+    }
+
     #[test]
     fn pages_that_other_requests_left_say_nothing_of_direct_ones() {
         let mut direct = evaluation(8.0, Some([0.6, 0.6]), 6.0);
@@ -92,7 +114,7 @@ mod tests {
     #[test]
     fn a_set_that_still_came_into_the_cache_tells_nothing() {
         let filling = sentence(&evaluation(8.0, Some([0.2, 0.5]), 6.0)).unwrap_or_default();
-        assert!(filling.contains("still coming into the file cache"), "{filling}");
+        assert!(filling.contains("the file cache was still filling"), "{filling}");
         assert!(!filling.contains("ends between"), "{filling}");
     }
 

@@ -1,4 +1,5 @@
-//! Borders of a `unique_bytes` curve: where one level of the hierarchy ends, within which bounds, and which changes are no border.
+//! Borders of a `unique_bytes` curve: where a level of the hierarchy ends, within which bounds, and
+//! which changes are not borders.
 
 use super::segment::{Sample, Segment, segments};
 use ioscape_schema::statistics::median;
@@ -7,9 +8,9 @@ use ioscape_schema::{Border, BorderOperation, Bounded};
 /// What a cut must show to count as a border.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Gate {
-    /// Least factor of slowdown across the window around it.
+    /// Least slowdown factor across the window around it.
     pub change: f64,
-    /// Least factor by which the next level is slower than the law of the level before would have it.
+    /// Least factor by which the next level is slower than the previous level's law predicts.
     pub kink: f64,
 }
 
@@ -21,7 +22,7 @@ impl Gate {
     pub(crate) const PILOT: Self = Self { change: 1.2, kink: 1.2 };
 }
 
-/// The window reaches from the border over this factor to the border times it.
+/// The window reaches from the border divided by this factor to the border times it.
 const WINDOW: f64 = 1.25;
 /// The kink is judged at this multiple of the border, where it stands out from the noise.
 const BEHIND: f64 = 1.6;
@@ -30,7 +31,8 @@ pub(crate) const SAME_BORDER: f64 = 1.25;
 
 /// Standard deviation of log throughput for which the gates are made.
 pub(crate) const USUAL_NOISE: f64 = 0.05;
-/// With more noise than that, gates rise by this multiple of it: 2.5 deviations of the difference of two points.
+/// Gates rise by this multiple of the noise beyond [`USUAL_NOISE`]: 2.5 standard deviations of the
+/// difference of two points.
 const CAUTION: f64 = 3.5;
 /// Least factor between the medians of all points before a border and behind it.
 const LASTING: f64 = 1.3;
@@ -38,7 +40,8 @@ const LASTING: f64 = 1.3;
 /// A point this close to a border, as a ratio, may belong to either side of it.
 const FLANK: f64 = 1.1;
 
-/// Factor between neighbouring points above which the border lies in the gap between them, whatever the laws.
+/// Factor between neighbouring points above which the border lies in the gap between them, whatever
+/// the laws say.
 const CLIFF: f64 = 3.0;
 
 /// A cliff belongs to a cut when its gap comes within this ratio of the cut's.
@@ -53,7 +56,7 @@ pub(crate) struct SetBorder {
 }
 
 impl SetBorder {
-    /// One of storage, as far as throughput tells.
+    /// Creates a border of storage, as far as throughput tells.
     pub(crate) fn new(
         operation: BorderOperation,
         place: Bounded,
@@ -91,11 +94,12 @@ fn interpolate(samples: &[Sample], logs: &[f64], unique_bytes: f64) -> f64 {
     logs[next - 1] + part * (logs[next] - logs[next - 1])
 }
 
-/// Where the two laws meet, when they do so next to the gap; U s(U) is continuous at a cache size.
+/// Returns where the two laws meet, if that is next to the gap; U s(U) is continuous at a cache
+/// size.
 fn intersection(samples: &[Sample], left: &Segment, right: &Segment) -> Option<f64> {
     let position = (right.fit.b - left.fit.b) / (left.fit.a - right.fit.a);
     let (before, behind) = (samples[left.end - 1].unique_bytes, samples[right.first].unique_bytes);
-    // A mild kink may be put one point off by the segmentation.
+    // The segmentation may put a mild kink one point off.
     let from = samples[left.end.saturating_sub(2).max(left.first)].unique_bytes.max(before / 1.3);
     let to = samples[(right.first + 1).min(right.end - 1)].unique_bytes.min(behind * 1.3);
     let steepens = || right.fit.slope_at(position) > left.fit.slope_at(position);
@@ -112,8 +116,10 @@ fn position_error(samples: &[Sample], left: &Segment, right: &Segment, position:
     2.0 * (noise(left) + noise(right)).sqrt() / slopes.abs().max(0.1) + 0.01
 }
 
-/// Moves a cut to the cliff next to it, if there is one. The law of the slower level goes to zero at the cache size, so
-/// it may claim a point that is still before the cliff; and pages of one request that are missed one by one bend it.
+/// Moves a cut to the cliff next to it, if there is one.
+///
+/// The law of the slower level goes to zero at the cache size, so it may claim a point that is
+/// still before the cliff. Pages of one request that miss one by one bend it, too.
 fn at_cliff(samples: &[Sample], left: Segment, right: Segment) -> (Segment, Segment) {
     let at = |i: usize| samples[i].unique_bytes;
     let is_near = |&i: &usize| {
@@ -133,7 +139,7 @@ impl Cut {
         let (left, right) = at_cliff(samples, left, right);
         let (before, behind) =
             (samples[left.end - 1].unique_bytes, samples[right.first].unique_bytes);
-        // Between two points whose speeds differ that much the border is certain to lie between them.
+        // The border certainly lies between two points whose speeds differ this much.
         let is_cliff = samples[right.first].s > CLIFF * samples[left.end - 1].s;
         let meeting = intersection(samples, &left, &right)
             .filter(|at| !is_cliff || (before..=behind).contains(at));
@@ -163,7 +169,7 @@ impl Cut {
         Self { left, right, position, low, high }
     }
 
-    /// Slowdown across the gap alone: which of two cuts on one flank is the border.
+    /// Returns the log slowdown across the gap alone, which decides between two cuts on one flank.
     fn drop(&self, samples: &[Sample]) -> f64 {
         (samples[self.right.first].s / samples[self.left.end - 1].s).ln()
     }
@@ -176,7 +182,7 @@ impl Cut {
         };
         let variance = samples.iter().map(|p| p.noise.powi(2)).sum::<f64>() / samples.len() as f64;
         let more = CAUTION * (variance.sqrt() - USUAL_NOISE).max(0.0);
-        // Points mislead by noise, and laws by too few points; both must agree.
+        // Points mislead through noise, and laws through too few points; both must agree.
         let changes = change(&raw) >= gate.change.ln() + more
             && change(smooth) >= 0.8 * gate.change.ln() + more;
         changes && self.kink(samples).ln() >= gate.kink.ln() + more / 2.0 && self.lasts(samples)
@@ -188,7 +194,7 @@ impl Cut {
         middle(&samples[self.right.first..]) - middle(&samples[..self.left.end]) >= LASTING.ln()
     }
 
-    /// How much slower the next level is than the law of the level before would have it.
+    /// Returns how many times slower the next level is than the previous level's law predicts.
     fn kink(&self, samples: &[Sample]) -> f64 {
         let last = samples[self.right.end - 1].unique_bytes;
         let at = (self.position * BEHIND).min(last).max(samples[self.right.first].unique_bytes);
@@ -198,7 +204,8 @@ impl Cut {
     }
 }
 
-/// The borders of one curve, in order; `samples` are in order of `unique_bytes`, `known` are borders of other curves.
+/// Returns the borders of one curve, in order. `samples` are in order of `unique_bytes`; `known`
+/// are borders of other curves.
 pub(crate) fn borders(
     samples: &[Sample],
     known: &[f64],
@@ -232,7 +239,8 @@ pub(crate) fn borders(
         let place = Bounded { value: cut.position, low: cut.low, high: cut.high };
         SetBorder::new(operation, place, ratio, gap)
     };
-    // What is as fast again further on was an obstacle, such as a flush that locks the cache, and no level's end.
+    // A slowdown that recovers further on is an obstacle, such as a flush that locks the cache, not
+    // the end of a level.
     let all = kept.iter().zip(ends).map(finish);
     all.filter(|found| found.border.ratio >= LASTING).collect()
 }
@@ -284,8 +292,9 @@ mod tests {
 
     #[test]
     fn a_dip_before_a_cliff_is_no_border() {
-        // Writes of a cache of 50 MB that is locked while it is flushed: slow where a flush takes as long as its interval, fast
-        // again where only every other one is made (figure 8 of Chen & Patterson 1994 dips at 39 MB).
+        // Writes to a cache of 50 MB that is locked while it is flushed: slow where a flush takes
+        // as long as its interval, fast again where only every other flush is made (figure 8 of
+        // Chen & Patterson 1994 dips at 39 MB).
         let fast = [1.0, 3.0, 10.0, 17.0, 23.0].map(|at| (at, 25.0));
         let dip = [(27.0, 12.0), (31.0, 6.0), (35.0, 4.0)];
         let again = [40.0, 43.0, 48.0].map(|at| (at, 24.0));

@@ -11,29 +11,32 @@ pub(crate) const PERFORMS_WELL: f64 = 0.75;
 const REPEATABILITY: f64 = 0.02;
 /// Least number of repeated points, or of references, from which repeatability is estimated.
 const PAIRS: usize = 4;
-/// Factor to a border up to which a set lies beside it: a little more or less of it is in the cache from run to run.
+/// A set within this factor of a border lies beside it: how much of it is cached varies slightly
+/// from run to run.
 const BESIDE: f64 = 1.25;
-/// What may have disturbed a point that was measured only once, in log throughput, where too few were repeated to see it.
+/// Error assumed for a point measured only once, in log throughput, if too few points were repeated
+/// to estimate it.
 const ALONE: f64 = 0.25;
-/// Repeated points from which on it is seen, and the least it is taken to be.
+/// Repeated points from which that error is estimated, and the least estimate.
 const PAIRS_ALONE: usize = 16;
 const ALONE_LEAST: f64 = 0.1;
-/// Uncertainty of a point over half the spread of its rounds.
+/// Uncertainty of a point, as a multiple of half the spread of its rounds.
 const SPREAD: f64 = 1.2;
-/// Rounds up to which it is.
+/// Rounds up to which [`SPREAD`] applies in full.
 const SPREAD_ROUNDS: f64 = 3.0;
 /// Two-sided 95 % of a normal distribution.
 pub(crate) const Z95: f64 = 1.96;
 
-/// How well a run of this evaluation repeats itself: standard deviation of log throughput between rounds of one point.
+/// How well runs of this evaluation repeat: the standard deviation of log throughput between rounds
+/// of one point.
 ///
-/// A run's own confidence interval holds for its few seconds. What the machine does between runs shows in repeated rounds,
-/// or, where there are too few, in the references.
+/// A run's own confidence interval covers only its few seconds. What the machine does between runs
+/// shows in repeated rounds or, where there are too few, in the references.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Repeatability {
     /// The standard deviation.
     between: f64,
-    /// What may have disturbed a point that was measured only once, in log throughput.
+    /// Error assumed for a point measured only once, in log throughput.
     alone: f64,
 }
 
@@ -43,8 +46,8 @@ impl Repeatability {
         let repeated = || points.iter().copied();
         let mut between: Vec<f64> = repeated().filter_map(pair).collect();
         let steps = evaluation.drift.throughputs.windows(2);
-        // The few points that were repeated first lie beside borders, where runs differ most: where references tell as well how
-        // runs repeat themselves, these points tell of the border.
+        // The first points to be repeated lie beside borders, where runs differ most. If references
+        // show how runs repeat, leave these points out: their scatter is that of the border.
         if between.len() < PAIRS_ALONE {
             if steps.len() >= PAIRS {
                 let is_beside = |p: &Point| is_beside_a_border(evaluation, p);
@@ -56,40 +59,45 @@ impl Repeatability {
             return Self { between: REPEATABILITY, alone: ALONE };
         }
         between.sort_by(f64::total_cmp);
-        // Of normal noise, differences of two are below 0.954 standard deviations in half of the cases, and below 1.81 in
-        // eight of ten; the latter is larger where bursts interfere.
+        // With normal noise, half of all differences of two are below 0.954 standard deviations,
+        // and eight in ten below 1.81; bursts raise the latter.
         let most = between[between.len() * 4 / 5] / 1.81;
-        // One pair in twenty differs by more: that is what may have befallen a point unseen.
+        // One pair in twenty differs by more: a disturbance of this size may hide in a point
+        // measured once.
         let rarely = between[(between.len() * 19).div_ceil(20) - 1].clamp(ALONE_LEAST, 2.0);
         let alone = if between.len() >= PAIRS_ALONE { rarely } else { rarely.max(ALONE) };
         Self { between: (median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0), alone }
     }
 
-    /// Uncertainty of a point by its own confidence interval and by how well runs repeat themselves, 95 %, in log throughput.
+    /// Returns the 95 % uncertainty of a point in log throughput, from its own confidence interval
+    /// and from how well runs repeat.
     fn usual_error_of(self, point: &Point) -> f64 {
         let interval = point.measurement.relative_error();
         let interval = if interval.is_finite() { interval } else { 1.0 };
-        // What varies within a run is a part of what varies between runs, unless this point varies more than others do.
+        // Variation within a run is part of that between runs, unless this point varies more than
+        // others.
         let rounds = point.rounds.len().max(1) as f64;
         let usual = interval.max(Z95 * self.between) / rounds.sqrt();
-        // Rounds that differ by more than runs usually do: one of them was disturbed, and it is not known which. The more there
-        // are, the further the outermost lie apart, and the less the median follows them.
+        // If rounds differ by more than runs usually do, one was disturbed, and it is not known
+        // which. With more rounds the extremes lie further apart, but the median follows them less.
         let apart = SPREAD * point.spread.unwrap_or(0.0) * (SPREAD_ROUNDS / rounds).sqrt().min(1.0);
         usual.max(apart).clamp(REPEATABILITY, 2.0)
     }
 
-    /// What may have befallen a point that was measured only once.
+    /// Returns the error assumed for a point measured only once; 0 for others.
     fn alone_error_of(self, point: &Point) -> f64 {
         if point.rounds.len() < 2 { self.alone } else { 0.0 }
     }
 
-    /// Uncertainty of a point, 95 %, in log throughput.
+    /// Returns the 95 % uncertainty of a point, in log throughput.
     pub(crate) fn error_of(self, point: &Point) -> f64 {
         self.usual_error_of(point).hypot(self.alone_error_of(point)).min(2.0)
     }
 
-    /// Ratio of two points with bounds from both uncertainties; `None` when the lower one did not move any bytes, or where the cache of one of
-    /// them was still filling: then it tells how far that had come.
+    /// Returns the ratio of two points, with bounds from both uncertainties.
+    ///
+    /// `None` if either moved no bytes, or if the cache of either was still filling: its speed then
+    /// shows only how far that had come.
     pub(crate) fn ratio(self, over: &Point, under: &Point) -> Option<Bounded> {
         if [over, under].iter().any(|point| point.measurement.was_filling()) {
             return None;
@@ -98,29 +106,39 @@ impl Repeatability {
         if !value.is_finite() || value <= 0.0 {
             return None;
         }
-        // Runs differ by factors: two that are off by a half each may be so in opposite directions.
+        // Runs differ by factors: two that are each off by a half may be off in opposite
+        // directions.
         let usual = self.usual_error_of(over).hypot(self.usual_error_of(under));
-        // By how much two single runs differ but rarely bounds the ratio of two of them, not each of the two.
+        // Two single runs rarely differ by more than `alone`, so it bounds their ratio, not each of
+        // them.
         let alone = self.alone_error_of(over).max(self.alone_error_of(under));
         let factor = usual.hypot(alone).exp();
-        // On a machine with two speeds the median of a few rounds is one of them, whichever met the majority, and only the mean
-        // comes nearer with more rounds; of rounds of which one was disturbed the median is nearer. Both must bear what is said.
+        // On a machine with two speeds, the median of a few rounds is whichever speed met the
+        // majority, and only the mean converges with more rounds. If one round was disturbed, the
+        // median is closer. The bounds must hold for both.
         let mean = mean_speed(over) / mean_speed(under);
         Some(Bounded { value, low: value.min(mean) / factor, high: value.max(mean) * factor })
     }
 
-    /// Throughput at the upper end of a curve of a fraction over that at its lower end.
+    /// Returns the throughput at fraction 1 of a curve over that at fraction 0.
     pub(crate) fn ends_ratio(self, curve: &[Point]) -> Option<Bounded> {
         self.ratio(at(curve, 1.0)?, at(curve, 0.0)?)
     }
 
-    /// The best throughput of several processes, or of a deeper queue, over that of one, with which the curve begins; `None` where several were not
-    /// measured. The one is no candidate: of several that are all slower it would be the best, and no slower than itself.
+    /// Returns the best throughput of several processes, or of a deeper queue, over that of one,
+    /// with which the curve begins; `None` if several were not measured.
+    ///
+    /// The one is no candidate for the best: if all others are slower, the ratio would be 1. The low
+    /// end allows for the luck that made the best one the best.
     pub(crate) fn several_ratio(self, curve: &[Point]) -> Option<Bounded> {
-        self.ratio(best_of_several(curve)?, curve.first()?)
+        let best = best_of_several(curve)?;
+        let found = self.ratio(best, curve.first()?)?;
+        let luck = (quantile_of_best(curve.len() - 1) / Z95 - 1.0) * self.usual_error_of(best);
+        Some(Bounded { low: found.low / luck.exp(), ..found })
     }
 
-    /// A curve of set sizes as samples of time per byte, without the points whose cache was still filling.
+    /// Returns a set-size curve as samples of time per byte, without points whose cache was still
+    /// filling.
     pub(crate) fn samples(self, curve: &[Point]) -> Vec<Sample> {
         let sample = |p: &Point| {
             let sigma = self.error_of(p) / Z95;
@@ -131,7 +149,8 @@ impl Repeatability {
     }
 }
 
-/// The points of all curves, each once: the focal point of a region lies on all its curves, and perhaps on that of the sizes of the set.
+/// Returns the points of all curves, each once. A region's focal point lies on all its curves, and
+/// perhaps on a set-size curve.
 fn points_of(evaluation: &Evaluation) -> Vec<&Point> {
     let set_sizes = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
     let mut curves = set_sizes.map(|operation| evaluation.set_size_curve(operation)).to_vec();
@@ -185,7 +204,13 @@ pub(crate) fn best(curve: &[Point]) -> Option<&Point> {
     curve.iter().max_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }
 
-/// The fastest point of a curve but for its first; `None` where there is no other.
+/// Returns the normal quantile at 1 - 0.025 / `count`, to within 1 %. The best of `count` equal
+/// points exceeds it one time in forty.
+fn quantile_of_best(count: usize) -> f64 {
+    (Z95 * Z95 + 1.74 * (count as f64).ln()).sqrt()
+}
+
+/// The fastest point of a curve except its first; `None` if there is no other.
 pub(crate) fn best_of_several(curve: &[Point]) -> Option<&Point> {
     best(curve.get(1..)?)
 }
@@ -209,11 +234,17 @@ mod tests {
     use super::*;
     use crate::testing::region;
     use ioscape_schema::{Measurement, RegionCurves, Stop, Workload};
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg32;
 
-    /// A point whose round `i` met the slow one of two speeds where bit `i` of `slow` is set.
+    /// A point whose round `i` ran at the slower of two speeds if bit `i` of `slow` is set.
     fn two_speeds(rounds: usize, slow: usize, factor: f64) -> Point {
         let speed = |round: usize| if slow >> round & 1 == 1 { 1.0 / factor } else { 1.0 };
-        let rounds: Vec<f64> = (0..rounds).map(speed).collect();
+        of_rounds((0..rounds).map(speed).collect())
+    }
+
+    fn of_rounds(rounds: Vec<f64>) -> Point {
         let mut sorted = rounds.clone();
         sorted.sort_by(f64::total_cmp);
         let throughput = sorted[(sorted.len() - 1) / 2];
@@ -225,6 +256,34 @@ mod tests {
         let spread = (sorted[sorted.len() - 1] - sorted[0]) / 2.0;
         let point = Point { value: 0.0, measurement, rounds, spread: None };
         Point { spread: Some(spread / point.throughput()), ..point }
+    }
+
+    /// Twice as many were called faster by the interval of one fixed pair.
+    #[test]
+    fn the_luckiest_of_several_equal_points_is_not_called_faster() {
+        let noise = Repeatability { between: 0.1, alone: ALONE_LEAST };
+        let mut random = Pcg32::seed_from_u64(1);
+        for several in [2, 4, 7] {
+            let mut misses = || {
+                let mut round = || {
+                    let one: f64 = StandardNormal.sample(&mut random);
+                    (0.1 * one).exp()
+                };
+                let point = |_| of_rounds([round(), round(), round()].into());
+                let curve: Vec<Point> = (0..=several).map(point).collect();
+                noise.several_ratio(&curve).unwrap().low > 1.0
+            };
+            let missed = (0..1000).filter(|_| misses()).count();
+            assert!(missed < 35, "the best of {several}: {missed} of 1000");
+        }
+    }
+
+    #[test]
+    fn the_best_of_several_lies_beyond_the_quantile_of_one() {
+        // Of a normal distribution, at 1 - 0.025 over the number.
+        for (count, quantile) in [(1, 1.960), (2, 2.241), (4, 2.498), (7, 2.690), (16, 2.955)] {
+            assert!((quantile_of_best(count) / quantile - 1.0).abs() < 0.01, "{count}");
+        }
     }
 
     #[test]
@@ -254,11 +313,11 @@ mod tests {
         assert_eq!(noise.ratio(&filling, &steady), None);
     }
 
-    /// All outcomes are equally likely, so that the share of intervals that miss is exact.
+    /// All outcomes are equally likely, so the share of intervals that miss is exact.
     #[test]
     fn a_machine_with_two_speeds_does_not_make_two_equal_points_differ() {
         for factor in [1.2, 1.5, 2.0] {
-            // Half of all pairs of rounds differ by the factor, as many as tell how well runs repeat themselves.
+            // Half of all pairs of rounds differ by the factor, hence this repeatability.
             let noise = Repeatability { between: f64::ln(factor) / 1.81, alone: ALONE_LEAST };
             for rounds in 2..=6 {
                 let outcomes = 1 << rounds;

@@ -1,4 +1,4 @@
-//! Judging a document: the evidence is read back from its log, and the judgement made again.
+//! Judges a stored document again, with the evidence read back from its log.
 
 use super::assemble;
 use super::borders::SetBorder;
@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 
 /// Judges an evaluation again, from its log alone: borders, regions, medians of the rounds, drift, findings and sentences.
 ///
-/// What the evaluation decided to measure stays: which points are on which curve, the focal vectors of the regions, the result of
-/// the search in all parameters, and what was left out. For an evaluation that ran to its end and was judged by the
-/// same rules this changes nothing. A region that the evaluation itself did not see has no curves of the other
-/// parameters, and `shortened` says so; it no longer does where no such region is left.
+/// What the evaluation decided to measure stays: which points are on which curve, the focal vectors
+/// of the regions, the result of the search in all parameters, and what was left out. An evaluation
+/// that ran to its end and was judged by the same rules does not change. A region that the
+/// evaluation itself did not see has no curves of the other parameters; `shortened` says so as long
+/// as there is such a region.
 ///
 /// Measurements that are not in the log (how writers scale) are kept.
 pub fn judge(evaluation: &Evaluation) -> Evaluation {
@@ -35,16 +36,16 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     judged
 }
 
-/// What follows the number of regions that were found when their curves could not be measured any more.
+/// Follows the number of regions in the note on those found too late to measure their curves.
 const FOUND_LATE: &str = " of the regions turned up when all rounds were judged together; the other parameters were not measured there; evaluate again";
 
-/// What to say of regions that were found when their curves could not be measured any more.
+/// Returns the note on regions found too late to measure their curves.
 pub(crate) fn found_late(regions: usize) -> String {
     format!("{regions}{FOUND_LATE}")
 }
 
-/// Says how many regions turned up too late for curves, where `new` ones do now or the document says so of some; `missing` is how many lack
-/// curves by now, for whatever reason.
+/// Updates the note on regions found too late to measure their curves: `new` ones now, plus those
+/// that the document already notes. `missing` is how many lack curves now, for whatever reason.
 fn note_late(shortened: &mut BTreeMap<String, String>, new: usize, missing: usize) {
     let phase = Phase::Rounds.name();
     let count = |note: &String| note.strip_suffix(FOUND_LATE)?.parse::<usize>().ok();
@@ -58,7 +59,8 @@ fn note_late(shortened: &mut BTreeMap<String, String>, new: usize, missing: usiz
     }
 }
 
-/// Borders and regions as the document has them; it does not hold the gaps, so the bounds stand for these.
+/// Returns the borders and regions of the document. It does not hold the gaps, so the bounds stand
+/// in for them.
 fn levels(evaluation: &Evaluation) -> Levels {
     let border = |&border: &Border| SetBorder { border, gap: [border.low, border.high] };
     let region =
@@ -70,7 +72,8 @@ fn levels(evaluation: &Evaluation) -> Levels {
     }
 }
 
-/// Every point with its rounds, in the order measured, on the curves where the document has it.
+/// Returns every point with its rounds, in the order measured, on the curves where the document has
+/// it.
 fn evidence(evaluation: &Evaluation) -> Evidence {
     let mut evidence = Evidence { points: points(evaluation), ..Evidence::default() };
     for (key, curve) in curves(evaluation) {

@@ -1,4 +1,5 @@
-//! Whether the machine itself became faster or slower, by the throughput of a fixed reference workload.
+//! Detects whether the machine itself became faster or slower, by the throughput of a fixed
+//! reference workload.
 
 use ioscape_schema::statistics::median;
 
@@ -6,24 +7,28 @@ use ioscape_schema::statistics::median;
 const LEAST: f64 = 0.14;
 /// Largest departure that is put down to noise, however noisy the references are.
 const MOST: f64 = 0.47;
-/// Least departure of a reference that waits for storage which counts: half or twice the speed.
+/// Least departure that counts for a reference that waits for storage: half or twice the speed.
 pub(crate) const FAR: f64 = std::f64::consts::LN_2;
 
-/// For each reference, whether it is off the median by more than noise explains.
+/// Returns, for each reference, whether it is off the median by more than noise explains.
 ///
-/// Noise is estimated from the differences of neighbours: they stay small within a stretch of another speed,
-/// so a long stretch does not hide itself. For normal noise the median difference is 0.954 standard deviations.
+/// Noise is estimated from the differences of neighbours. They stay small within a stretch of
+/// another speed, so a long stretch does not hide itself. For normal noise the median difference is
+/// 0.954 standard deviations.
 pub(crate) fn off(throughputs: &[f64]) -> Vec<bool> {
     beyond(throughputs, |noise| (2.5 * noise).clamp(LEAST, MOST))
 }
 
-/// For each reference, whether it is so far off that the storage has become another: some dozen requests of a disk differ by a tenth, and a
-/// drive that still tidies up after writes reads more slowly for a while.
+/// Returns, for each reference, whether it is so far off that the storage itself has changed.
+///
+/// Runs of a few dozen disk requests differ by a tenth, and a drive that is still tidying up after
+/// writes reads more slowly for a while.
 pub(crate) fn far_off(throughputs: &[f64]) -> Vec<bool> {
     beyond(throughputs, |noise| (5.0 * noise).max(FAR))
 }
 
-/// For each reference, whether it is off the median by more than is allowed of such noise, both as changes of log throughput.
+/// Returns, for each reference, whether it is off the median by more than `allowed` makes of the
+/// noise; both are changes of log throughput.
 fn beyond(throughputs: &[f64], allowed: impl Fn(f64) -> f64) -> Vec<bool> {
     let logs: Vec<f64> = throughputs.iter().map(|t| t.max(1e-9).ln()).collect();
     let steps: Vec<f64> = logs.windows(2).map(|w| (w[1] - w[0]).abs()).collect();

@@ -36,7 +36,7 @@ impl Evidence {
         ids
     }
 
-    /// How many of so many regions have no curves of the other parameters.
+    /// Returns how many of the first `regions` regions have no curves of the other parameters.
     pub(crate) fn without_curves(&self, regions: usize) -> usize {
         let lacks = |&region: &usize| {
             let key = CurveKey::Region { region, parameter: Parameter::ReadFrac };
@@ -45,7 +45,8 @@ impl Evidence {
         (0..regions).filter(lacks).count()
     }
 
-    /// The values of the curve under `key`, each with its point; none where nothing was measured for it.
+    /// The values of the curve under `key`, each with its point; empty if nothing was measured for
+    /// it.
     pub(crate) fn on(&self, key: CurveKey) -> &[(f64, PointId)] {
         self.curves.get(&key).map_or(&[], Vec::as_slice)
     }
@@ -60,8 +61,8 @@ impl Evidence {
         self.on(key).iter().map(|&(value, id)| (value, self.points.throughput(id))).collect()
     }
 
-    /// The smallest set of the set-size curves that was still coming into the file cache in a round; larger ones do not come in by themselves
-    /// either.
+    /// Returns the smallest set on the set-size curves that was still being read into the file
+    /// cache in some round. Larger ones do not come in by themselves either.
     pub(crate) fn fills_from(&self) -> Option<f64> {
         let of_sizes = |key: &CurveKey| matches!(key, CurveKey::UniqueBytes(_));
         let points = self.curves.iter().filter(|(key, _)| of_sizes(key)).flat_map(|(_, c)| c);
@@ -83,7 +84,8 @@ impl Evidence {
         }
     }
 
-    /// A curve as samples of time per byte, without the points whose cache was still filling; points in doubt count a little, since a cliff shows in them too.
+    /// Returns a curve as samples of time per byte, without points whose cache was still filling.
+    /// Points in doubt count a little, since a cliff shows in them, too.
     pub(crate) fn samples(&self, key: CurveKey) -> Vec<Sample> {
         let store = &self.points;
         let repeatability = store.repeatability().unwrap_or(0.0);

@@ -11,7 +11,8 @@ use ioscape_schema::{
 };
 use std::f64::consts::SQRT_2;
 
-/// The findings of an evaluation, whole or partial; what the measured points do not show is left out.
+/// Returns the findings of an evaluation, complete or partial, without those that the measured
+/// points do not show.
 pub fn findings(evaluation: &Evaluation) -> Findings {
     let noise = Repeatability::of(evaluation);
     let per_region =
@@ -52,8 +53,11 @@ pub fn findings(evaluation: &Evaluation) -> Findings {
     findings
 }
 
-/// First border of storage for one kind of requests: the effective size of the file cache for them. `None` where another
-/// place is too probable, where the file cache takes no part, or where the drive's own may be what ends.
+/// Returns the first border of storage for one kind of request: the effective size of the file
+/// cache.
+///
+/// `None` if another place is too probable, if the file cache takes no part, or if the drive's own
+/// cache may be what ends.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     told_border(evaluation, operation).filter(|_| policy::is_of_file_cache(evaluation, operation))
 }
@@ -63,7 +67,8 @@ fn has_no_border(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     !evaluation.borders.iter().any(is_own) && is_absence_told(evaluation, operation)
 }
 
-/// The largest request size that was tried in sets of a region, or smaller ones, and that its own sets could be asked as well, in bytes.
+/// Returns the largest request size, in bytes, that was tried in sets of a region or smaller ones
+/// and that the region's focal set allows as well.
 fn largest_tried(evaluation: &Evaluation, region: &Region) -> f64 {
     let ([_, end], most) = (region.unique_bytes, region.focal.unique_bytes / 4);
     let asked = evaluation.probes.iter().map(|probe| &probe.measurement.workload);
@@ -71,9 +76,11 @@ fn largest_tried(evaluation: &Evaluation, region: &Region) -> f64 {
     could_be.map(|workload| workload.size_mean as f64).fold(0.0, f64::max)
 }
 
-/// Least request size with 75 % of the best throughput; its bounds are where the level is reached when the best and
-/// the others are as much lower or higher as they are uncertain. `None` where the best is the last point of a curve that ends before the `largest` size
-/// that could be asked: a larger one may be better.
+/// Returns the least request size with 75 % of the best throughput.
+///
+/// Its bounds are where the curve reaches that level if the best and the others are off by their
+/// uncertainty, up or down. `None` if the best is the last point of a curve that ends before the
+/// `largest` size allowed: a larger one may be better.
 fn size_for_75_percent(noise: Repeatability, region: &Region, largest: f64) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
     let is_steady = curve.iter().all(|point| !point.measurement.was_filling());
@@ -98,7 +105,7 @@ mod tests {
     use crate::testing::{measurement, point, region};
     use ioscape_schema::{CurveKey, Difference, Parameter, Point, Probe, RegionCurves, Workload};
 
-    /// What is found in a region that has these curves.
+    /// Returns the findings of a region that has these curves.
     fn found(curves: RegionCurves) -> Findings {
         findings(&Evaluation { regions: vec![region(curves)], ..Evaluation::default() })
     }
@@ -110,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_curve_that_stopped_while_it_rose_does_not_tell_which_size_is_enough() {
-        // Of a region of sets up to 2 GiB, where requests of 1 MiB were tried in a set of so many MiB.
+        // A region of sets up to 2 GiB; requests of 1 MiB were tried in a set of `tried_in_mib`.
         let is_told = |sizes: &[(f64, f64)], tried_in_mib: u64| {
             let focal = Workload { unique_bytes: 1 << 30, ..Workload::default() };
             let size_mean = curve(Parameter::SizeMean, sizes);

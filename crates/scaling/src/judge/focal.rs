@@ -4,18 +4,23 @@ use super::curve::Z95;
 
 /// Least gain of a parameter for its curve to have a half-way point at all.
 const GAIN_LEAST: f64 = 1.3;
-/// Least gain by several processes over one for them to be in the focal vector. Two processors alone gain up to twice in memory, 1.3 to 1.5
-/// times in three evaluations of one directory, which would choose one or two by chance with a lower one.
+/// Least gain of several processes over one for them to be in the focal vector.
+///
+/// In memory, two processors alone gain up to a factor of two: 1.3 to 1.5 in three evaluations of
+/// one directory. A lower threshold would choose one or two processes by chance.
 const PROCESSES_GAIN: f64 = 2.0;
-/// Ratios to the usual request size between which the focal one is the usual one: the half-way size of memory today is 30 to 150 KiB, and
-/// evaluations of one machine found it at either end of a factor of two. Of five evaluations of a file system three chose 32 KiB and two 256 while
-/// the upper one was 4.
+/// A half-way size between these multiples of the usual request size makes the usual one focal.
+///
+/// The half-way size of memory today is 30 to 150 KiB, and evaluations of one machine found values
+/// a factor of two apart. When the upper multiple was 4, three of five evaluations of a file system
+/// chose 32 KiB and two chose 256 KiB.
 const LIKE_USUAL: [f64; 2] = [0.5, 8.0];
 
-/// The least value that yields performance half-way between least and most (self-scaling paper, section 8).
+/// Returns the least value that yields performance half-way between least and most (self-scaling
+/// paper, section 8).
 ///
-/// `points` are in order of the value, which is interpolated on a logarithmic scale, throughput on a linear one.
-/// `None` when throughput varies by less than 30 %: then no value is special.
+/// `points` are in order of the value. The value is interpolated on a logarithmic scale, throughput
+/// on a linear one. `None` if throughput varies by less than 30 %: then no value is special.
 pub(crate) fn half_way(points: &[(f64, f64)]) -> Option<f64> {
     let least = points.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
     let most = points.iter().map(|p| p.1).fold(0.0, f64::max);
@@ -30,10 +35,11 @@ pub(crate) fn half_way(points: &[(f64, f64)]) -> Option<f64> {
     Some(a.0 * (b.0 / a.0).powf(part))
 }
 
-/// The smallest whole number of processes that reaches half-way; 1 (the first) unless more surely double the throughput.
+/// Returns the smallest whole number of processes that reaches half-way; 1 (the first) unless
+/// several surely double the throughput.
 ///
-/// `noise` is the standard deviation of a throughput, in its logarithm. A number that noise chose would be another one in the next evaluation, and
-/// with it all that is found at the focal vector.
+/// `noise` is the standard deviation of log throughput. A number chosen by noise would differ in
+/// the next evaluation, and with it everything found at the focal vector.
 pub(crate) fn half_way_processes(points: &[(f64, f64)], noise: f64) -> f64 {
     let first = points.first().map_or(1.0, |p| p.0);
     let alone = points.first().map_or(0.0, |p| p.1);
@@ -42,12 +48,15 @@ pub(crate) fn half_way_processes(points: &[(f64, f64)], noise: f64) -> f64 {
     if most < alone * PROCESSES_GAIN * by_chance {
         return first;
     }
-    // Slightly less, so that a number that reaches half-way exactly is not rounded up.
+    // Subtract a little, so that a number that reaches half-way exactly is not rounded up.
     half_way(points).map_or(first, |p| (p - 1e-6).ceil()).max(first)
 }
 
-/// The request size of the focal vector for one that is half-way: `usual` for one from half of it to eight times as much, else the nearest power
-/// of four. Nearer ones two evaluations would choose differently, and with them all that is found at the focal vector.
+/// Returns the focal request size for a half-way size: `usual` between half and eight times that
+/// size, otherwise the nearest power of four.
+///
+/// On a finer scale, two evaluations would choose differently, and everything found at the focal
+/// vector would differ.
 pub(crate) fn focal_size(half_way: f64, usual: f64) -> f64 {
     let [low, high] = LIKE_USUAL.map(|times| times * usual);
     let is_near = low < half_way && half_way < high;
@@ -96,7 +105,7 @@ mod tests {
         assert_eq!(half_way_processes(&[(1.0, 100.0), (2.0, 180.0), (4.0, 190.0)], 0.0), 1.0);
     }
 
-    /// Measured on one machine, in GB/s: one and several processes. By chance evaluations chose 1, 2 and 3 of them.
+    /// Curves of one machine, in GB/s. Once, evaluations chose 1, 2 or 3 processes by chance.
     #[test]
     fn a_gain_that_may_be_noise_chooses_no_more_processes() {
         for curve in [

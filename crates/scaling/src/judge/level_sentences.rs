@@ -1,4 +1,4 @@
-//! Regions, caches and borders in words, each as sure as its probability allows.
+//! Sentences on regions, caches and borders, each as sure as its probability allows.
 
 use super::absence::{no_cache, untold_end};
 use super::beyond;
@@ -14,7 +14,7 @@ use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, CountDoubt, Evaluation, LevelCount, Point, Region,
 };
 
-/// Least factor by which sets in memory must differ in speed for it to be said.
+/// Least factor between the speeds of sets in memory for a sentence on their decline.
 const DECLINES: f64 = 1.5;
 /// A size whose bounds lie further apart than this factor is given by its bounds alone.
 const WIDE: f64 = 1.25;
@@ -36,7 +36,7 @@ pub(super) fn sentences(evaluation: &Evaluation) -> Vec<String> {
     all
 }
 
-/// A sentence on borders whose probability was not asked.
+/// Marks a sentence on borders whose probability was not computed.
 fn so_far(said: &str) -> String {
     let mut letters = said.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
@@ -57,7 +57,7 @@ fn regions(evaluation: &Evaluation) -> String {
     let count = match described.len() {
         0 => return String::new(),
         1 => "one region".to_owned(),
-        n => format!("{n} regions by the size of the set"),
+        n => format!("{n} regions by working-set size"),
     };
     let separator = if described.len() == 1 { "," } else { ":" };
     let seen = described.join(", ");
@@ -75,7 +75,7 @@ fn regions(evaluation: &Evaluation) -> String {
         _ => " A longer budget may tell.",
     };
     format!(
-        "How many regions performance has by the size of the set cannot be told from this run: {}; seen so far: {seen}.{more}",
+        "How many regions performance has by working-set size cannot be told from this run: {}; seen so far: {seen}.{more}",
         why_no_count(evaluation, doubt)
     )
 }
@@ -111,13 +111,13 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         );
     }
     let Some(found) = found else {
-        // Past the file cache there need be no other.
+        // Direct requests bypass the file cache and need not meet another one.
         let is_direct = evaluation.access() == Access::Direct;
         return if is_direct { String::new() } else { no_cache(evaluation, operation, largest) };
     };
     if !is_shown(evaluation, operation, found) {
         return format!(
-            "Whether {within} for {word} ends at {} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell.",
+            "Whether {within} for {word} ends at {} cannot be told from this run: it is uncertain how much slower larger sets are; more rounds with sets well beyond it would tell.",
             size_within(found)
         );
     }
@@ -136,11 +136,11 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
     format!("{place}{witnesses}{}.", lower(drop))
 }
 
-/// What the border rests on.
+/// Returns the words that name the witnesses of the border.
 fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> String {
     match residency::held_in_all(evaluation).filter(|_| evaluation.has_file_cache(operation)) {
         Some(held) if held.low <= found.value && found.value <= held.high => {
-            " by what stays resident and by throughput".into()
+            ", by both residency and throughput".into()
         }
         Some(held) => {
             format!(" by throughput; memory holds {} of a set", size_within(held))
@@ -149,16 +149,17 @@ fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded
     }
 }
 
-/// How much lower throughput is, and in what sets.
+/// Returns the words on how much lower throughput is, and in which sets.
 fn lower(drop: Option<(Bounded, f64)>) -> String {
     let Some((drop, at)) = drop else { return String::new() };
     if drop.low <= 1.0 {
         return format!("; how much slower sets of {} are cannot be told", Bytes(at));
     }
-    format!("; in sets of {} throughput is {} times lower", Bytes(at), bounded(drop))
+    format!("; with sets of {}, throughput is {} times lower", Bytes(at), bounded(drop))
 }
 
-/// Borders within memory beyond which throughput is surely lower: rules alone find them.
+/// Returns the borders within memory beyond which throughput is surely lower. Only the rules find
+/// such borders.
 fn shown_in_memory(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -167,7 +168,7 @@ fn shown_in_memory(
     own.filter(move |border| is_sure(drop_at(evaluation, operation, place(border))))
 }
 
-/// What says that no level of storage ends at a border within memory.
+/// Returns what shows that no level of storage ends at a border within memory.
 fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
     let end = end_of(evaluation, border.operation, place(border));
     let curve = evaluation.set_size_curve(border.operation).iter();
@@ -182,7 +183,8 @@ fn stays(evaluation: &Evaluation, border: &Border) -> &'static str {
     }
 }
 
-/// Borders within memory, as where a processor's cache ends; that everything stays in memory has witnesses, the cause has none.
+/// Returns the sentences on borders within memory, such as the end of a processor's cache. That
+/// everything stays in memory has witnesses; the cause has none.
 fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         format!(
@@ -200,7 +202,8 @@ fn processor_caches(evaluation: &Evaluation) -> Vec<String> {
         .collect()
 }
 
-/// How much slower large sets are than small ones although all of them are in memory, where no border within memory says it.
+/// Returns the sentence on how much slower large sets are than small ones although all are in
+/// memory, unless a border within memory says so already.
 fn decline(evaluation: &Evaluation) -> Option<String> {
     let noise = Repeatability::of(evaluation);
     let fall = |operation: BorderOperation| {
@@ -212,7 +215,11 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
         let by = noise.ratio(smallest, largest).filter(|by| by.low >= DECLINES)?;
         let [from, to] = [smallest, largest].map(|p| Bytes(p.value));
         shown_in_memory(evaluation, operation).next().is_none().then(|| {
-            format!("of {} {} times from sets of {from} to {to}", word(operation), bounded(by))
+            format!(
+                "{} are {} times slower in sets of {to} than of {from}",
+                word(operation),
+                bounded(by)
+            )
         })
     };
     let falls: Vec<String> =
@@ -220,12 +227,13 @@ fn decline(evaluation: &Evaluation) -> Option<String> {
     (!falls.is_empty()).then(|| {
         let falls = falls.join(", ");
         format!(
-            "Within memory, throughput falls with the size of the set: {falls}. The processors' caches may be what is outgrown."
+            "Within memory, throughput falls as the set grows: {falls}. The set outgrowing the processor caches may be the cause."
         )
     })
 }
 
-/// Borders beyond the first of each kind: caches further down, such as a server's or a drive's.
+/// Returns the sentences on borders beyond the first of each kind of request: caches further down,
+/// such as a server's or a drive's.
 fn further_borders(evaluation: &Evaluation) -> Vec<String> {
     let sentence = |border: &Border| {
         let (word, at) = (word(border.operation), size_within(place(border)));
@@ -244,13 +252,13 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
         let drop = drop_at(evaluation, border.operation, place(border));
         if !is_sure(drop) {
             return format!(
-                "Whether {word} have another border at {at} cannot be told from this run: how much slower larger sets are is not sure; more rounds of sets well beyond it would tell."
+                "Whether {word} have another border at {at} cannot be told from this run: it is uncertain how much slower larger sets are; more rounds with sets well beyond it would tell."
             );
         }
         let drop = lower(drop);
         if evaluation.may_be_no_level(border) {
             return format!(
-                "For {word} alone, throughput falls further from about {at} on{drop}. Whether another level ends there, or pages that are written back lie ever farther apart, cannot be told from this run; direct I/O, past the file cache, would show a level."
+                "For {word} only, throughput falls further from about {at} on{drop}. Whether another level ends there, or the pages written back lie farther and farther apart, cannot be told from this run; direct I/O (--access buffered,direct) would show a level."
             );
         }
         format!(
@@ -272,7 +280,8 @@ mod tests {
 
     const MIB: f64 = 1048576.0;
 
-    /// Reads of sets of 1 to 64 MiB that are `slower` beyond 12 MiB, where the sets are resident by these shares.
+    /// Reads of sets of 1 to 64 MiB that are `slower` times slower beyond 12 MiB, where `resident`
+    /// gives their resident shares.
     fn within_memory(slower: f64, resident: [Option<f64>; 5]) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let before = [(1.0, Some(1.0)), (4.0, Some(1.0)), (8.0, Some(1.0))];
@@ -303,7 +312,7 @@ mod tests {
         assert!(silent.contains("the processes wait for nothing"), "{silent}");
     }
 
-    /// Reads were said to fall within memory by as much as sets that storage serves are slower.
+    /// Once, the fall of reads within memory was taken from sets that storage serves.
     #[test]
     fn a_fall_within_memory_is_that_of_sets_before_the_next_border() {
         let mut evaluation = within_memory(2.0, [Some(1.0); 5]);
@@ -323,12 +332,12 @@ mod tests {
             }
         }
         let said = processor_caches(&evaluation).join(" ");
-        assert!(said.contains("in sets of 24 MiB throughput is 2.0"), "{said}");
-        // Only sets beyond the next border were measured.
+        assert!(said.contains("with sets of 24 MiB, throughput is 2.0"), "{said}");
+        // Now no set between the two borders was measured.
         evaluation.unique_bytes_read_curve.retain(|p| p.value < 12.0 * MIB || p.value > next[2]);
         assert_eq!(processor_caches(&evaluation), [""; 0]);
         crate::judge::slowdown::measure(&mut evaluation);
-        // Nor is there one between both borders, from which to tell how much slower sets beyond the second are.
+        // Nor is there a set between the borders with which to compare those beyond the second.
         assert!(evaluation.borders.iter().all(|border| border.slower.is_none()));
     }
 
@@ -353,10 +362,11 @@ mod tests {
         let told = said(2.0);
         assert!(told.contains("another border at 12") && told.contains("2.0"), "{told}");
         let untold = said(1.0);
-        assert!(untold.contains("cannot be told from this run: how much slower"), "{untold}");
+        assert!(untold.contains("cannot be told from this run: it is uncertain"), "{untold}");
     }
 
-    /// Direct reads behind a controller's cache of 4 GiB, whose end was told at 800 MiB, up to where sets were read in before.
+    /// Guards against a false end: direct reads behind a controller's cache of 4 GiB were reported
+    /// to leave it at 800 MiB, up to which sets had been read in before.
     #[test]
     fn a_cache_is_not_said_to_end_where_sets_are_no_longer_read_in() {
         let said = |is_cold: bool| {
@@ -380,7 +390,7 @@ mod tests {
         let told = said(false);
         assert!(told.contains("ends for reads at 800 MiB"), "{told}");
         let untold = said(true);
-        let words = "for reads ends cannot be told from this run: sets of 1 GiB and more were not";
+        let words = "for reads ends cannot be told from this run: sets of 1 GiB and larger were";
         assert!(untold.contains(words) && !untold.contains("800 MiB"), "{untold}");
     }
 

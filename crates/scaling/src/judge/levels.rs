@@ -34,11 +34,13 @@ pub(crate) struct Levels {
     pub borders: Vec<SetBorder>,
     /// Regions between the borders of storage.
     pub regions: Vec<RegionState>,
-    /// How probable each number of regions is, the most probable first; empty before it was asked.
+    /// How probable each number of regions is, the most probable first; empty until that is
+    /// computed.
     pub counts: Vec<LevelCount>,
 }
 
-/// The borders of one curve as it now is; where the mixed curve has one, the others are likely to have it too.
+/// Returns the borders of one curve as measured so far. Where the mixed curve has one, the others
+/// are likely to have it, too.
 pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec<SetBorder> {
     let known: Vec<f64> = match operation {
         BorderOperation::Mixed => Vec::new(),
@@ -58,7 +60,8 @@ pub(crate) fn borders_of(evidence: &Evidence, operation: BorderOperation) -> Vec
     found
 }
 
-/// What the file cache holds by the residency of the sets of the curve of reads, or of all three curves.
+/// Returns what the file cache holds, by residency: of the sets on the curve of reads, or else on
+/// all three.
 fn held(evidence: &Evidence) -> Option<Bounded> {
     let held_of = |curves: &[BorderOperation]| {
         let ids = curves.iter().flat_map(|of| evidence.ids(CurveKey::UniqueBytes(*of)));
@@ -85,15 +88,16 @@ pub(crate) struct Judged {
     pub borders: Vec<SetBorder>,
     /// From and to of each region, in bytes.
     pub ranges: Vec<[f64; 2]>,
-    /// The most probable first.
+    /// How probable each number of regions is, the most probable first.
     pub counts: Vec<LevelCount>,
-    /// The next measurements of set-size curves that would tell how many levels there are; none when that is known, or when
-    /// nothing would tell.
+    /// The next set-size measurements that would tell how many levels there are; empty if that is
+    /// known, or if nothing would tell.
     pub telling: Vec<Telling>,
 }
 
-/// The levels by everything measured so far: the most probable ones where `asks` is set, else those of the rules of
-/// [`borders`](super::borders), whose number has no probability.
+/// Judges the levels by everything measured so far: the most probable ones if `asks` is set,
+/// otherwise those found by the rules of [`borders`](super::borders), whose number has no
+/// probability.
 pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged {
     let all = CURVES.into_iter().flat_map(|operation| borders_of(evidence, operation));
     let by_rules = sorted(all.collect());
@@ -105,7 +109,8 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
     let posterior = posterior(evidence, held(evidence), range);
     let mut of_levels = confirmed(posterior.borders(), &by_rules);
     of_levels.retain(|border| !is_contradicted(evidence, border));
-    // Where a curve's own border lies comes before how many there are, for which more rounds beside it would be measured.
+    // Settle where a curve's own border lies before how many there are; the latter would only
+    // repeat rounds beside it.
     let mut telling = within_gaps(evidence, &of_levels);
     telling.extend(posterior.telling());
     let in_memory = by_rules.into_iter().filter(|b| b.border.in_memory);
@@ -114,23 +119,28 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
     Judged { borders, ranges, counts: posterior.level_counts(), telling }
 }
 
-/// A slower level whose border is for writes alone must be slower by this factor, or the rules must see its border as well:
-/// writes also slow down gradually, without the end of any cache, where a flush finds more to write in a larger set.
+/// A level that ends for writes alone must be slower by this factor, unless the rules see its
+/// border as well.
+///
+/// Writes also slow down gradually without the end of a cache, since a flush finds more to write in
+/// a larger set.
 const WRITES_ALONE: f64 = 3.0;
 
 /// Two borders are the same if they are no further apart than this factor.
 const SAME_BORDER: f64 = 1.5;
 
-/// Whether every set behind a border stayed in memory by the kernel's counters: then the witnesses differ, and neither that a
-/// level of storage ends there is said, nor, since the probabilities say otherwise, that none does.
+/// Whether every set beyond a border stayed in memory, by the kernel's counters.
+///
+/// Then the witnesses disagree: neither the end of a level of storage is reported nor, against the
+/// probabilities, that there is none.
 fn is_contradicted(evidence: &Evidence, found: &SetBorder) -> bool {
     let curve = evidence.on(CurveKey::UniqueBytes(found.border.operation)).iter();
     let behind = curve.filter(|(value, _)| *value >= found.gap[1]);
     residency::all_stayed(behind.map(|&(_, id)| evidence.points.kept(id)))
 }
 
-/// Sets in the middle of the wide gaps that the curves of reads and of writes leave about borders they are said to have, but none where one was
-/// measured while its cache was filling.
+/// Returns the middles of the wide gaps that the curves of reads and writes leave around their
+/// borders, except gaps in which a set was measured while its cache was filling.
 fn within_gaps(evidence: &Evidence, borders: &[SetBorder]) -> Vec<Telling> {
     let is_open = |found: &&SetBorder| {
         let [from, to] = found.gap;
@@ -147,8 +157,8 @@ fn within_gaps(evidence: &Evidence, borders: &[SetBorder]) -> Vec<Telling> {
     borders.iter().filter(is_open).map(middle).collect()
 }
 
-/// The posterior's borders without those of writes alone that are mild and that the rules do not see. Their number of regions
-/// then differs from the posterior's, so that none is said.
+/// Drops the posterior's borders that are mild, hold for writes alone and are not seen by the
+/// rules. Their number of regions then differs from the posterior's, so none is reported.
 fn confirmed(borders: Vec<SetBorder>, by_rules: &[SetBorder]) -> Vec<SetBorder> {
     let near = |one: &SetBorder, other: &SetBorder| {
         let factor = one.border.unique_bytes / other.border.unique_bytes;
@@ -165,10 +175,12 @@ fn confirmed(borders: Vec<SetBorder>, by_rules: &[SetBorder]) -> Vec<SetBorder> 
     borders.into_iter().filter(is_confirmed).collect()
 }
 
-/// Finds the levels again in evidence that has more rounds; the regions keep their focal vectors and their curves.
+/// Finds the levels again in evidence that has more rounds; regions keep their focal vectors and
+/// curves.
 ///
-/// A region that turns out to be none is dropped, and of several that turn out to be one, that stays in which most was measured; one that turns up late gets a focal vector, but has no curves yet. The
-/// number of these is returned.
+/// A region that turns out not to exist is dropped. If several turn out to be one, the one with the
+/// most measurements stays. A region that turns up late gets a focal vector but has no curves yet;
+/// the number of these is returned.
 pub(crate) fn reconsider(
     evidence: &mut Evidence,
     levels: &mut Levels,
@@ -179,10 +191,11 @@ pub(crate) fn reconsider(
     settle(evidence, levels, judged)
 }
 
-/// The same with a judgement made already.
+/// Does the same as [`reconsider`] with a judgement already made.
 pub(crate) fn settle(evidence: &mut Evidence, levels: &mut Levels, judged: Judged) -> usize {
     let Judged { borders, ranges, counts, .. } = judged;
-    // Of regions that turn out to be one, that in which more was measured: one that turned up late has nothing to keep.
+    // If regions turn out to be one, keep the one with more measurements: one that turned up late
+    // has nothing to keep.
     let measured = |&old: &usize| {
         let of_region =
             |key: &CurveKey| matches!(key, CurveKey::Region { region, .. } if *region == old);
@@ -226,7 +239,8 @@ mod tests {
     use crate::testing::{border, measurement};
     use ioscape_schema::Parameter;
 
-    /// As in an evaluation of a control group: a third region turned up between the two, and turned out to be none.
+    /// As in an evaluation of a control group, where a third region turned up between the two and
+    /// then proved to be none.
     #[test]
     fn of_regions_that_turn_out_to_be_one_that_with_curves_stays() {
         let region = |range, unique_bytes| RegionState {
@@ -273,12 +287,13 @@ mod tests {
         let [Telling { operation, unique_bytes }] = telling[..] else { panic!("{telling:?}") };
         assert_eq!(operation, BorderOperation::Read);
         assert!((unique_bytes - 72.0).abs() < 1e-9, "{unique_bytes}");
-        // A set that was measured there and does not count was still coming into the cache.
+        // The set measured there does not count: it was still being read into the cache.
         evidence.curves.insert(reads, vec![(24.0, 0), (72.0, 2), (216.0, 1)]);
         assert!(within_gaps(&evidence, &[wide]).is_empty());
     }
 
-    /// Reads, writes and their mix behind a cache of 100 MiB; the writes leave a gap between sets whose logarithms do not give back their bytes.
+    /// Reads, writes and their mix over a cache of 100 MiB. The writes leave a gap between two sets
+    /// whose sizes do not survive the round trip through logarithms.
     #[test]
     fn a_gap_between_two_sets_is_open_whatever_their_bytes() {
         const MIB: f64 = 1_048_576.0;

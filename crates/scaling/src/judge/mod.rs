@@ -1,4 +1,4 @@
-//! What the answers mean: borders, regions, findings and sentences from the points measured.
+//! Judges what the measured points mean: borders, regions, findings and sentences.
 //!
 //! The judge requests no measurement and knows no budget. It is a function of its evidence:
 //!
@@ -14,21 +14,26 @@
 //!                              findings --> Findings   numbers with bounds; then the sentences that follow from them
 //! ```
 //!
-//! It is called in seven places; another way to judge has to provide these only:
+//! It has seven entry points; another way to judge need provide only these:
 //!
-//! - [`levels::borders_of`], and [`levels::judged`] without its probabilities, while a curve is measured: where borders seem to be
-//!   by now, by quick rules that only choose the next points;
-//! - [`levels::judged`], when the three curves are there: the posterior over the number of levels and their places, and which
-//!   measurement would tell more;
-//! - [`slowdown::unsure`], then: which sets must be measured again for a border to be told;
-//! - [`any_file::rounds_would_tell`], when rounds are repeated for comparisons: which ones they could tell;
-//! - [`levels::reconsider`], at the end: the same by all rounds, with the focal vectors that the curves were measured at;
-//! - [`assemble::finish`]: the document, findings and sentences included, from evidence and levels;
-//! - [`judge()`]: the same from a stored document, whose log is the evidence. What `judge` makes of a finished evaluation is
-//!   that evaluation, which is tested; so the log holds all that a judgement may rest on.
+//! - [`levels::borders_of`], and [`levels::judged`] without probabilities, while a curve is being
+//!   measured: estimates the borders so far, by quick rules that only choose the next points;
+//! - [`levels::judged`], once the three curves are complete: computes the posterior over the number
+//!   of levels and their places, and which measurements would tell more;
+//! - [`slowdown::unsure`], next: lists the sets to measure again before a border can be reported;
+//! - [`any_file::rounds_would_tell`], when rounds are repeated for comparisons: says which
+//!   comparisons more rounds could settle;
+//! - [`levels::reconsider`], at the end: judges the levels again from all rounds, with the focal
+//!   vectors at which the curves were measured;
+//! - [`assemble::finish`]: builds the document, including findings and sentences, from evidence and
+//!   levels;
+//! - [`judge()`]: does the same for a stored document, whose log is the evidence. Judging a
+//!   finished evaluation must reproduce that evaluation (a test checks this), so the log holds
+//!   everything that a judgement may rest on.
 //!
-//! Witnesses besides throughput (share of the set resident, bytes read from storage, processor time) are fields of every
-//! [`Measurement`](ioscape_schema::Measurement) of the evidence: [`evidence::Evidence`] gives each point's rounds with them.
+//! Witnesses other than throughput (resident share of the set, bytes read from storage, processor
+//! time) are fields of every [`Measurement`](ioscape_schema::Measurement) in the evidence:
+//! [`evidence::Evidence`] gives each point's rounds with them.
 
 mod absence;
 pub mod agreement;

@@ -1,19 +1,23 @@
-//! Whether rounds that something speaks against were slower or faster for it: beside the other rounds of the same points.
+//! Tells whether suspect rounds really were slower or faster than the other rounds of the same
+//! points.
 
 use super::drift::FAR;
 use ioscape_schema::statistics::median;
 
-/// Fewest rounds with others beside them by which it is told.
+/// Fewest suspect rounds, with others of the same points to compare with, that can decide.
 const WITNESSES: usize = 3;
 
-/// Whether the rounds with a way that they should have moved (1 for faster, -1 for slower) mostly did, by far, of those of all points: the speed of each
-/// round, above 0, and its way.
+/// Whether most suspect rounds moved far in the direction expected of them.
+///
+/// Each item holds the rounds of one point: the speed, above 0, and the direction expected of a
+/// suspect round (1 for faster, -1 for slower).
 pub(super) fn have_moved(points: impl Iterator<Item = Vec<(f64, Option<f64>)>>) -> bool {
     let moved: Vec<f64> = points.flat_map(|rounds| moved(&rounds)).collect();
     moved.len() >= WITNESSES && median(&moved) > FAR / 2.0
 }
 
-/// By how much the rounds of a point that have a way were off the median of its others that way, as changes of log throughput; none without others.
+/// Returns how far each suspect round of a point lies from the median of the others, in its
+/// expected direction, as changes of log throughput; empty if there are no others.
 fn moved(rounds: &[(f64, Option<f64>)]) -> Vec<f64> {
     let others: Vec<f64> =
         rounds.iter().filter(|round| round.1.is_none()).map(|one| one.0).collect();
@@ -47,7 +51,8 @@ mod tests {
         assert!(!slower(&[2.0, 2.0, 3.0], false), "nothing beside them");
     }
 
-    /// A backup took more than half of what a disk gives, and was seen by no witness; then a database on a drive that hardly feels it put all in doubt.
+    /// Guards against two mistakes: a backup that took more than half of a disk's throughput went
+    /// unnoticed, and a database on a drive that hardly feels it put every round in doubt.
     #[test]
     fn what_others_read_disturbs_where_rounds_without_it_were_much_faster() {
         let kept = |first: f64, [speed, later]: [f64; 2]| {

@@ -9,7 +9,8 @@ pub(crate) type PointId = usize;
 
 /// Least number of repeated points from which repeatability is estimated.
 const PAIRS: usize = 4;
-/// Share of the differences between rounds, the smaller ones, of which the mean is taken: what disturbs a run now and then is not among them.
+/// The mean difference between rounds is taken over this share of the smallest ones, which leaves
+/// out occasional disturbances.
 const SMALLER: f64 = 0.9;
 /// That mean for normal noise of standard deviation 1.
 const USUAL_DIFFERENCE: f64 = 0.930;
@@ -17,7 +18,7 @@ const USUAL_DIFFERENCE: f64 = 0.930;
 #[derive(Clone, Debug)]
 struct Round {
     measurement: Measurement,
-    /// References taken before it: the last of these and the next one are its neighbours.
+    /// Number of references taken before it; the last of these and the next one are its neighbours.
     references: usize,
 }
 
@@ -47,13 +48,13 @@ const MEAN_DIFFERENCE: f64 = 1.128;
 pub(crate) struct Points {
     points: Vec<Tracked>,
     references: Vec<f64>,
-    /// So many of the references waited for storage themselves.
+    /// How many of the references waited for storage themselves.
     waiting: usize,
     off: Vec<bool>,
     far_off: Vec<bool>,
-    /// Whether rounds of the points bear out those that are far off.
+    /// Whether rounds of the points confirm the references that are far off.
     is_borne_out: bool,
-    /// Whether rounds beside which others read from the device were slower for it.
+    /// Whether rounds were slower while others read from the device.
     is_slowed_by_reads: bool,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn positive(throughput: f64) -> f64 {
     if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
 }
 
-/// Mean of the smaller of these, the last of which counts in part; there must be one.
+/// Mean of the smallest of these, the last of which counts in part; there must be at least one.
 fn smaller_mean(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     let counts = SMALLER * all.len() as f64;
@@ -70,8 +71,9 @@ fn smaller_mean(mut all: Vec<f64>) -> f64 {
     all.iter().enumerate().map(|(i, one)| weight(i) * one).sum::<f64>() / counts
 }
 
-/// The way of a round beside which others read from the device. What they read does not tell alone: a backup takes half of a disk's time, and the same bytes
-/// are nothing to a drive that serves many requests at once.
+/// Returns the direction expected of a round while others read from the device: slower. The bytes
+/// they read are not enough to tell: a backup takes half of a disk's time, but the same bytes are
+/// nothing to a drive that serves many requests at once.
 fn slower_by_reads(round: &Round) -> Option<f64> {
     round.measurement.read_by_others().map(|_| -1.0)
 }
@@ -97,12 +99,12 @@ impl Points {
         self.points[id].rounds.len()
     }
 
-    /// All its rounds, in the order measured.
+    /// All rounds of a point, in the order measured.
     pub(crate) fn rounds(&self, id: PointId) -> impl Iterator<Item = &Measurement> {
         self.points[id].rounds.iter().map(|round| &round.measurement)
     }
 
-    /// A new point with its first round.
+    /// Adds a new point with its first round.
     pub(crate) fn add(
         &mut self,
         workload: Workload,
@@ -121,7 +123,7 @@ impl Points {
         self.weigh_witnesses();
     }
 
-    /// A round of the point that has the workload of the measurement: a new one where there is none.
+    /// Adds a round to the point with the measurement's workload, or a new point if there is none.
     pub(crate) fn record(&mut self, purpose: &Purpose, measurement: Measurement) {
         match self.find(&measurement.workload) {
             Some(id) => self.add_round(id, measurement),
@@ -139,7 +141,7 @@ impl Points {
         self.weigh_witnesses();
     }
 
-    /// Looks again whether the rounds agree with what speaks against some of them.
+    /// Decides again whether the rounds confirm what makes some of them suspect.
     fn weigh_witnesses(&mut self) {
         self.is_borne_out = self.bears_out();
         self.is_slowed_by_reads = self.are_slower_by_reads();
@@ -150,15 +152,16 @@ impl Points {
         self.off.last().copied().unwrap_or(false)
     }
 
-    /// The throughput of the reference before a round, or behind it, that is off.
+    /// Returns the throughput of a reference next to the round, before or after, that is off.
     fn beside(&self, off: &[bool], round: &Round) -> Option<f64> {
         let neighbours = round.references.checked_sub(1).into_iter().chain([round.references]);
         let is_off = |at: &usize| off.get(*at) == Some(&true);
         neighbours.filter(is_off).find_map(|at| self.references.get(at).copied())
     }
 
-    /// Whether references that wait for storage, as with direct access, are right where they say that it was slower or faster: rounds beside
-    /// them were so, too. Alone they do not tell: their small set may be in a cache of the drive at times, and at times not.
+    /// Whether rounds confirm references that wait for storage, as with direct access: rounds
+    /// beside a slow or fast one were slow or fast, too. The references alone do not tell, since
+    /// their small set may be in the drive's cache at some times and not at others.
     fn bears_out(&self) -> bool {
         if 2 * self.waiting <= self.references.len() {
             return false;
@@ -168,8 +171,8 @@ impl Points {
         self.have_moved(|round| self.beside(&self.far_off, round).map(way), |_| true)
     }
 
-    /// Whether rounds were slower beside which others read than those beside which they read far less. A round that is slow for another reason shows more
-    /// of the same reads beside its own.
+    /// Whether rounds were slower while others read than while they read far less. A round that is
+    /// slow for another reason shows more of the same reads beside its own.
     fn are_slower_by_reads(&self) -> bool {
         let all = self.points.iter().flat_map(|point| &point.rounds);
         let told = all.filter(|round| slower_by_reads(round).is_some());
@@ -178,7 +181,8 @@ impl Points {
         self.have_moved(slower_by_reads, |round| beside(round).is_some_and(|b| b < least / 2.0))
     }
 
-    /// Whether the rounds that wait for storage and have a way (1 for faster, -1 for slower) were off those of their points without one that way.
+    /// Whether rounds that wait for storage and have a direction in `way` (1 for faster, -1 for
+    /// slower) moved that way from those of their points for which `is_without` holds.
     fn have_moved(
         &self,
         way: impl Fn(&Round) -> Option<f64>,
@@ -194,8 +198,11 @@ impl Points {
         moved::have_moved(self.points.iter().map(rounds))
     }
 
-    /// Whether a round may have been disturbed. Other work on the processors does not affect a workload that waits for storage most of the
-    /// time; a pause and a storage that is slower or faster than usual do, and what others read from the same device where that is seen to.
+    /// Whether a round may have been disturbed.
+    ///
+    /// Other work on the processors does not affect a workload that mostly waits for storage. A
+    /// pause does, as does storage that is slower or faster than usual or, where rounds confirm it,
+    /// reads by others.
     fn is_suspect(&self, round: &Round) -> bool {
         let m = &round.measurement;
         if m.waits() {
@@ -215,7 +222,7 @@ impl Points {
         if doubtful {
             counted = (0..rounds.len()).collect();
         }
-        // A round whose cache was filling says how far it came; one with a full cache says what was asked.
+        // A round whose cache was filling shows how far that came; a full cache gives the answer.
         let is_settled = |&r: &usize| !rounds[r].measurement.was_filling();
         if counted.iter().any(is_settled) {
             counted.retain(is_settled);
@@ -260,8 +267,8 @@ impl Points {
     /// Repeatability: standard deviation of log throughput between undisturbed rounds of one
     /// point. `None` before enough points have a second round.
     ///
-    /// By the mean difference of one round and the next, without the largest tenth. On a machine with two speeds half of the
-    /// pairs meet both and half one, so that their median is either all or nothing.
+    /// This is the mean difference of one round and the next, without the largest tenth. On a
+    /// machine with two speeds, half of the pairs meet both, so a median would be all or nothing.
     pub(crate) fn repeatability(&self) -> Option<f64> {
         let differences = |id: PointId| -> Vec<f64> {
             let Verdict { counted, doubtful, .. } = self.verdict(id);
@@ -324,7 +331,7 @@ mod tests {
         assert_eq!((store.drift(&[0]).remeasured, store.drift(&[0]).unresolved), (1, 0));
     }
 
-    /// Eight processes on two processors, all busy: they wait for a processor, so that other work on these disturbs them.
+    /// Eight processes on two processors, all busy, wait for a processor: other work disturbs them.
     #[test]
     fn waiting_for_a_processor_is_not_waiting_for_storage() {
         let workload = Workload { process_num: 8, ..Workload::default() };
@@ -345,7 +352,7 @@ mod tests {
         assert_eq!(kept(0.4, Some(0.1)), [50.0, 100.0], "they wait for storage");
     }
 
-    /// Rounds in which a container was frozen stood for the speed of the disk beside one without.
+    /// Once, rounds in which a container was frozen stood for the speed of the disk.
     #[test]
     fn a_pause_disturbs_what_waits_for_storage() {
         let kept = |kind| {
@@ -388,7 +395,7 @@ mod tests {
         assert_eq!(store.drift(&[0]).unresolved, 1);
     }
 
-    /// The standard deviation of log throughput that is found in `points` points of two rounds each.
+    /// The standard deviation of log throughput found in `points` points of two rounds each.
     fn repeated(points: u64, mut throughput: impl FnMut() -> f64) -> Option<f64> {
         let mut store = Points::default();
         for unique_bytes in 1..=points {
@@ -419,7 +426,8 @@ mod tests {
             normal() / if number % 40 == 7 { 3.0 } else { 1.0 }
         });
         assert!((disturbed.unwrap() / 0.1 - 1.0).abs() < 0.2, "{disturbed:?}");
-        // Two speeds a factor of two apart: runs are off by half of that. Of the pairs a few more or fewer than half meet both.
+        // Two speeds a factor of two apart: the standard deviation is half of that. Slightly more
+        // or fewer than half of the pairs meet both.
         for slow in [0.45, 0.55] {
             let mut random = Pcg32::seed_from_u64(2);
             let two = || if random.random_bool(slow) { 0.5 } else { 1.0 };
@@ -441,7 +449,8 @@ mod tests {
         assert_eq!(store.point(0, 1.0).rounds, [1.0, 4.0]);
     }
 
-    /// Rounds of one point that wait for storage, each behind a reference that computes for so much of its time: the speeds of both.
+    /// Rounds of one point that wait for storage, each after a reference that computes for
+    /// `of_reference_s`; `speeds` are those of both.
     fn waiting(speeds: &[(f64, f64)], of_reference_s: f64, disturbed: bool) -> Points {
         let workload = Workload::default();
         let run = |throughput, cpu_system_s, disturbed| {

@@ -14,18 +14,18 @@ const OF_MEDIAN: f64 = 1.25;
 const ALIKE: f64 = 3.0;
 /// Speeds that differ by this factor belong to different levels of the hierarchy.
 const APART: f64 = 5.0;
-/// Writes to a set in the cache that are faster than synchronous ones, or than those to the largest sets, by no more than this factor gain
-/// nothing by it.
+/// Writes to a cached set gain nothing from the cache if they are faster than synchronous ones, or than those to the largest sets, by no more than this
+/// factor.
 const GAINS_NOTHING: f64 = 1.5;
-/// Writes within this factor of synchronous ones cost as much as these, without a counter that says where they went.
+/// Without a counter that says where writes went, those within this factor of synchronous ones cost as much as these.
 const AS_SLOW: f64 = 2.0;
-/// Writes that are cancelled run at memory speed: not slower than reads by more than this factor.
+/// Cancelled writes run at memory speed: not slower than reads by more than this factor.
 pub(super) const MEMORY: f64 = 20.0;
-/// The same where no counter says that they stayed in memory: a drive's own buffer, which a bus fills, takes writes at a tenth of memory's speed, too.
+/// The same if no counter says that they stayed in memory: a drive's own buffer, filled over a bus, also takes writes at a tenth of memory's speed.
 const MEMORY_UNSEEN: f64 = 8.0;
 /// Writes that are slower than reads by more than this factor do not run at memory speed.
 const NO_MEMORY: f64 = 30.0;
-/// Share of the bytes written by which dirty ones may grow while all of them go to storage.
+/// Largest growth of dirty bytes, as a share of the bytes written, at which all of them count as going to storage.
 const STEADY: f64 = 0.1;
 /// Least share of the bytes written that the device writes when they go through to it.
 const STORED: f64 = 0.5;
@@ -49,18 +49,18 @@ impl Speeds {
         self.writes > ALIKE * self.reads
     }
 
-    /// Whether writes are slower than memory may be said to take them without a counter.
+    /// Whether writes are too slow to say, without a counter, that memory takes them.
     fn are_below_memory(self) -> bool {
         self.writes * MEMORY_UNSEEN < self.reads
     }
 
-    /// Whether writes are far faster than those to storage, and not at the speed of memory.
+    /// Whether writes are far faster than those to storage, but below memory speed.
     fn are_absorbed(self) -> bool {
         self.are_below_memory()
             && self.storage().is_some_and(|slower| self.writes >= APART * slower)
     }
 
-    /// The slower of what storage was measured with.
+    /// The slower of the speeds measured for storage.
     pub(super) fn storage(self) -> Option<f64> {
         match (self.dsync, self.writes_behind) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -72,15 +72,15 @@ impl Speeds {
 /// Where the writes of the first region went while they were measured, by the kernel's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reached {
-    /// The device wrote as much, and dirty bytes did not grow.
+    /// The device wrote at least half of them, and dirty bytes hardly grew.
     Storage,
-    /// Less than half of them reached the device.
+    /// Less than half of them reached the device, or, if that is not counted, more than half became dirty pages.
     Cache,
-    /// Partly into the cache.
+    /// A part of them went into the cache.
     Both,
-    /// No counter tells, but the processes waited for most of their time, so that it was not memory that took them.
+    /// No counter tells, but the processes waited for most of their time, so memory did not take the writes.
     Waited,
-    /// No counter tells, but the processes computed for most of their time: a drive's buffer is what they would wait for.
+    /// No counter tells, but the processes computed for most of their time; they would have waited for a drive's buffer.
     Computed,
     /// Nothing tells.
     Unknown,
@@ -98,11 +98,11 @@ impl Reached {
 pub(crate) enum Untold {
     /// Nothing slower than the first region was measured.
     NothingSlower,
-    /// Cache and storage are too close in speed to tell them apart, or the policies between which they lie.
+    /// Cache and storage, or the policies in question, are too close in speed to tell apart.
     Close,
     /// The policy differs within the bounds of the speeds, or the number of regions is itself in doubt.
     Uncertain,
-    /// The speeds say one thing and what the kernel counted another.
+    /// The speeds and the kernel's counters contradict each other.
     Counters,
     /// Every set stayed in memory, so that reads were not compared with storage.
     Resident,
@@ -110,11 +110,11 @@ pub(crate) enum Untold {
     SlowReads,
     /// Writes are absorbed, but slower than memory, and no counter says by what.
     Unseen,
-    /// The file cache keeps nothing of a set, so that another one is what was fast.
+    /// The file cache keeps nothing of a set, so another cache was fast.
     NoFileCache,
 }
 
-/// Relative 95 % errors of the speeds, in their order.
+/// Relative 95 % errors of the fields of [`Speeds`], in order.
 type Errors = [f64; 4];
 
 fn errors(evaluation: &Evaluation) -> Errors {
@@ -131,9 +131,9 @@ fn errors(evaluation: &Evaluation) -> Errors {
     [error(first, 1.0), error(first, 0.0), dsync.unwrap_or(0.0), error(last, 0.0)]
 }
 
-/// The speeds where all of them lie at their bounds, in every combination.
+/// The speeds with each of them at one of its bounds, in every combination.
 fn corners(speeds: Speeds, errors: Errors) -> impl Iterator<Item = Speeds> {
-    // All four speeds at their bounds at once are less likely than one in twenty.
+    // All four speeds at their bounds at once are less likely than one in twenty, so the bounds are narrowed.
     let factors = errors.map(|e| (1.0 + e).powf(0.7));
     (0..16).map(move |corner| {
         let factor = |i: usize| if corner >> i & 1 == 1 { factors[i] } else { factors[i].recip() };
@@ -146,7 +146,7 @@ fn corners(speeds: Speeds, errors: Errors) -> impl Iterator<Item = Speeds> {
     })
 }
 
-/// The policy if it is the same wherever the speeds lie within their bounds.
+/// Returns the policy if it is the same wherever the speeds lie within their bounds.
 fn certain(speeds: Speeds, errors: Errors, reached: Reached) -> Option<WritePolicy> {
     let policy = judge(speeds, reached)?;
     corners(speeds, errors).all(|moved| judge(moved, reached) == Some(policy)).then_some(policy)
@@ -195,7 +195,7 @@ fn reached_in(evaluation: &Evaluation) -> Reached {
     writes_in(evaluation).map_or(Reached::Unknown, reached)
 }
 
-/// What shows that writes of the first region stay in the file cache, other than how fast they are; `None` where nothing does.
+/// Returns what shows, apart from their speed, that writes of the first region stay in the file cache; `None` if nothing does.
 pub(super) fn absorption(evaluation: &Evaluation) -> Option<&'static str> {
     let writes = writes_in(evaluation)?;
     Some(match (reached(writes), writes.witness.device_written_bytes) {
@@ -206,9 +206,8 @@ pub(super) fn absorption(evaluation: &Evaluation) -> Option<&'static str> {
     })
 }
 
-/// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it,
-/// writes faster than it can sustain are cancelled in the cache. `None` when nothing slower was measured to compare with,
-/// when what is slower is too near to tell, or when the counters say otherwise.
+/// Derives the policy from the speeds (Unix I/O paper, section 4.2): writes as slow as the disk go through to it, writes faster than it can sustain are
+/// cancelled in the cache. `None` if nothing slower was measured, if its speed is too close to tell, or if the counters contradict.
 fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
     let Speeds { reads, writes, dsync, writes_behind } = speeds;
     let alike = |a: f64, b: f64| a.max(b) <= ALIKE * a.min(b);
@@ -222,7 +221,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         None => writes_behind.is_some_and(|b| alike(writes, b)),
     };
     if at_next_level && reads >= APART * writes {
-        // A cache over fast storage is not much faster than that for writes, and its reads are far faster than both.
+        // For writes, a cache over fast storage is not much faster than that storage; its reads are far faster than both.
         let is_plain = writes <= AS_SLOW * dsync.unwrap_or(slower) || reads >= NO_MEMORY * writes;
         return match reached {
             Reached::Storage => Some(WritePolicy::WriteThrough),
@@ -234,8 +233,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
         let is_absorbed = match reached {
             Reached::Cache => true,
-            // Sets that outgrow every cache may be written as fast, or reads be slower than from a cache: then nothing shows that
-            // one absorbs what fits.
+            // If sets that outgrow every cache are written as fast, or reads are slower than from a cache, nothing shows that a cache absorbs what fits.
             Reached::Unknown | Reached::Computed => {
                 let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
                 let is_by_memory = reached == Reached::Computed || !speeds.are_below_memory();
@@ -247,7 +245,7 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
     }
     let is_between = match reached {
         Reached::Both | Reached::Unknown => true,
-        // Processes wait for a server that absorbs their writes, too: that it does so is seen only where larger sets are slower.
+        // Processes also wait for a server that absorbs their writes; that it does so shows only if larger sets are slower.
         Reached::Waited => {
             let goes_on = writes_behind.is_none_or(|b| writes <= GAINS_NOTHING * b);
             !(speeds.are_absorbed() && goes_on)
@@ -257,9 +255,9 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
     (is_between && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
-/// Whether the first border of such requests is surely one of the file cache: not where that takes no part, nor where the drive's own may be what ends, since
-/// somewhere within the bounds of the speeds synchronous writes gain as much by it, or writes are slower than memory or waited, and no counter says that they
-/// stayed there.
+/// Whether the first border of such requests is surely one of the file cache. It is not if the file cache takes no part, or if the drive's own cache may be
+/// what ends: no counter shows that writes stayed in memory, and they waited or, within the bounds of the speeds, may be as slow as synchronous ones or
+/// slower than memory.
 pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let reached = reached_in(evaluation);
     let may_lie_behind = |speeds: Speeds| {
@@ -279,7 +277,7 @@ pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperati
     evaluation.has_file_cache(operation) && !is_behind
 }
 
-/// Whether a device lies under the target and all of the largest set stayed in memory before it.
+/// Whether the target lies on a device and all of the largest set of reads stayed in memory.
 fn is_all_resident(evaluation: &Evaluation) -> bool {
     let largest = evaluation.unique_bytes_read_curve.last().map(|point| &point.measurement);
     largest.is_some_and(|m| {
@@ -289,7 +287,7 @@ fn is_all_resident(evaluation: &Evaluation) -> bool {
     })
 }
 
-/// The write policy of the file cache, or why it is not told; `None` past the file cache or when too little was measured.
+/// Returns the write policy of the file cache, or why it is not told; `None` if requests bypass the file cache or too little was measured.
 pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy, Untold>> {
     let is_buffered = evaluation.regions.first()?.focal.access == Access::Buffered;
     let speeds = speeds(evaluation).filter(|_| is_buffered)?;
@@ -316,7 +314,7 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
     if policy != WritePolicy::NotCached {
         return Some(Ok(policy));
     }
-    // A cache that ends somewhere is a cache: that there is none needs to be as sure as that no level ends.
+    // A cache that ends somewhere is a cache: that there is none must be as sure as that no level ends.
     let one_region = evaluation.level_counts.iter().find(|c| c.regions == 1);
     let is_sure = one_region.is_some_and(|c| c.probability >= LevelCount::SURE);
     let is_asked = !evaluation.level_counts.is_empty();
@@ -343,7 +341,7 @@ pub(crate) fn write_through_departure(evaluation: &Evaluation) -> Option<Bounded
     if departures.is_empty() {
         return None;
     }
-    // The median of several is better known than each of them, but not better than the pure writes that all are held against.
+    // The median of several is better known than each of them, but not better than the pure writes with which all are compared.
     let errors: Vec<f64> = between.iter().map(|p| noise.error_of(p)).collect();
     let own = OF_MEDIAN * median(&errors) / (errors.len() as f64).sqrt();
     let (middle, error) = (median(&departures), own.hypot(noise.error_of(writes)));
@@ -374,7 +372,7 @@ mod tests {
             let speeds = Speeds { reads, writes, dsync: Some(dsync), writes_behind };
             assert_eq!(judge(speeds, Unknown), Some(expected), "{name}");
         }
-        // Of ext4 the device's counters tell; by its speeds alone a drive's buffer might be what absorbs.
+        // For ext4, the device's counters tell; by its speeds alone, a drive's buffer might be absorbing the writes.
         for writes_behind in [Some(10.0), None] {
             let ext4 = Speeds { reads: 17272.0, writes: 1468.0, dsync: Some(2.3), writes_behind };
             assert_eq!(judge(ext4, Cache), Some(WriteCancelling));
@@ -393,7 +391,7 @@ mod tests {
         assert_eq!(judge(fast, Unknown), None);
     }
 
-    /// A cache that writes through to a drive with a buffer of its own, which only synchronous writes wait to see emptied.
+    /// A cache that writes through to a drive with its own buffer; only synchronous writes wait until that is emptied.
     #[test]
     fn writes_as_fast_behind_the_cache_as_in_it_are_not_called_absorbed() {
         let drive = Speeds {
@@ -422,7 +420,7 @@ mod tests {
         assert_eq!(judge(through, Unknown), Some(WriteThrough));
     }
 
-    /// Speeds of machines whose policy no speed tells: a cache over a fast disk, and writes that a full cache throttles.
+    /// Machines whose speeds do not tell the policy: a cache over a fast disk, and writes that a full cache throttles.
     #[test]
     fn where_writes_went_is_asked_of_the_counters() {
         let of = |reads, writes, dsync| Speeds {
@@ -437,7 +435,7 @@ mod tests {
         let throttled = of(3000.0, 110.0, 2.0);
         let told = [Unknown, Cache, Both, Storage].map(|reached| judge(throttled, reached));
         assert_eq!(told, [None, Some(WriteCancelling), None, None]);
-        // A little slower than memory may be: what the counters say of all or most bytes is not "between".
+        // Slightly too slow for memory: if the counters place all or most of the bytes, that is not "between".
         let slower = of(3400.0, 110.0, 2.0);
         let told = [Unknown, Cache, Both, Storage].map(|reached| judge(slower, reached));
         assert_eq!(told, [Some(Mixed), None, Some(Mixed), None]);
@@ -447,7 +445,7 @@ mod tests {
         assert_eq!(told, [Some(WriteThrough), Some(WriteThrough), None]);
     }
 
-    /// A guest whose host absorbs every write: on a machine with faster memory the same writes were called "between".
+    /// A guest whose host absorbs every write. Once, on a machine with faster memory, the same writes were called "between".
     #[test]
     fn how_fast_reads_are_does_not_say_what_absorbs_writes_that_wait() {
         let guest =
@@ -483,7 +481,7 @@ mod tests {
         assert_eq!([0.0, 0.2, 0.9].map(computed), [Unknown, Waited, Computed]);
     }
 
-    /// A cache that writes through to a drive with a buffer of 4 MiB, which takes writes at a fifth of the speed of memory: by the speeds alone they are absorbed.
+    /// A cache that writes through to a drive with a buffer of 4 MiB, which takes writes at a fifth of memory's speed: by speed alone they seem absorbed.
     #[test]
     fn writes_that_wait_are_not_absorbed_by_memory() {
         let drive =

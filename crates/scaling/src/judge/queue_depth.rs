@@ -1,4 +1,4 @@
-//! What a deeper queue brings: by how much it is faster, and from which depth on only waiting grows.
+//! What a deeper queue gains: how much faster it is, and the depth beyond which only waiting grows.
 
 use super::curve::{Repeatability, best, first_at, inverse};
 use super::words::{factor, open_times, within};
@@ -21,8 +21,10 @@ fn surely_below(noise: Repeatability, curve: &[Point]) -> Option<f64> {
     curve.iter().rev().find(is_below).map(|p| p.value)
 }
 
-/// Least depth with 90 % of the best throughput. Its bounds are measured depths: the last one that is surely below that level, or
-/// else the first one, and the first one from which on all are surely at it.
+/// Returns the least depth with 90 % of the best throughput.
+///
+/// Its bounds are measured depths: the last one that is surely below that level, or else the first
+/// one; and the first one from which on all surely reach it.
 pub(super) fn saturation(noise: Repeatability, region: &Region) -> Option<Bounded> {
     let curve = region.curves.queue_depth.as_slice();
     let (best, last) = best(curve).zip(curve.last()).filter(|_| curve.len() > 1)?;
@@ -96,7 +98,8 @@ fn sentence(
     format!("In {region}, {times}; {}", saturates(below, saturated, most))
 }
 
-/// Where the queue saturates, of depths up to `most`; `below` is the last depth at which it surely does not yet.
+/// Returns the words on where the queue saturates, of depths up to `most`; `below` is the last
+/// depth at which it surely does not yet.
 fn saturates(below: Option<f64>, saturated: &RegionFinding, most: f64) -> String {
     let RegionFinding { low, high, .. } = saturated;
     if *high > most / 2.0 {
@@ -117,7 +120,7 @@ fn saturates(below: Option<f64>, saturated: &RegionFinding, most: f64) -> String
         None => format!("at a depth of {high} or less"),
     };
     format!(
-        "it saturates {place}, from where on it has 90 % of the best of depths up to {most}: beyond, mostly the waiting grows."
+        "it saturates {place}: from there on it has 90 % of the best throughput of depths up to {most}, and deeper queues mostly add waiting time."
     )
 }
 

@@ -4,7 +4,7 @@ use super::borders::{SAME_BORDER, SetBorder};
 use ioscape_schema::BorderOperation;
 use ioscape_schema::statistics::sort_by_number;
 
-/// Least ratio of a region's ends: a narrower one has no place for a focal point that is stable.
+/// Least ratio of a region's ends: a narrower one has no room for a stable focal point.
 const WIDTH_LEAST: f64 = 1.3;
 /// The same for a region between two borders, each with its own error.
 const WIDTH_BETWEEN: f64 = 1.5;
@@ -13,8 +13,10 @@ const MIXED_LEAST: f64 = 3.0;
 /// The first region counts from this share of its end on: much smaller sets say nothing about its cache.
 const FIRST_FROM: f64 = 1.0 / 64.0;
 
-/// The distinct borders of all curves: those within 25 % of each other are one, and the mixed curve's takes precedence,
-/// since it is the one the regions' focal vectors are on, unless it is a small step; then that with the largest change.
+/// Returns the distinct borders of all curves: those within 25 % of each other are one.
+///
+/// The mixed curve's border takes precedence unless it is a small step, since the regions' focal
+/// vectors lie on that curve; otherwise, the border with the largest change does.
 fn distinct(borders: &[SetBorder]) -> Vec<SetBorder> {
     let mut sorted = borders.to_vec();
     sort_by_number(&mut sorted, |one| one.border.unique_bytes);

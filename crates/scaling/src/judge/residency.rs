@@ -1,7 +1,8 @@
-//! The second witness of a border: how many bytes of a set the file cache held when the set no longer fitted.
+//! The second witness of a border: how many bytes of a set the file cache held when the set no
+//! longer fitted.
 //!
-//! Under random access the resident share times the size of the set is the size of the cache, from one point beyond it. That
-//! is a border only for requests that what lies beyond makes slower.
+//! Under random access, the resident share times the set size is the size of the cache, and one
+//! point beyond it is enough to tell. That is a border only for requests that are slower beyond it.
 
 use super::borders::{SAME_BORDER, SetBorder};
 use super::segment::Sample;
@@ -18,21 +19,25 @@ const FITS: f64 = 0.97;
 const STEADY: f64 = 0.1;
 /// A run that replaced all that was resident this many times left a full cache behind.
 const REPLACED: f64 = 3.0;
-/// Share of what comes into the file cache by which what is resident may grow once the cache is full.
+/// Largest growth of the resident bytes, as a share of what comes into the file cache, at which the
+/// cache counts as full.
 const GROWS: f64 = 0.1;
-/// Largest spread of what runs held, relative, at which it is one size.
+/// Largest relative spread of what runs held at which they agree on one size.
 const ONE_SIZE: f64 = 0.12;
-/// Ratio of the bounds up to which the runs that only read tell the size by themselves.
+/// Largest ratio of the bounds at which the read-only runs tell the size by themselves.
 const CLOSE: f64 = 1.06;
 /// The size is known no better than this, relative: the kernel keeps a part of memory free that varies.
 const KNOWN_TO: f64 = 0.012;
-/// Memory's speed next to the border is taken from sets down to this share of it: smaller ones may be served by the processors' caches, twice as fast.
+/// Memory's speed next to the border is taken from sets down to this share of it: smaller ones may
+/// be served by the processors' caches, twice as fast.
 const NEAR: f64 = 1.0 / 4.0;
-/// Where there is none, from the nearest one down to this share, ...
+/// If there is none, it is taken from the nearest set down to this share, with the error
+/// [`FAR_OFF`].
 const NEAREST: f64 = 1.0 / 20.0;
-/// ... and then memory may take twice as long at the border, or half of that: its error.
+/// Error of the log time of memory taken from so distant a set: memory may take twice as long at
+/// the border, or half as long.
 const FAR_OFF: f64 = LN_2 / 2.0;
-/// Deviations from which on a point does not follow a law.
+/// A point that is more standard deviations than this off a law does not follow it.
 const OUTLIER: f64 = 2.5;
 /// One-sided 95 % of a normal distribution.
 const SURELY: f64 = 1.645;
@@ -46,20 +51,21 @@ pub(crate) fn fits(m: &Measurement) -> Option<bool> {
     share_after(m).map(|share| share >= FITS)
 }
 
-/// Whether all of these runs were served from memory by the kernel's counters, which could be asked; not of none.
+/// Whether all of these runs were served from memory, by the kernel's counters; false if there is
+/// no run, or if the kernel could not be asked.
 pub(super) fn all_stayed<'a>(runs: impl Iterator<Item = &'a Measurement>) -> bool {
     let mut runs = runs.peekable();
     runs.peek().is_some() && runs.all(|m| m.resident_frac.is_some() && m.is_from_memory())
 }
 
-/// Bytes that came into the file cache while the run was measured, at most.
+/// Upper bound on the bytes that came into the file cache while the run was measured.
 fn brought(m: &Measurement) -> f64 {
     let read = m.witness.storage_read_bytes.or(m.storage_read_bytes).unwrap_or(m.bytes);
     let written = m.write.map_or(0, |w| w.bytes);
     (read + written).min(m.bytes) as f64
 }
 
-/// Share of the resident bytes that came or went while the run was measured, at most.
+/// Upper bound on the share of the resident bytes that came or went while the run was measured.
 fn turnover(m: &Measurement, held: f64) -> f64 {
     if let Some([before, after]) = m.witness.resident_frac {
         return (after - before).abs() / after.max(1e-9);
@@ -67,25 +73,30 @@ fn turnover(m: &Measurement, held: f64) -> f64 {
     brought(m) / (held * m.client_count()).max(1.0)
 }
 
-/// Whether what came into the file cache took the place of other pages, although the warm-up ended at its time cap: of a cache
-/// that is still filling little may change in one run as well.
+/// Whether what came into the file cache replaced other pages, although the warm-up ended at its
+/// time cap. Low turnover does not show that: little may change in one run of a cache still
+/// filling, too.
 fn is_full(m: &Measurement) -> bool {
     let brought = brought(m);
     brought > 0.0 && m.grown_bytes().is_some_and(|grown| grown <= GROWS * brought)
 }
 
-/// Bytes of the set that were resident, in a run whose set did not fit and whose cache was full and steady.
-fn held_in(m: &Measurement) -> Option<f64> {
+/// Returns the resident bytes of the set, in a run whose set did not fit and whose cache was full
+/// and steady.
+pub(super) fn held_in(m: &Measurement) -> Option<f64> {
     let share = share_after(m).filter(|s| *s > 0.0 && *s < FITS)?;
     let held = share * m.workload.unique_bytes as f64;
     let turnover = turnover(m, held);
     let is_steady = turnover <= STEADY || turnover >= REPLACED;
-    let is_warm = m.warnings.iter().all(|warning| warning.kind != WarningKind::NotSteady);
-    (m.workload.access.reads_cached() && is_steady && (is_warm || is_full(m))).then_some(held)
+    let is = |kind| m.warnings.iter().any(|warning| warning.kind == kind);
+    let is_full = !is(WarningKind::PagesDropped) && (!is(WarningKind::NotSteady) || is_full(m));
+    (m.workload.access.reads_cached() && is_steady && is_full).then_some(held)
 }
 
-/// What the cache holds by the residency of all runs, with 95 % bounds; `None` where fewer than two runs outgrew it, the
-/// kernel was not asked, or the runs do not agree on one size.
+/// Returns what the cache holds, by the residency of all runs, with 95 % bounds.
+///
+/// `None` if fewer than two runs outgrew it, the kernel was not asked, or the runs do not agree on
+/// one size.
 pub(crate) fn held<'a>(runs: impl Iterator<Item = &'a Measurement>) -> Option<Bounded> {
     let (mut sizes, mut fitted): (Vec<f64>, f64) = (Vec::new(), 0.0);
     for run in runs {
@@ -109,7 +120,8 @@ pub(crate) fn held<'a>(runs: impl Iterator<Item = &'a Measurement>) -> Option<Bo
     Some(Bounded { value, low: value / (1.0 + error), high: value * (1.0 + error) })
 }
 
-/// The size by the runs that only read, or, where they do not tell it closely, by all: of sets that are written, too, the cache holds a little less.
+/// Returns the size by the read-only runs or, if they do not tell it closely, by all runs. Of sets
+/// that are also written, the cache holds a little less.
 pub(crate) fn of_reads_or(
     reads: Option<Bounded>,
     all: impl FnOnce() -> Option<Bounded>,
@@ -117,7 +129,8 @@ pub(crate) fn of_reads_or(
     reads.filter(|held| held.high <= CLOSE * held.low).or_else(all)
 }
 
-/// What the cache holds by a whole evaluation's log: by its curve of reads, or by all runs that vary the size of the set.
+/// Returns what the cache holds by an evaluation's log: by its curve of reads, or by all runs that
+/// vary the set size.
 pub(crate) fn held_in_all(evaluation: &Evaluation) -> Option<Bounded> {
     let held_by = |is_one: fn(&CurveKey) -> bool| {
         let is_one_of =
@@ -161,7 +174,7 @@ pub(crate) fn slowdown(samples: &[Sample], held: Bounded) -> Option<Bounded> {
         weight += w * missed * missed;
         of_level += w * missed * over;
     }
-    // The error of memory's level is that of all points, so that more of them do not make it less.
+    // All points share the error of memory's level, so more of them do not reduce it.
     let (d, sd) = (moment / weight, weight.sqrt().recip().hypot(error * of_level / weight));
     (weight > 0.0 && d.is_finite()).then(|| Bounded {
         value: (1.0 + d).max(0.0),
@@ -182,10 +195,10 @@ fn explains(samples: &[Sample], held: Bounded) -> bool {
     !samples.iter().filter(|s| s.unique_bytes > held.high).any(|s| departs(&s))
 }
 
-/// Brings the second witness into the borders of one curve that throughput alone has shown.
+/// Adds the second witness to the borders of one curve that throughput alone has shown.
 ///
-/// Where both have the border, the bounds are those of residency if they agree and reach over both if not. A border that
-/// residency alone has shown is added when what lies beyond is slower by its bounds.
+/// If both show the border, its bounds are those of residency where the two agree; otherwise they
+/// cover both. A border that only residency shows is added if the level beyond is surely slower.
 pub(crate) fn confirm(
     borders: &mut Vec<SetBorder>,
     samples: &[Sample],
@@ -266,7 +279,8 @@ mod tests {
         assert_eq!(held([run(30.0, 1.0, 0.0)].iter()), None);
     }
 
-    /// A cold cache that fills slowly: 12 GiB of a set of 40 GiB by now, and the little that came while it was measured looks steady.
+    /// A cold cache that fills slowly: 12 GiB of a set of 40 GiB so far. The little that came in
+    /// while it was measured looks steady.
     #[test]
     fn a_size_needs_two_runs_whose_warm_up_was_over() {
         let pair = |gib: f64, [before, after]: [f64; 2]| {
@@ -279,6 +293,11 @@ mod tests {
         let again = pair(30.0, [0.42, 0.43]);
         let both = [alone, again];
         assert!(held(both.iter()).is_some());
+        let dropped = both.clone().map(|mut run| {
+            run.warnings.push(Warning::new(WarningKind::PagesDropped, "though memory was free"));
+            run
+        });
+        assert_eq!(held(dropped.iter()), None);
         let cold = both.map(|mut run| {
             run.warnings.push(Warning::new(WarningKind::NotSteady, "the warm-up ended at its cap"));
             run
@@ -305,7 +324,8 @@ mod tests {
         assert_eq!(size(Access::Direct), None, "what is resident was not asked for");
     }
 
-    /// Eight sets beyond a border whose memory one set alone measured: what that is off by, all of them are.
+    /// Eight sets beyond a border, with memory measured in one set alone: whatever that is off by,
+    /// all of them are.
     #[test]
     fn more_sets_beyond_a_border_do_not_tell_the_speed_of_memory() {
         let sample = |gib: f64, s, sigma| Sample { unique_bytes: gib * GIB, s, sigma, noise: 0.1 };
@@ -317,7 +337,8 @@ mod tests {
         assert!(slower.high > 1.3 && slower.low < 1.0, "{slower:?}");
     }
 
-    /// Writes of 7, 8 and 64 MiB at 7.67, 7.76 and 3.42 GB/s, before what is three times slower: 10 (4.5 to 16) times were told.
+    /// Writes of 7, 8 and 64 MiB at 7.67, 7.76 and 3.42 GB/s, before a level three times slower.
+    /// Once, it was reported to be 10 (4.5 to 16) times slower.
     #[test]
     fn the_speed_of_memory_at_a_border_is_that_of_sets_near_it() {
         const MIB: f64 = GIB / 1024.0;
@@ -333,7 +354,7 @@ mod tests {
         };
         let slower = slowdown(&with(&[sample(64.0, 3.42)]), held).unwrap();
         assert!(slower.low < 3.0 && 3.0 < slower.high && slower.high < 4.0, "{slower:?}");
-        // Sets that differ leave open which is as fast as memory at the border.
+        // Sets of different speeds leave open which is as fast as memory at the border.
         let apart = slowdown(&with(&[sample(40.0, 6.0), sample(64.0, 3.42)]), held).unwrap();
         assert!(apart.low < 3.0 && 3.0 < apart.high, "{apart:?}");
         let (level, error) = memory(&with(&[]), held).unwrap();
@@ -342,7 +363,7 @@ mod tests {
         assert_eq!(memory(&[sample(1.0, 7.7), behind(250.0)], held), None, "far from the border");
     }
 
-    /// Half of the range was taken for the error, which grows with every set.
+    /// Once, half of the range was taken for the error, which grows with every set.
     #[test]
     fn one_disturbed_set_does_not_tell_how_well_the_speed_of_memory_is_known() {
         let sample = |gib: f64, s| Sample { unique_bytes: gib * GIB, s, sigma: 0.05, noise: 0.05 };

@@ -1,5 +1,5 @@
-//! What else is possible: other numbers of regions and other ends of a cache, with their probabilities, and why the model of levels
-//! and what was found differ where they do.
+//! Rival explanations: other numbers of regions and other ends of a cache, with their
+//! probabilities, and why the model of levels differs from what was found.
 
 use super::residency;
 use super::set_size::{first_border, word};
@@ -9,11 +9,12 @@ use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Border, BorderOperation, Bounded, CountDoubt, Evaluation, LevelCount};
 
-/// Probability from which on another possibility is named.
+/// Least probability at which another possibility is named.
 const WORTH_SAYING: f64 = 0.02;
 /// Probability above which the model prefers something to all else.
 const PREFERRED: f64 = 0.5;
-/// A border of the model is one that was found if they are no further apart than this factor.
+/// A border of the model and one that was found are the same if they are no further apart than this
+/// factor.
 const SAME_BORDER: f64 = 1.5;
 /// Both kinds of requests whose levels the model counts.
 const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation::Write];
@@ -22,7 +23,7 @@ const OPERATIONS: [BorderOperation; 2] = [BorderOperation::Read, BorderOperation
 pub(super) fn why_no_count(evaluation: &Evaluation, doubt: CountDoubt) -> String {
     match doubt {
         CountDoubt::SlowerBeyond => format!(
-            "sets of more than {} were measured in the pilot alone, and are slower there",
+            "sets of more than {} were measured only in the pilot, and are slower there",
             Bytes(evaluation.largest_on_curves().unwrap_or_default())
         ),
         CountDoubt::FewSets => {
@@ -45,7 +46,7 @@ pub(super) fn why_no_count(evaluation: &Evaluation, doubt: CountDoubt) -> String
 /// The numbers of regions that are possible, with their probabilities.
 fn rival_counts(evaluation: &Evaluation) -> String {
     let (counts, found) = (&evaluation.level_counts, evaluation.regions.len());
-    // No probability stands for a disagreement of two ways to judge.
+    // No probability expresses a disagreement between two ways of judging.
     if let Some(sure) = counts.iter().find(|c| c.probability >= LevelCount::SURE) {
         let why = dissent(evaluation, sure, &OPERATIONS)
             .or_else(|| is_merged(sure, found).then(|| TOO_NARROW.to_owned()))
@@ -63,31 +64,36 @@ fn rival_counts(evaluation: &Evaluation) -> String {
     said.join(" or ")
 }
 
-/// That writes alone get slower at a border behind another one of theirs, so that there may be fewer regions.
+/// Says that writes alone get slower at a border behind another one of theirs, so there may be
+/// fewer regions.
 fn writes_alone(border: &Border, found: usize) -> String {
     format!(
-        "at {} writes alone slow down further, where another level may end, or pages that are written back lie ever farther apart; without it there are fewer than {found}",
+        "at {} only writes slow down further: another level may end there, or the pages written back may lie farther and farther apart; without that border there are fewer than {found} regions",
         Bytes(border.unique_bytes)
     )
 }
 
-/// That the largest sets of these requests were still coming into the file cache while they were measured; `None` where the largest was not. What
-/// lies beyond the last set that was steady is then not seen.
+/// Says that the largest sets of these requests were still being read into the file cache while
+/// they were measured; `None` if the largest was not.
+///
+/// What lies beyond the last steady set is then not seen.
 pub(super) fn filling(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
     let first = evaluation.fills_from(operation)?;
     Some(format!(
-        "sets of {} and more were still coming into the file cache while {} of them were measured",
-        Bytes(first),
-        word(operation)
+        "the file cache was still filling while {} in sets of {} and larger were measured",
+        word(operation),
+        Bytes(first)
     ))
 }
 
-/// That sets behind this border were not read in before they were measured, and those before it were: what they show is how much was read, and the end of no
-/// cache. `None` where all were alike.
+/// Says that sets beyond this border were not read in before they were measured, while those before
+/// it were; `None` if all were alike.
+///
+/// Such a border shows how much was read in, not the end of a cache.
 pub(super) fn not_read_in(evaluation: &Evaluation, border: &Border) -> Option<String> {
     let first = evaluation.not_read_in_from(border)?;
     Some(format!(
-        "sets of {} and more were not read in before {} of them were measured, which takes longer than that",
+        "sets of {} and larger were not read through before {} of them were measured, because that would have taken too long",
         Bytes(first),
         word(border.operation)
     ))
@@ -95,7 +101,7 @@ pub(super) fn not_read_in(evaluation: &Evaluation, border: &Border) -> Option<St
 
 const TOO_NARROW: &str = "two borders lie too close together for a region between them";
 
-/// Whether the model's levels were all found, and fewer regions made of them.
+/// Whether all of the model's levels were found but make fewer regions than it says.
 fn is_merged(sure: &LevelCount, found: usize) -> bool {
     !(sure.read_borders.is_empty() && sure.write_borders.is_empty())
         && sure.regions as usize > found
@@ -119,7 +125,10 @@ fn dissent(
     let (operation, at) = missing?;
     let of_both = sure.read_borders.iter().any(|read| LevelCount::is_within(*read, [at, at]));
     Some(if stayed_behind(evaluation, operation, at) {
-        format!("by the kernel's counters every larger set than {} stayed in memory", Bytes(at))
+        format!(
+            "according to the kernel's counters every set larger than {} stayed in memory",
+            Bytes(at)
+        )
     } else if operation == BorderOperation::Write && !of_both {
         format!("writes slow down too little at {} to call it a border by itself", Bytes(at))
     } else {
@@ -127,14 +136,16 @@ fn dissent(
     })
 }
 
-/// Whether every set of these requests behind an end stayed in memory, and there is one.
+/// Whether every set of these requests beyond `at` stayed in memory; false if there is none.
 fn stayed_behind(evaluation: &Evaluation, operation: BorderOperation, at: f64) -> bool {
     let curve = evaluation.set_size_curve(operation).iter();
     residency::all_stayed(curve.filter(|point| point.value > at).map(|p| &p.measurement))
 }
 
-/// How probable it is that these requests have no border. Where the model thinks so itself, the ends that the kernel's counters contradict
-/// count for it too; where it does not, the two witnesses differ.
+/// Returns how probable it is that these requests have no border.
+///
+/// If the model prefers that itself, hypotheses whose end the kernel's counters contradict count
+/// for it, too. Otherwise, the two witnesses disagree.
 fn probability_of_none(evaluation: &Evaluation, operation: BorderOperation) -> f64 {
     let counts = &evaluation.level_counts;
     let none = probability_at(counts, operation, None);
@@ -148,7 +159,8 @@ fn probability_of_none(evaluation: &Evaluation, operation: BorderOperation) -> f
     }
 }
 
-/// Where the first border of `operation` lies by hypotheses that differ; `None` where all that count agree with `found`.
+/// Returns, in words, where rival hypotheses put the first border of `operation`; `None` if all
+/// that count agree with `found`.
 pub(super) fn rivals(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -179,7 +191,8 @@ pub(super) fn rivals(
     Some(said.join(" or "))
 }
 
-/// The first border of `operation`; `None` where another place is too probable, or where no witness shows it.
+/// Returns the first border of `operation`; `None` if another place is too probable, if no witness
+/// shows it, or if larger sets were not read in before they were measured.
 pub(super) fn told_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     let found = first_border(evaluation, operation);
     let first = evaluation.of_storage(operation).next();
@@ -221,7 +234,8 @@ fn probability_at(
     counts.iter().filter(is_there).map(|count| count.probability).sum()
 }
 
-/// How probable it is that one of the borders of `operation` lies at `found`; 1 where it was not asked.
+/// How probable it is that one of the borders of `operation` lies at `found`; 1 if that was not
+/// computed.
 pub(super) fn probability_of(
     evaluation: &Evaluation,
     operation: BorderOperation,

@@ -14,7 +14,7 @@ pub(crate) struct Sample {
     pub s: f64,
     /// Standard deviation of the logarithm of `s`.
     pub sigma: f64,
-    /// The same as measured, without the allowance for points in doubt: the noise of the machine.
+    /// `sigma` as measured, without the allowance for points in doubt: the noise of the machine.
     pub noise: f64,
 }
 

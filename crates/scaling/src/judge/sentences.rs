@@ -80,7 +80,7 @@ fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds)
             let faster = writes / speeds.dsync.or(speeds.storage()).unwrap_or(writes);
             let cost = if faster > AS_MUCH {
                 format!(
-                    "writes are {} times as fast as ones that each have to reach storage, and {} times slower than reads",
+                    "writes are {} times as fast as writes that each wait for storage, and {} times slower than reads",
                     factor(faster),
                     factor(reads / writes)
                 )
@@ -100,12 +100,12 @@ fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds)
         WritePolicy::NotCached => {
             let largest = evaluation.regions.last().map_or(0.0, |region| region.unique_bytes[1]);
             format!(
-                "Nothing is gained by a cache in sets of up to {}: there is none, or nothing slower behind it",
+                "No gain from a cache shows in sets of up to {}: there is no cache, or nothing behind it is slower",
                 Bytes(largest)
             )
         }
         WritePolicy::Mixed => {
-            "Writes are neither written through nor cancelled: they run at a speed between those of the cache and of storage"
+            "The file cache neither writes through nor cancels writes: they run at a speed between those of the cache and of storage"
                 .to_owned()
         }
     }
@@ -125,10 +125,10 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
             "reads are far slower than writes, so that they do not come from a cache; the kernel's counters of where writes go would tell"
         }
         Untold::Unseen => {
-            "writes are absorbed, but slower than by memory, and no counter tells whether the file cache does it or one behind it, such as the drive's own"
+            "writes are absorbed, but not at memory speed, and no counter shows whether by the file cache or by one behind it, such as the drive's own"
         }
         Untold::NoFileCache => {
-            "most of every set was out of the file cache, by the kernel's counters, so that these are the speeds of what lies behind it"
+            "according to the kernel's counters most of every set was outside the file cache, so these are the speeds of what lies behind it"
         }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
@@ -148,30 +148,31 @@ fn write_through_law(evaluation: &Evaluation, findings: &Findings) -> Option<Str
         return None;
     }
     let departure = write_through_departure(evaluation)?;
-    let law = "the law of a write-through cache, speed of pure writes over the fraction of writes";
+    let law =
+        "the law of a write-through cache (throughput = speed of pure writes / fraction of writes)";
     let by = within(departure);
     if departure.low <= FOLLOWS && departure.high > FOLLOWS {
         return Some(format!(
-            "Whether throughput follows {law}, cannot be told from this run (typically off by a factor of {}{by}); more rounds would tell.",
+            "Whether throughput follows {law} cannot be told from this run (typically off by a factor of {}{by}); more rounds would tell.",
             factor(departure.value)
         ));
     }
     let verdict = if departure.high <= FOLLOWS { "follows" } else { "does not follow" };
     Some(format!(
-        "Throughput {verdict} {law} (typically within a factor of {}{by}).",
+        "Throughput {verdict} {law}; it is typically off by a factor of {}{by}.",
         factor(departure.value)
     ))
 }
 
 fn flushing(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
-    // What is written through, or not cached, leaves nothing to flush.
+    // Writes that go through, or are not cached, leave nothing to flush.
     if matches!(findings.write_policy, Some(WritePolicy::WriteThrough | WritePolicy::NotCached)) {
         return None;
     }
     let Some(slowdown) = findings.flush_slowdown else {
         let reason = evaluation.shortened.get(Phase::Findings.name());
         let about = reason.filter(|r| r.starts_with("flushing"))?;
-        return Some(format!("What flushing costs is not known: {about}."));
+        return Some(format!("The cost of flushing is unknown: {about}."));
     };
     Some(flush::sentence(evaluation.last(&Purpose::Flush)?, slowdown))
 }
@@ -214,14 +215,15 @@ fn times(word: &str, by: Bounded) -> String {
     format!("{} times {word}{}", factor(by.value), within(by))
 }
 
-/// The region, and the set in which its other parameters were measured: behind a cache more of a larger one misses.
+/// Names the region and its focal set: behind a cache, more of a larger set misses.
 fn region_at(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let set = region(evaluation, finding).map(|region| region.focal.unique_bytes as f64);
     let at = set.map(|set| format!(", at {}", Bytes(set))).unwrap_or_default();
     format!("{}{at}", finding.region)
 }
 
-/// What would tell a ratio that cannot be told yet. Where no number of rounds would, the next evaluation mostly leaves open what this one does.
+/// Names what would settle a ratio that cannot be told yet. If no number of rounds would, the next
+/// evaluation alone mostly would not either.
 fn what_else(evaluation: &Evaluation, finding: &RegionFinding) -> &'static str {
     match region(evaluation, finding).is_none_or(|region| rounds_would_tell(region, finding)) {
         true => "more rounds",
@@ -294,7 +296,7 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     }
 }
 
-/// How many of the requests of a region are reads: what sequential requests gain, or several processes, differs for reads and for writes.
+/// Says how many of a region's requests are reads: gains differ between reads and writes.
 fn mix(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     match region(evaluation, finding).map(|region| region.focal.read_frac) {
         None => String::new(),
@@ -305,7 +307,8 @@ fn mix(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     }
 }
 
-/// The requests that the findings of a region hold for: how much slower writes are depends on both, and another evaluation may have others.
+/// Names the requests for which a region's findings hold: how much slower writes are depends on
+/// both numbers, and another evaluation may have others.
 fn requests(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let Some(focal) = region(evaluation, finding).map(|region| &region.focal) else {
         return String::new();
@@ -348,7 +351,8 @@ fn points_that(count: u32, one: &str, many: &str) -> String {
     format!("{} {}", counted(count.into(), "point"), if count == 1 { one } else { many })
 }
 
-/// How far the references lie from their median, in words: from half or twice its speed on as a factor.
+/// How far the references lie from their median, in words: as a factor from half or twice its speed
+/// on, otherwise in percent.
 fn apart(drift: &Drift) -> String {
     let of_median = |speed: &f64| (speed / drift.median).max(drift.median / speed);
     let by = drift.throughputs.iter().map(of_median).fold(1.0, f64::max);
@@ -371,7 +375,7 @@ fn steadiness(evaluation: &Evaluation) -> Option<String> {
     let changed =
         format!("the speed of the machine changed during the evaluation ({})", apart(drift));
     let load = "other load, stolen processor time or a pause disturbed some runs";
-    // References that are off speak of the machine; a disturbed run names its disturbance itself.
+    // References that are off point to the machine; a disturbed run names its disturbance itself.
     let is_off = drift::off(&drift.throughputs).contains(&true);
     let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
     let cause = match (is_off, is_disturbed) {
@@ -460,7 +464,7 @@ mod tests {
         assert!(writes.ends_with(" than writes, in requests of 4 KiB by 2 processes."), "{writes}");
     }
 
-    /// What the drift of an evaluation says whose references went by the factors and whose first run was disturbed or not.
+    /// The sentence on the drift of an evaluation with these references and one run.
     fn said(references: &[f64], disturbed: bool, remeasured: u32, unresolved: u32) -> String {
         let workload = Workload::default();
         let run =

@@ -1,4 +1,4 @@
-//! One kind of requests over the sizes of the set: their name, and where their first level of storage ends.
+//! One kind of request over the set sizes: its name, and where its first level of storage ends.
 
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation};
 
@@ -18,8 +18,8 @@ pub(super) fn place(border: &Border) -> Bounded {
 
 /// First border of storage for one kind of requests in the most probable hypothesis.
 ///
-/// Where writes have no points of their own near it, its place is that of reads, and dirty limits end their cache earlier: then
-/// its bounds are the sets of writes on both sides.
+/// If writes have no points of their own near it, its place comes from reads, although dirty limits
+/// end the cache of writes earlier. Then its bounds are the sets of writes on both sides.
 pub(super) fn first_border(evaluation: &Evaluation, operation: BorderOperation) -> Option<Bounded> {
     let found = evaluation.of_storage(operation).next().map(place)?;
     let curve = evaluation.set_size_curve(operation);

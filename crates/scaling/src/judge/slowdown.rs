@@ -1,15 +1,17 @@
-//! How much slower sets are beyond a border, and whether that is sure enough for the border to be told.
+//! How much slower sets are beyond a border, and whether that is sure enough to report the border.
 
 use super::curve::Repeatability;
 use super::residency;
 use super::set_size::{first_border, place};
 use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Point, Slower};
 
-/// A set is well beyond a border from this factor of its upper bound on.
+/// A set of at least this multiple of a border's upper bound is well beyond the border.
 const WELL_BEYOND: f64 = 1.5;
 
-/// How much slower a set well beyond a border of these requests is than the largest one before it, and that set; `None` where none was measured. How
-/// fast a cache was while it filled is not how fast such sets are.
+/// Returns how many times slower a set well beyond a border of these requests is than the largest
+/// one before it, and the size of the former; `None` if there are no two such sets.
+///
+/// Sets measured while their cache was filling do not count: a filling cache has another speed.
 pub(super) fn drop_at(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -19,7 +21,7 @@ pub(super) fn drop_at(
     Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
 }
 
-/// Whether sets beyond a border are surely slower, by such a drop.
+/// Whether sets beyond a border are surely slower, by the result of [`drop_at`].
 pub(super) fn is_sure(drop: Option<(Bounded, f64)>) -> bool {
     drop.is_some_and(|(drop, _)| drop.low > 1.0)
 }
@@ -31,15 +33,17 @@ pub(super) fn end_of(evaluation: &Evaluation, operation: BorderOperation, found:
     beyond.map(|next| next.low).fold(f64::INFINITY, f64::min)
 }
 
-/// Where the border before this one of the same requests ends, in bytes; 0 without one.
+/// Where the previous border of the same requests ends, in bytes; 0 without one.
 fn begin_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> f64 {
     let of_same = evaluation.borders.iter().filter(|b| b.operation == operation);
     let before = of_same.filter(|b| b.unique_bytes < found.value);
     before.map(|previous| previous.high.min(found.low)).fold(0.0, f64::max)
 }
 
-/// The largest set before a border and one well beyond it, or the largest beyond it; sets before the border before it, or beyond the next one, differ for
-/// another reason as well.
+/// Returns the largest set before a border and one well beyond it, or else the largest beyond it.
+///
+/// Sets before the previous border or beyond the next one do not count: they differ for another
+/// reason as well.
 fn compared(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -55,8 +59,9 @@ fn compared(
     Some([over, under])
 }
 
-/// The sets beyond the first border of these requests and before it, in bytes, that must be measured again for the border to be told: how much
-/// slower the one is than the other is not sure. None where that is sure, or is not what lacks.
+/// Returns the sets, in bytes, beyond and before the first border of these requests that must be
+/// measured again before it can be reported. Empty if a witness shows the border already, or if
+/// there are no two sets to compare.
 pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec<f64> {
     let Some(found) = first_border(evaluation, operation) else { return Vec::new() };
     if is_shown(evaluation, operation, found) {
@@ -66,7 +71,7 @@ pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec
     sets.map_or(Vec::new(), |[over, under]| vec![under.value, over.value])
 }
 
-/// Notes for each border how much slower sets beyond it are.
+/// Records for each border how much slower sets beyond it are.
 pub(super) fn measure(evaluation: &mut Evaluation) {
     let slower = |border: &Border| {
         let (times, unique_bytes) = drop_at(evaluation, border.operation, place(border))?;
@@ -76,8 +81,11 @@ pub(super) fn measure(evaluation: &mut Evaluation) {
     evaluation.borders.iter_mut().zip(all).for_each(|(border, slower)| border.slower = slower);
 }
 
-/// Whether a witness of its own shows the border of these requests: throughput that is surely lower beyond it, or, for reads, what
-/// stays resident. That writes wait where reads do does not follow from the latter. Borders whose probability was not asked need none.
+/// Whether a witness of its own shows the border of these requests: throughput that is surely lower
+/// beyond it or, for reads, residency.
+///
+/// Residency does not show that writes wait where reads do. Borders whose probability was not
+/// computed need no witness.
 pub(super) fn is_shown(
     evaluation: &Evaluation,
     operation: BorderOperation,
@@ -100,7 +108,8 @@ mod tests {
     use crate::testing;
     use ioscape_schema::Parameter;
 
-    /// Writes that slow down gradually to sets of 100 MiB, where a level ends, by the speeds of sets of so many MiB.
+    /// Writes that slow down gradually up to sets of 100 MiB, where a level ends; `speeds` holds
+    /// sets in MiB and their speeds.
     fn evaluation(speeds: &[(f64, f64)]) -> Evaluation {
         const MIB: f64 = 1048576.0;
         let point = |&(mib, speed): &(f64, f64)| {

@@ -12,9 +12,12 @@ pub(super) fn factor(value: f64) -> String {
     }
 }
 
-/// " (1.3 to 1.5)".
+/// " (1.3 to 1.5)", or " (1.3 or more)".
 pub(super) fn within(by: Bounded) -> String {
-    format!(" ({} to {})", factor(by.low), factor(by.high))
+    match by.high.is_finite() {
+        true => format!(" ({} to {})", factor(by.low), factor(by.high)),
+        false => format!(" ({} or more)", factor(by.low)),
+    }
 }
 
 /// "1.4 (1.3 to 1.5)".
@@ -22,7 +25,7 @@ pub(super) fn bounded(by: Bounded) -> String {
     factor(by.value) + &within(by)
 }
 
-/// " (1.4 (0.90 to 2.1) times)"; nothing where the bounds say nothing.
+/// " (1.4 (0.90 to 2.1) times)"; empty if the bounds are too wide to say anything.
 pub(super) fn open_times(by: Bounded) -> String {
     match is_uncertain(by.low, by.high) {
         true => String::new(),

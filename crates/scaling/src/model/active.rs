@@ -7,14 +7,16 @@ use super::system_model::Model;
 use crate::bounds::Bounds;
 use ioscape_schema::{Evaluation, Workload};
 
-/// Workloads among which the next points are chosen, and over which the uncertainty is summed.
+/// The number of workloads among which the next points are chosen, and over which the uncertainty
+/// is summed.
 const CANDIDATES: usize = 400;
-/// Variance above which it is capped: the edge of a cliff would win every point otherwise.
+/// The cap of a variance: without it the edge of a cliff would win every point.
 const VARIANCE_MAX: f64 = 0.25;
 
-/// Up to `count` workloads within `bounds`, best first, whose measurement would lower the default model's uncertainty over the whole space most
-/// (Cohn, "Neural network exploration using optimal experiment design", 1996). To be stored in
-/// [`Evaluation::extra`]. Empty for an evaluation that yields no default model.
+/// Up to `count` workloads within `bounds`, best first, whose measurement would most lower the
+/// default model's uncertainty over the whole space (Cohn, "Neural network exploration using
+/// optimal experiment design", 1996). They are to be stored in [`Evaluation::extra`]. Empty for an
+/// evaluation that yields no default model.
 pub fn next_points(
     evaluation: &Evaluation,
     bounds: &Bounds,

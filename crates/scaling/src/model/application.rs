@@ -1,9 +1,12 @@
-//! A traced application on an evaluated system: its own locality, instead of uniform access, says what each cache holds.
+//! A traced application on an evaluated system: its own locality, instead of uniform access,
+//! determines how much each cache serves.
 //!
-//! The structural model gives what a request costs at each level; the trace's miss-ratio curve, class by class, how many
-//! requests get there. What the Gaussian process corrects is taken from the set of uniform access that has the same share of misses. Writes
-//! that a cache takes are written back while the application goes on, neighbours together: they cost time where reads wait behind them, or
-//! where the device has no time left. Sequential reads through a file cache reach the device as read-ahead gathers them.
+//! The structural model gives the cost of a request at each level; the trace's miss-ratio curves,
+//! class by class, say how many requests get there. The Gaussian process' correction is that of the
+//! set with uniform access that has the same share of misses. Writes that a cache absorbs are
+//! written back while the application goes on, neighbours together: they cost time where reads wait
+//! behind them, or where the device has no time left. Sequential reads through a file cache reach
+//! the device as read-ahead gathers them.
 
 use super::exchange::{CacheDoubt, Exchanged};
 use super::input::ModelInput;
@@ -16,34 +19,39 @@ use ioscape_schema::{
     RequestClass, TimePart, Workload,
 };
 
-/// Share of misses below which a class counts as held by the cache, and above which as served by the device.
+/// Share of misses below which the cache counts as holding a class, and above which the device
+/// counts as serving it.
 const MISSES: [f64; 2] = [0.02, 0.98];
-/// What read-ahead asks of a device at once, at least, of a sequential run: Linux's default (`VM_READAHEAD_PAGES`).
+/// The least that read-ahead asks of a device at once for a sequential run, in bytes: Linux's
+/// default (`VM_READAHEAD_PAGES`).
 const READ_AHEAD: f64 = 131_072.0;
-/// Shares of a class that are less than this are not worth a place of their own.
+/// Shares of a class below this get no place of their own.
 const SHARE_LEAST: f64 = 1e-6;
-/// Half the width of the 90 % interval of ln(computing time): another run of the same program.
-const COMPUTING: f64 = 0.1;
-/// Sizes of memory at which the application is predicted, to each doubling and at most.
+/// Half the width of the 90 % interval of ln(computing time) over runs of the same program.
+pub(crate) const COMPUTING: f64 = 0.1;
+/// The number of memory sizes per doubling at which the application is predicted, and the most in
+/// all.
 const MEMORY_STEPS: f64 = 2.0;
 const MEMORY_POINTS: usize = 24;
-/// Share of the best throughput that is enough, and halvings of the interval in which the memory for it lies.
+/// The share of the best throughput that is enough; and the number of halvings in the search for
+/// the memory that gives it.
 const ENOUGH: f64 = 0.9;
 const HALVINGS: usize = 8;
-/// Share of the bytes from which requests outside of the measured sizes make a prediction an extrapolation.
+/// Share of the bytes from which on requests beyond the measured sizes make a prediction an
+/// extrapolation.
 const OUTSIDE_SHARE: f64 = 0.05;
 
 /// An application on a model's system.
 pub(super) struct Application<'a> {
     pub(super) model: &'a Model,
     pub(super) pattern: &'a AccessPattern,
-    /// Memory that the evaluated caches could use, in bytes, where that is known.
+    /// Memory that the evaluated caches could use, in bytes; `None` where it is not known.
     pub(super) memory_bytes: Option<u64>,
-    /// What is not certain of the caches, and on which side of it this is.
+    /// The doubt about the caches, and the side of it that this application takes.
     pub(super) caches: CacheDoubt,
 }
 
-/// What is found for one exchange.
+/// The prediction for one exchange.
 pub(super) struct Found {
     pub(super) throughput: f64,
     pub(super) half: f64,
@@ -59,7 +67,7 @@ struct Placed {
 }
 
 impl Application<'_> {
-    /// The levels of the system with what `what_if` exchanges, as far as this side of the doubt has them.
+    /// The levels of the system with the exchanges of `what_if`, on this side of the doubt.
     pub(super) fn exchanged<'b>(
         &'b self,
         what_if: &'b WhatIf,
@@ -68,7 +76,8 @@ impl Application<'_> {
         Ok(exchanged(self.model, what_if, Model::hierarchy, writes)?.doubted(self.caches))
     }
 
-    /// The five parameters as far as they matter to whether this is an extrapolation: sizes are judged by class.
+    /// The five parameters as far as they decide whether this is an extrapolation: sizes are judged
+    /// by class.
     pub(super) fn asked(&self, workload: &Workload) -> Workload {
         self.model.base().clone().with(Parameter::ProcessNum, f64::from(workload.process_num))
     }
@@ -86,7 +95,7 @@ impl Application<'_> {
             let outcome = here.outcome_of(&served, processes.max(1.0));
             ((outcome.log_throughput + correction).exp() * processes.min(1.0), outcome)
         };
-        // A closed system: those at their requests, and those that compute, are all there are.
+        // A closed system: each process is either at a request or computing.
         let think_s = pattern.think_time_ns / 1e9;
         let each = bytes / pattern.requests().max(1) as f64;
         let busy = bisect(processes, |busy| busy + rate(busy).0 / each * think_s - processes);
@@ -132,7 +141,7 @@ impl Application<'_> {
         let memory = self.memory_bytes.map(|bytes| bytes as f64);
         let mut passing: Vec<f64> = Vec::new();
         for left in here.caches_beside(operation, own, memory) {
-            // A cache that never overflows misses what is new to it, and nothing else.
+            // A cache that never overflows misses only bytes that are new to it.
             let fits = self.set(operation) <= left.onset;
             let bytes = if fits { f64::INFINITY } else { left.kept };
             let before = passing.last().copied().unwrap_or(1.0);
@@ -141,7 +150,8 @@ impl Application<'_> {
         passing
     }
 
-    /// Where a class is served, if `processes` are at their requests. What read-ahead fetches has a place of its own.
+    /// Where a class is served if `processes` are at their requests. Bytes that read-ahead fetches
+    /// have a place of their own.
     fn places(&self, here: &Exchanged<'_>, class: &RequestClass, processes: f64) -> Vec<Placed> {
         let passing = self.passing(here, class);
         let missed = passing.last().copied().unwrap_or(1.0);
@@ -166,13 +176,14 @@ impl Application<'_> {
             .collect()
     }
 
-    /// The class as a device sees it where a cache stands before it: neighbours together, up to `most` bytes at once.
+    /// The class as a device behind a cache sees it: neighbours are merged, up to `most` bytes at
+    /// once.
     fn gathered(&self, class: &RequestClass, most: f64) -> RequestClass {
         let size = class.run_bytes.min(most).min(self.model.largest_size()).max(class.size_mean());
         RequestClass { requests: (class.bytes as f64 / size).ceil() as u64, ..class.clone() }
     }
 
-    /// Where a part of a class is served of which the shares `passing` pass each cache.
+    /// Where a part of a class is served, if the shares `passing` pass each cache.
     fn place(
         &self,
         here: &Exchanged<'_>,
@@ -199,7 +210,8 @@ impl Application<'_> {
         });
         let alike = like_uniform(here, operation, passing, set, &place);
         let Estimate { log_throughput, half_width } = here.estimate(&alike, self.model);
-        // The cost of a request depends on its true size; what corrects it on the nearest that was measured.
+        // The cost of a request depends on its true size; its correction is that of the nearest
+        // measured size.
         let size_mean = class.size_mean().max(1.0);
         Placed {
             correction: log_throughput - here.log_throughput(&alike),
@@ -212,7 +224,7 @@ impl Application<'_> {
         }
     }
 
-    /// Time that the device needs for what is written back, neighbouring pages together.
+    /// The device time that write-back needs, with neighbouring pages written together.
     fn written_behind_s(&self, here: &Exchanged<'_>, processes: f64) -> f64 {
         let bytes = self.pattern.bytes().max(1) as f64;
         if self.missed(here, Op::Write) == 0.0 {
@@ -243,7 +255,7 @@ impl Application<'_> {
         (missed.sum::<f64>() / self.bytes_of(op).max(1.0)).clamp(0.0, 1.0)
     }
 
-    /// What the time is spent on; `at_io` is the share of it in which a process is at a request.
+    /// How the time is spent; `at_io` is the share of it in which a process is at a request.
     fn parts(
         &self,
         here: &Exchanged<'_>,
@@ -255,7 +267,8 @@ impl Application<'_> {
         let named = here.names().into_iter().zip(&outcome.shares);
         let mut parts: Vec<(String, f64)> =
             named.map(|(name, share)| (name, io_s * at_io * share)).collect();
-        // Where every write waits for storage, its cost has that in it, and nothing is dirty when `fsync` is called.
+        // Where every write waits for storage, its cost already includes that, and nothing is dirty
+        // when `fsync` is called.
         let goes_through = here.goes_through(self.model.writes_through());
         let waits_itself = self.model.base().access == Access::Dsync || goes_through;
         let sync_s = if waits_itself { 0.0 } else { self.pattern.sync_s };
@@ -270,7 +283,8 @@ impl Application<'_> {
         told.map(|(name, seconds)| TimePart { name, seconds }).collect()
     }
 
-    /// Whether more than a few bytes are of sizes that were not measured, or nothing is known of sets so large.
+    /// Whether more than a few bytes are in requests of sizes that were not measured, or a set
+    /// without a known border is larger than any measured.
     pub(super) fn extrapolates(&self, here: &Exchanged<'_>) -> bool {
         let outside = |class: &&RequestClass| {
             let base = self.model.base().clone();
@@ -288,13 +302,14 @@ impl Application<'_> {
         self.pattern.classes.iter().any(|class| class.op == op && class.requests > 0)
     }
 
-    /// Whether it reads through a file cache of whose end nothing is known.
+    /// Whether it reads through a file cache whose end was never seen.
     pub(super) fn lacks_read_cache(&self, here: &Exchanged<'_>) -> bool {
         let is_cached = self.model.base().access.reads_cached();
         is_cached && self.does(Op::Read) && !here.leaves_memory(0)
     }
 
-    /// Throughput by memory, and how much of it gives 90 % of the best; `None` where no cache grows with memory.
+    /// Throughput by memory, and the memory that gives 90 % of the best; `None` where no cache
+    /// grows with memory.
     pub(super) fn memory(&self, what_if: &WhatIf, own: u64) -> Option<MemoryForecast> {
         let with = |bytes: f64| {
             let memory_bytes = Some([own, bytes.round() as u64]);
@@ -306,11 +321,11 @@ impl Application<'_> {
         let smallest = (0..2).flat_map(|op| here.caches(op)).map(|cache| cache.kept);
         let holds = smallest.fold(f64::INFINITY, f64::min) / own as f64;
         let anonymous = self.pattern.memory_bytes.unwrap_or(0) as f64;
-        // Enough for all of it in the smallest cache, if that is not absurd.
+        // Enough for the whole set in the smallest cache, within reason.
         let most = (1.1 * self.pattern.unique_bytes as f64 / holds + anonymous)
             .clamp(own as f64, own as f64 * 1024.0)
             .max(2.2 * anonymous);
-        // With less than it has for itself it does not run.
+        // With less memory than it has for itself, the application does not run.
         let least = (own as f64 / 64.0).min(most / 256.0).max(1.1 * anonymous);
         let count = ((most / least).log2() * MEMORY_STEPS).ceil().max(1.0) as usize;
         let count = count.min(MEMORY_POINTS);
@@ -332,7 +347,8 @@ impl Application<'_> {
 }
 
 impl Placed {
-    /// The class as its requests wait for it: of writes that a cache takes only the copying, where they are written back later.
+    /// The class as its requests wait for it: if the writes that a cache absorbs are written back
+    /// later, only the copying counts.
     fn without(&self, written_back: bool) -> Served {
         let mut served = self.served.clone();
         if written_back && served.operation == 1 && served.levels.len() > 1 {
@@ -343,7 +359,7 @@ impl Placed {
         served
     }
 
-    /// What the device has to do for it: what passes the caches.
+    /// The device's work for it: the bytes that pass the caches.
     fn written_behind(&self) -> Served {
         let mut served = self.served.clone();
         let last = served.levels.len() - 1;
@@ -352,16 +368,18 @@ impl Placed {
     }
 }
 
-/// How long an application of `other_s` seconds and `read_s` seconds of reads at the device waits for `behind_s` seconds of
-/// write-back there: the elapsed time T is `other_s + read_s / (1 - behind_s / T)`, since reads queue with what is written. Without reads it is the
-/// longer of the two, and without anything else the sum.
+/// How long an application of `other_s` seconds and `read_s` seconds of reads at the device waits
+/// for `behind_s` seconds of write-back there. The elapsed time T is `other_s + read_s / (1 -
+/// behind_s / T)`, since reads queue with the write-back. Without reads it is the longer of the
+/// two, and without anything else the sum.
 fn waits(other_s: f64, read_s: f64, behind_s: f64) -> f64 {
     let sum = other_s + read_s + behind_s;
     let elapsed_s = (sum + (sum * sum - 4.0 * other_s * behind_s).max(0.0).sqrt()) / 2.0;
     (elapsed_s - other_s - read_s).max(0.0)
 }
 
-/// The correction of all classes together and the half width of its interval: each counts by the time that it takes.
+/// The correction of all classes together, and the half width of its interval; each class counts by
+/// its time.
 fn corrected(
     here: &Exchanged<'_>,
     placed: &[Placed],
@@ -381,7 +399,7 @@ fn corrected(
     [mean(|one| one.correction), mean(|one| one.half)]
 }
 
-/// The set of uniform access of which the device serves the same share.
+/// The set with uniform access of which the device serves the same share.
 fn like_uniform(
     here: &Exchanged<'_>,
     operation: usize,
@@ -401,7 +419,7 @@ fn like_uniform(
     ModelInput { unique_bytes, ..*place }
 }
 
-/// Where a growing function of 0 to `most` crosses zero.
+/// The point between 0 and `most` where an increasing function crosses zero.
 fn bisect(most: f64, value: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..50 {

@@ -3,11 +3,11 @@
 use super::levels::logistic;
 use super::parameters::Layout;
 
-/// A cache of memory overflows at a set of this share of memory at least ...
+/// Least share of memory at which a cache that lives in memory overflows ...
 const OF_MEMORY_LEAST: f64 = 1.0 / 20.0;
-/// ... and at most.
+/// ... and the greatest.
 const OF_MEMORY_MOST: f64 = 1.2;
-/// Least share of a cache that is left beside the memory of a process.
+/// The least share of a cache that remains beside the memory of a process.
 const LEFT_LEAST: f64 = 0.02;
 
 /// A cache that requests pass.
@@ -15,12 +15,12 @@ const LEFT_LEAST: f64 = 0.02;
 pub(super) struct Cache {
     /// The set at which it overflows, in bytes.
     pub(super) onset: f64,
-    /// What it still holds of larger ones, in bytes.
+    /// The bytes of larger sets that it still serves.
     pub(super) kept: f64,
 }
 
 impl Cache {
-    /// The same with what `left` leaves of so many bytes, but for a little that is always left.
+    /// The same cache reduced as `left` reduces its bytes, except for a little that always remains.
     pub(super) fn left(self, left: impl Fn(f64) -> f64) -> Self {
         let [onset, kept] =
             [self.onset, self.kept].map(|bytes| left(bytes).max(LEFT_LEAST * bytes));
@@ -28,12 +28,13 @@ impl Cache {
     }
 }
 
-/// Whether a cache that overflows at a set of `onset` bytes lies in the `memory` bytes of its machine, or is limited to a share of them.
+/// Whether a cache that overflows at a set of `onset` bytes lies in the `memory` bytes of its
+/// machine, or is limited to a share of them.
 pub(super) fn is_of_memory(onset: f64, memory: f64) -> bool {
     (OF_MEMORY_LEAST * memory..=OF_MEMORY_MOST * memory).contains(&onset)
 }
 
-/// The caches that `operation` passes by these structural parameters, the nearest first.
+/// The caches that `operation` passes with these structural parameters, the nearest first.
 pub(super) fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
     let mut onset = 0.0f64;
     let cache = |level: usize| {
@@ -44,7 +45,7 @@ pub(super) fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Ca
     (0..layout.levels[operation] - 1).map(cache).collect()
 }
 
-/// The caches of both operations that storage is behind.
+/// The caches of both operations in front of storage.
 pub(super) fn file_caches<'a>(
     layout: &'a Layout,
     theta: &'a [f64],

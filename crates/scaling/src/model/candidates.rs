@@ -1,27 +1,29 @@
-//! Which borders of `unique_bytes` reads and writes may each have, before the structural model is fitted.
+//! Which borders of `unique_bytes` reads and writes may have, before the structural model is
+//! fitted.
 
 use super::input::Observation;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{BorderOperation, Evaluation, Point, Region};
 
-/// Most borders per operation: more are noise.
+/// The most borders per operation; further ones are noise.
 const BORDERS_MAX: usize = 4;
-/// Most places at which a border that was not found is tried.
+/// The most places at which an undetected border is tried.
 const PLACES_MAX: usize = 10;
 /// What is known of a border before the fit, in ln(bytes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Guess {
-    /// Where.
+    /// Its place.
     pub(super) at: f64,
-    /// How far it may be off.
+    /// The standard deviation of its place.
     pub(super) sd: f64,
-    /// Shift of the border with half reads that the mixed curve hints at.
+    /// The shift of the border with half reads, as the mixed curve suggests.
     pub(super) mixed: f64,
-    /// Whether what lies behind it is memory still, as behind the end of a processor's cache.
+    /// Whether the level behind it is still memory, as behind the end of a processor's cache.
     pub(super) in_memory: bool,
 }
 
-/// Two borders of an operation that are no further apart than this, in ln(bytes), may be the same fall seen twice: by a factor of 1.5.
+/// Distance in ln(bytes), a factor of 1.5, up to which two borders of an operation may be the same
+/// fall seen twice.
 pub(super) const SAME_FALL: f64 = 0.405;
 
 /// The borders of reads, then of writes, each in order.
@@ -49,7 +51,8 @@ fn guesses(evaluation: &Evaluation, operation: BorderOperation) -> Vec<Guess> {
     found
 }
 
-/// Of borders in order, none lies within memory from `before` the first of storage on, in ln(bytes): there memory has ended.
+/// Marks as storage every border from a distance of `before`, in ln(bytes), below the first border
+/// of storage on: memory has ended there.
 fn end_memory(borders: &mut [Guess], before: f64) {
     let first = borders.iter().find(|one| !one.in_memory).map(|one| one.at);
     for one in borders {
@@ -57,7 +60,7 @@ fn end_memory(borders: &mut [Guess], before: f64) {
     }
 }
 
-/// Throughput with the largest (`reads`) or smallest share of reads in a region's curve.
+/// The throughput with the largest (`reads`) or the smallest share of reads on a region's curve.
 fn pure(region: &Region, reads: bool) -> Option<f64> {
     let curve = region.curves.read_frac.iter().filter(|p| p.throughput() > 0.0);
     let order = |a: &&Point, b: &&Point| a.value.total_cmp(&b.value);
@@ -65,7 +68,8 @@ fn pure(region: &Region, reads: bool) -> Option<f64> {
     point.map(Point::throughput)
 }
 
-/// Whether the pure operation becomes slower from before to behind a border; true where no measurement contradicts it.
+/// Whether the pure operation becomes slower across a border; true unless a measurement contradicts
+/// it.
 fn crosses(evaluation: &Evaluation, at: f64, reads: bool) -> bool {
     let middle = |region: &Region| (region.focal.unique_bytes as f64).max(1.0).ln();
     let before = evaluation.regions.iter().rfind(|r| middle(r) < at);
@@ -76,7 +80,8 @@ fn crosses(evaluation: &Evaluation, at: f64, reads: bool) -> bool {
     }
 }
 
-/// Borders of reads and of writes: their own, or those of the mix where the pure operation was not searched.
+/// The borders of reads and of writes: their own, or those of the mix where the pure operation was
+/// not searched.
 fn found(evaluation: &Evaluation) -> Borders {
     let mixed = guesses(evaluation, BorderOperation::Mixed);
     let mut both = [BorderOperation::Read, BorderOperation::Write].map(|operation| {
@@ -104,13 +109,14 @@ fn found(evaluation: &Evaluation) -> Borders {
     both
 }
 
-/// A border of other requests as one of an operation whose `own` it has: before one of these that lies within memory it does too.
+/// A border of other requests as a border of an operation that has the borders `own`: before one of
+/// these that lies within memory, it does too.
 fn among(own: &[Guess], other: &Guess) -> Guess {
     let is_before = own.iter().any(|one| one.in_memory && one.at > other.at);
     Guess { mixed: 0.0, in_memory: is_before || other.in_memory, ..*other }
 }
 
-/// Adds to `own` the borders of `others` that are near none of its own.
+/// Adds to `own` those of `others` that are not near any of its own.
 fn joined(own: &[Guess], others: &[Guess]) -> Vec<Guess> {
     let mut all = own.to_vec();
     for other in others {
@@ -124,8 +130,8 @@ fn joined(own: &[Guess], others: &[Guess]) -> Vec<Guess> {
     all
 }
 
-/// Pairs of borders of reads and of writes to choose from, the likeliest first. A step that is small for one operation alone
-/// escapes its curve; so each may also have the borders of the other.
+/// Pairs of borders of reads and of writes to choose from, the likeliest first. A curve can miss a
+/// step that is small for its operation; so each operation may also have the borders of the other.
 pub(super) fn candidates(evaluation: &Evaluation) -> Vec<Borders> {
     let [reads, writes] = found(evaluation);
     let mixed = guesses(evaluation, BorderOperation::Mixed);
@@ -144,7 +150,8 @@ pub(super) fn candidates(evaluation: &Evaluation) -> Vec<Borders> {
     pairs
 }
 
-/// `borders` with one more for one operation, at one of a few places between the measured sets.
+/// `borders` with one more border for one operation, at one of a few places between the measured
+/// sets.
 pub(super) fn with_one_more(borders: &Borders, observations: &[Observation]) -> Vec<Borders> {
     let mut sets: Vec<f64> = observations.iter().map(|o| o.place.unique_bytes.ln()).collect();
     sets.sort_by(f64::total_cmp);
@@ -181,7 +188,7 @@ mod tests {
 
     const MIB: f64 = 1_048_576.0;
 
-    /// A border at so many mebibytes.
+    /// A border at `mib` mebibytes.
     fn guess(mib: f64, in_memory: bool) -> Guess {
         Guess { at: (mib * MIB).ln(), sd: 0.1, mixed: 0.0, in_memory }
     }
@@ -190,13 +197,13 @@ mod tests {
         borders.iter().map(|one| one.in_memory).collect()
     }
 
-    /// A border of these requests at so many mebibytes.
+    /// A border of these requests at `mib` mebibytes.
     fn border(operation: BorderOperation, mib: f64, in_memory: bool) -> Border {
         let place = [0.9, 1.0, 1.1].map(|times| times * mib * MIB);
         Border { in_memory, ..testing::border(operation, place, 2.0) }
     }
 
-    /// Which of the borders of reads at so many mebibytes lie within memory.
+    /// Which of the borders of reads at the given mebibytes lie within memory.
     fn found_within(all: &[(f64, bool)]) -> Vec<bool> {
         let read = |&(mib, in_memory): &(f64, bool)| border(BorderOperation::Read, mib, in_memory);
         let borders = all.iter().map(read).collect();
@@ -221,7 +228,8 @@ mod tests {
         assert_eq!(found_within(&[(24.0, true), (1024.0, false)]), [true, false]);
     }
 
-    /// By the writes that went on into memory the border of the mix lies within it; by the reads storage begins there.
+    /// Judged by the writes, which stayed in memory, the border of the mix lies within it; judged
+    /// by the reads, storage begins there.
     #[test]
     fn what_a_border_of_the_mix_is_for_one_operation_it_need_not_be_for_the_other() {
         let borders = vec![

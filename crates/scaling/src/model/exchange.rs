@@ -1,8 +1,10 @@
-//! A system that does not exist: the levels of an evaluated one with another memory, other storage or another write policy.
+//! A system that does not exist: the levels of an evaluated one with other memory, other storage or
+//! another write policy.
 //!
-//! The structural model knows where each cache overflows and what each level costs, so both can be exchanged. What the
-//! Gaussian process knows it knows of levels: a workload is corrected as far as it now spends its time where measured ones spent theirs,
-//! and in storage by the evaluation that lends it. Intervals widen by what is borrowed.
+//! The structural model knows where each cache overflows and what each level costs, so both can be
+//! exchanged. The Gaussian process' corrections belong to levels. So a workload is corrected to the
+//! extent that it now spends its time where measured workloads spent theirs; in storage, by the
+//! evaluation of the lender. Intervals widen by the uncertainty of what is borrowed.
 
 use super::caches::{Cache, caches, file_caches, is_of_memory};
 use super::hierarchy::{HierarchyModel, Member};
@@ -14,16 +16,16 @@ use super::predict::Estimate;
 use super::residual::Posterior;
 use super::system_model::Model;
 
-/// Standard deviation of ln(throughput) that each exchange adds: 5 % for memory, whose rule is well known; 15 % for storage,
-/// which two systems drive differently.
+/// Standard deviation of ln(throughput) that each exchange adds: 5 % for memory, whose rule is well
+/// known; 15 % for storage, which two systems drive differently.
 const BORROWED_MEMORY: f64 = 0.05;
 const BORROWED_STORAGE: f64 = 0.15;
-/// The same for the write policy, of the time in writes: what storage costs was seen where the kernel gathers and sorts writes, which is up to twice as
-/// fast as one by one.
+/// The same for the write policy, for the time in writes: the cost of storage was measured with
+/// writes that the kernel gathers and sorts, which is up to twice as fast as one by one.
 const BORROWED_POLICY: f64 = 0.4;
-/// A set of this share of what a cache holds is held whole, whatever else is in it.
+/// A cache holds a set of at most this share of its capacity entirely, whatever else is in it.
 const HELD_WITH_EASE: f64 = 0.5;
-/// A cache of less than a page holds nothing.
+/// The size of an empty cache: with less than a page it holds nothing.
 const CACHE_NONE: f64 = 4096.0;
 /// Standard deviations that hold 90 % of a normal distribution.
 const NORMAL90: f64 = 1.645;
@@ -31,82 +33,83 @@ const NORMAL90: f64 = 1.645;
 /// When a write counts as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteDone {
-    /// When storage has it.
+    /// When it reaches storage.
     Through,
-    /// When the cache has it.
+    /// When it reaches the cache.
     Back,
 }
 
 /// What is exchanged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange<'a> {
-    /// Memory that the caches live in: that of the evaluation and the other, in bytes.
+    /// The memory that the caches live in, in bytes: that of the evaluation, and the other.
     pub(super) memory: Option<[f64; 2]>,
     /// The model of the system that lends its storage.
     pub(super) storage: Option<&'a HierarchyModel>,
     /// When a write counts as done.
     pub(super) write_done: Option<WriteDone>,
-    /// Whether a file cache serves reads, so that what is served at one level alone may be memory.
+    /// Whether a file cache serves reads, so that a level which alone serves an operation may be
+    /// memory.
     pub(super) reads_cached: bool,
-    /// What other storage is to serve.
+    /// The requests that other storage is to serve.
     pub(super) asked: Asked,
 }
 
-/// Why an exchange says nothing.
+/// Why nothing is known of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
-    /// No cache was found that memory would change.
+    /// No cache was found that other memory would change.
     Cache,
-    /// The evaluation never saw writes at the level where they would now be done.
+    /// The evaluation never saw writes at the level where they would now complete.
     Writes,
-    /// The system that lends its storage was never seen to reach it.
+    /// The lender's evaluation never reached its storage.
     Storage,
-    /// Nor was the system that borrows it to reach its own, which is what the lender's would take the place of.
+    /// The borrower's evaluation never reached its own storage, which the lender's would replace.
     OwnStorage,
-    /// Its reads were, but not its writes.
+    /// The borrower's reads reached it, but not its writes.
     OwnWrites,
 }
 
-/// What the evaluation does not know for certain of its caches.
+/// A doubt about the caches of the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CacheDoubt {
-    /// Nothing: the most probable sizes.
+    /// None: the most probable sizes.
     None,
-    /// All sizes at an end of their 90 % intervals: -1 for the low one, 1 for the high one.
+    /// All sizes are at an end of their 90 % intervals: -1 for the low one, 1 for the high one.
     Sizes(f64),
-    /// They grow with memory by the other rule.
+    /// They grow with memory by the alternative rule.
     Growth,
 }
 
-/// The system after the exchange, by each of its structures.
+/// The system after the exchange, according to each of its structures.
 #[derive(Clone, Debug)]
 pub(super) struct Exchanged<'a> {
     here: &'a HierarchyModel,
     exchange: Exchange<'a>,
-    /// The most probable first.
+    /// The structures, the most probable first.
     members: Vec<Changed<'a>>,
 }
 
 /// The parameters of one structure after the exchange.
 #[derive(Clone, Debug)]
 struct Changed<'a> {
-    /// As evaluated.
+    /// The structure as evaluated.
     known: &'a Posterior,
-    /// The structure of the same rank of the system that lends storage, the most probable where it has fewer: a system that lends itself its
-    /// storage is the same.
+    /// The lender's structure of the same rank, or its most probable one where it has fewer. So a
+    /// system that lends itself its own storage stays the same.
     lender: Option<&'a Posterior>,
-    /// Its share of the prediction.
+    /// The structure's share of the prediction.
     weight: f64,
     layout: Layout,
     theta: Vec<f64>,
-    /// The same by the other rule of how a cache grows with memory.
+    /// The parameters by the alternative rule of how a cache grows with memory.
     otherwise: Vec<f64>,
-    /// Whether a write is done elsewhere than in the evaluation.
+    /// Whether writes complete at another place than in the evaluation.
     writes_moved: bool,
 }
 
 impl<'a> Changed<'a> {
-    /// The structure of this rank.
+    /// The structure of the given rank.
     fn new(rank: usize, own: &'a Member, exchange: &Exchange<'a>) -> Result<Self, Unknown> {
         let lender = exchange.storage.map(|from| match from.members().get(rank) {
             Some(member) => &member.posterior,
@@ -127,7 +130,8 @@ impl<'a> Changed<'a> {
             one.lend_storage(exchange.asked)?;
         }
         let changed = one.change_memory(exchange.memory);
-        // By a structure without a cache of that size memory matters nothing; the most probable one must have one.
+        // For a structure without a cache of that size memory does not matter; but the most
+        // probable structure must have one.
         if rank == 0 {
             changed?;
         }
@@ -137,7 +141,7 @@ impl<'a> Changed<'a> {
         Ok(one)
     }
 
-    /// Device costs of the lender behind the file cache, at the lender's own reference.
+    /// Takes the lender's device costs behind the file cache, at the lender's own reference.
     fn lend_storage(&mut self, asked: Asked) -> Result<(), Unknown> {
         let Some(lender) = self.lender else { return Ok(()) };
         let levels = |(layout, theta)| Levels { layout, theta };
@@ -167,7 +171,8 @@ impl<'a> Changed<'a> {
         Ok(())
     }
 
-    /// Caches grow with memory: as a share of it, or by what it grows; the truth lies between.
+    /// Lets caches grow with memory: in proportion to it, or by as much as it grows; the truth lies
+    /// between.
     fn change_memory(&mut self, memory: Option<[f64; 2]>) -> Result<(), Unknown> {
         let Some([from, to]) = memory else { return Ok(()) };
         let mut found = false;
@@ -186,7 +191,8 @@ impl<'a> Changed<'a> {
         if found { Ok(()) } else { Err(Unknown::Cache) }
     }
 
-    /// Writes that are done when storage has them pass every cache; those that are done when the cache has them go where reads do.
+    /// Changes the write policy: writes that complete in storage pass every cache; those that
+    /// complete in the cache go where reads go.
     fn change_policy(&mut self, done: Option<WriteDone>) -> Result<(), Unknown> {
         let Some(done) = done else { return Ok(()) };
         let layout = &self.layout;
@@ -217,7 +223,8 @@ impl<'a> Changed<'a> {
         Ok(())
     }
 
-    /// The parameters with the changed caches but the evaluation's own costs, by which its corrections are asked.
+    /// The parameters with the changed caches but the evaluation's own costs, at which its
+    /// corrections are evaluated.
     fn with_own_costs(&self) -> Vec<f64> {
         let mut own = self.known.structure().1.to_vec();
         for operation in 0..2 {
@@ -229,7 +236,8 @@ impl<'a> Changed<'a> {
         own
     }
 
-    /// The parameters of the system that lends its storage with caches as they are here, so that its storage serves what it would serve here.
+    /// The lender's parameters with the caches as they are here, so that its storage serves the
+    /// same share as here.
     fn with_lent_costs(&self, lender: &Posterior) -> Vec<f64> {
         let (layout, theirs) = lender.structure();
         let mut lent = theirs.to_vec();
@@ -258,7 +266,8 @@ impl<'a> Changed<'a> {
         }
     }
 
-    /// Share of the time at `place` that components take which `is_counted` names by position, reads first.
+    /// Share of the time at `place` in the components that `is_counted` selects by position, reads
+    /// first.
     fn share(&self, place: &ModelInput, is_counted: impl Iterator<Item = bool>) -> f64 {
         let shares = self.layout.outcome(&self.theta, place).shares;
         let counted = shares.iter().zip(is_counted).filter(|(_, counted)| *counted);
@@ -280,9 +289,11 @@ impl<'a> Changed<'a> {
 }
 
 impl<'a> Exchanged<'a> {
-    /// Structures to which the exchange says nothing are left out, as long as it says something to the most probable one.
+    /// The system after an exchange. Structures for which the exchange is unknown are left out; it
+    /// is an error if the most probable one is among them.
     pub(super) fn new(here: &'a HierarchyModel, exchange: Exchange<'a>) -> Result<Self, Unknown> {
-        // Without a file cache all is storage, so that a system to which that is lent is the lender.
+        // Without a file cache everything is storage, so a system that borrows storage is the
+        // lender.
         let here = exchange.storage.filter(|_| !exchange.reads_cached).unwrap_or(here);
         let [first, others @ ..] = here.members() else { return Err(Unknown::Cache) };
         let mut members = vec![Changed::new(0, first, &exchange)?];
@@ -302,14 +313,16 @@ impl<'a> Exchanged<'a> {
         self
     }
 
-    /// The set that filled the same share of the evaluation's memory, within what was measured; where the other memory holds the set
-    /// with ease, the set itself or the nearest to it that the evaluation's memory held so, since a small set is served faster.
+    /// The set that filled the same share of the evaluation's memory, within the measured range.
+    /// Where the other memory holds the set with ease, it is the set itself or the nearest one that
+    /// the evaluation's memory held with ease, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
         let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
         let set = place.unique_bytes;
         let mut unique_bytes = set * from / to;
         if to > from {
-            // What the evaluation's own caches held, whatever of them grows with memory and takes writes now.
+            // What the evaluation's own caches held, whichever of them grow with memory and take
+            // writes now.
             let (layout, known) = self.here.posterior().structure();
             let caches = file_caches(layout, known);
             let least = caches.map(|cache| cache.onset).fold(from, f64::min);
@@ -318,14 +331,15 @@ impl<'a> Exchanged<'a> {
             let caches = file_caches(&self.first().layout, &self.first().theta);
             let least = caches.map(|cache| cache.onset).filter(|&onset| onset > CACHE_NONE);
             let ease = HELD_WITH_EASE * least.fold(to, f64::min);
-            // From what is held with ease to what fills the cache, from the set itself to the one that filled the evaluation's.
+            // Between a set held with ease and one that fills the cache, moves from the set itself
+            // to the one that filled the evaluation's cache.
             let filled = ((set / ease).ln() / HELD_WITH_EASE.recip().ln()).clamp(0.0, 1.0);
             unique_bytes = set * (from / to).powf(filled);
         }
         ModelInput { unique_bytes: unique_bytes.max(measured[0].exp()), ..*place }
     }
 
-    /// The prediction at `place`, by what was measured of `model`'s system.
+    /// The prediction at `place`, from the measurements of `model`'s system.
     pub(super) fn estimate(&self, place: &ModelInput, model: &Model) -> Estimate {
         let alike = model.clamped(&self.alike(place, model.measured_sets()));
         let seen = [&model.clamped(place), &alike];
@@ -334,7 +348,8 @@ impl<'a> Exchanged<'a> {
         self.here.mixed(&all, &alike)
     }
 
-    /// What one structure says at `place`: the nearest that was measured, and the one that was served like it, are `seen`.
+    /// The prediction of one structure at `place`; `seen` are the nearest measured place and the
+    /// one that was served alike.
     fn estimate_of(
         &self,
         one: &Changed<'_>,
@@ -351,7 +366,7 @@ impl<'a> Exchanged<'a> {
             let there = from.estimate_with(lender, &theirs, place, place);
             let lent = there.log_throughput - lender.structure().0.log_throughput(&theirs, place);
             correction = near * residual + (1.0 - near) * lent;
-            // Nothing is known of how the two errors go together, so they count as if they did.
+            // The correlation of the two errors is unknown, so they count as fully correlated.
             half = near * at.half_width + (1.0 - near) * there.half_width;
         }
         let log = one.layout.log_throughput(&one.theta, place);
@@ -373,8 +388,9 @@ impl<'a> Exchanged<'a> {
         caches(&self.first().layout, &self.first().theta, operation)
     }
 
-    /// The same as a process that has `own` bytes for itself leaves them, where the evaluation had `memory` bytes in all: less of the file cache by as
-    /// much, and of what is limited to a share of memory by its share. What lies elsewhere loses nothing.
+    /// The caches that `operation` passes beside a process with `own` bytes for itself, where the
+    /// evaluation had `memory` bytes in all. The file cache shrinks by that much, and a limit that
+    /// is a share of memory shrinks in proportion. Caches elsewhere lose nothing.
     pub(super) fn caches_beside(
         &self,
         operation: usize,
@@ -407,12 +423,12 @@ impl<'a> Exchanged<'a> {
         self.first().layout.leaves_memory(operation)
     }
 
-    /// Whether a cache takes writes and storage gets them later.
+    /// Whether a cache absorbs writes, so that storage gets them later.
     pub(super) fn written_back(&self) -> bool {
         self.caches(1).first().is_some_and(|cache| cache.onset > CACHE_NONE)
     }
 
-    /// Whether every write is done when storage has it: as is asked for, or else as was `found`.
+    /// Whether every write completes in storage: as requested, or otherwise as `found`.
     pub(super) fn goes_through(&self, found: bool) -> bool {
         self.exchange.write_done.map_or(found, |done| done == WriteDone::Through)
     }
@@ -433,7 +449,7 @@ impl<'a> Exchanged<'a> {
         self.first().layout.log_throughput(&self.first().theta, place)
     }
 
-    /// Share of the time that requests wait for storage.
+    /// The share of the time in which requests wait for storage.
     pub(super) fn device_share(&self, outcome: &Outcome) -> f64 {
         let [reads, writes] = self.first().layout.levels;
         let last = [(0, reads - 1), (1, reads + writes - 1)];
@@ -446,7 +462,7 @@ impl<'a> Exchanged<'a> {
         let Exchange { reads_cached, asked, .. } = self.exchange;
         let named = |(operation, levels): (usize, usize)| {
             let [verb, way] = [["reads", "from"], ["writes", "to"]][operation];
-            // What passes the file cache meets the first cache of the storage.
+            // Requests that pass the file cache meet the storage's first cache.
             let is_memory = [reads_cached, asked.writes_cached][operation];
             let nearest = if is_memory { "memory" } else { "cache" };
             let is_known = self.leaves_memory(operation);
@@ -461,7 +477,8 @@ impl<'a> Exchanged<'a> {
         self.first().layout.levels.into_iter().enumerate().flat_map(named).collect()
     }
 
-    /// Standard deviation of ln(throughput) that is borrowed at `place`: by where its time is spent.
+    /// The borrowed uncertainty at `place`, as standard deviation of ln(throughput): it depends on
+    /// where the time is spent.
     fn borrowed(&self, one: &Changed<'_>, place: &ModelInput) -> f64 {
         let far = 1.0 - one.near(place);
         let memory = self.exchange.memory.map_or(0.0, |_| BORROWED_MEMORY);

@@ -1,4 +1,4 @@
-//! Tests of exchanges by models whose structures are set together.
+//! Tests of exchanges with models whose structures are given.
 
 use super::super::hierarchy::{HierarchyModel, Member};
 use super::super::input::ModelInput;
@@ -14,7 +14,7 @@ fn focal() -> Workload {
     Workload { access: Access::Direct, align_bytes: Some(4096), ..Workload::default() }
 }
 
-/// A device that moves so many bytes per second in large requests, evaluated without a file cache.
+/// A device that moves `speed` bytes per second in large requests, evaluated without a file cache.
 fn evaluation(speed: f64) -> Evaluation {
     let curve = |parameter: Parameter, values: &[f64]| -> Vec<Point> {
         let point = |&value: &f64| {
@@ -43,7 +43,7 @@ fn evaluation(speed: f64) -> Evaluation {
     }
 }
 
-/// What a lender is not sure of, whoever borrows its storage is not either.
+/// The lender's uncertainty passes to whoever borrows its storage.
 #[test]
 fn without_a_file_cache_all_structures_of_the_lender_are_mixed_as_it_mixes_them() {
     let evaluations = [2e8, 1e8].map(evaluation);

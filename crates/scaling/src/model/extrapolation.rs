@@ -1,10 +1,11 @@
-//! Which predictions go beyond what was measured, and in what.
+//! Which predictions go beyond the measured range, and in which parameter.
 
 use super::system_model::Model;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Parameter, Prediction, Warning, WarningKind};
 
-/// One doubt per parameter that some of `predictions` have outside what `model` was made from.
+/// One warning per parameter in which some of `predictions` lie outside the measurements of
+/// `model`.
 pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning> {
     let found = Parameter::ALL.into_iter().filter_map(|p| outside(model, predictions, p));
     let doubt = |what: String| {
@@ -15,7 +16,7 @@ pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning
     found.map(doubt).collect()
 }
 
-/// The predictions whose `parameter` lies outside what was measured.
+/// Describes the predictions whose `parameter` lies outside the measured range.
 fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> Option<String> {
     let value = |p: &Prediction| p.workload.get(parameter);
     let is_outside = |p: &&&Prediction| {
@@ -32,7 +33,8 @@ fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> 
     })
 }
 
-/// What was measured, in words. It may be less than the evaluation was asked to cover, as when its time was short.
+/// The measured range, in words. It may be less than the evaluation was asked to cover, for example
+/// when time was short.
 fn measured(model: &Model, parameter: Parameter) -> String {
     let [low, high] = model.measured(parameter).map(|value| shown(parameter, value));
     match low == high {

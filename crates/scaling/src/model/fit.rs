@@ -4,15 +4,15 @@ use super::input::Observation;
 use super::parameters::Layout;
 use nalgebra::{DMatrix, DVector};
 
-/// Farthest that a parameter may move from its prior mean.
+/// The farthest that a parameter may move from its prior mean.
 const FARTHEST: f64 = 30.0;
-/// Relative gain of a step below which the descent has arrived.
+/// Relative gain of a step below which the descent has converged.
 const SETTLED: f64 = 1e-4;
 /// How far around its first estimate an onset is searched again, in ln(bytes).
 const ONSET_REACH: f64 = 0.4;
 
-/// How far the share of reads that a cache holds may be from the share of the set that is resident: requests are not quite uniform,
-/// and the cache changes while it is looked at.
+/// Standard deviation between the share of reads that a cache holds and the share of the set that
+/// is resident: requests are not quite uniform, and the cache changes while it is inspected.
 const RESIDENT_SD: f64 = 0.05;
 
 /// Gaussian knowledge about linear combinations of the parameters.
@@ -28,7 +28,8 @@ impl Prior {
         Self { precision: DMatrix::zeros(len, len), weighted: DVector::zeros(len) }
     }
 
-    /// Adds: the sum of coefficient times parameter has mean `mean` and standard deviation `sd`.
+    /// Adds the knowledge that the sum of coefficient times parameter has mean `mean` and standard
+    /// deviation `sd`.
     pub(super) fn add(&mut self, terms: &[(usize, f64)], mean: f64, sd: f64) {
         let weight = 1.0 / (sd * sd);
         for &(i, a) in terms {
@@ -39,13 +40,14 @@ impl Prior {
         }
     }
 
-    /// Mean of the parameters; `None` when some combination is left open.
+    /// The mean of the parameters; `None` when some combination is undetermined.
     pub(super) fn mean(&self) -> Option<DVector<f64>> {
         let mean = self.precision.clone().cholesky()?.solve(&self.weighted);
         mean.iter().all(|m| m.is_finite()).then_some(mean)
     }
 
-    /// A matrix whose product with its transpose is the covariance; `None` when some combination is left open.
+    /// A matrix whose product with its transpose is the covariance; `None` when some combination is
+    /// undetermined.
     pub(super) fn root(&self) -> Option<DMatrix<f64>> {
         Some(self.precision.clone().cholesky()?.inverse().cholesky()?.l())
     }
@@ -55,7 +57,8 @@ impl Prior {
     }
 }
 
-/// Weight of a residual of `z` standard deviations: outliers beyond 3 pull with constant force (Huber).
+/// The weight of a residual of `z` standard deviations: outliers beyond 3 pull with constant force
+/// (Huber).
 pub(super) fn weight(z: f64) -> f64 {
     (3.0 / z.abs()).min(1.0)
 }
@@ -78,7 +81,8 @@ impl Problem<'_> {
             .collect()
     }
 
-    /// The second witness: reads and what the kernel had of their set, with how far off that is in standard deviations.
+    /// The second witness: observations of reads whose residency the kernel reported, each with its
+    /// deviation in standard deviations.
     fn witnessed(&self, theta: &DVector<f64>) -> Vec<(&Observation, f64)> {
         let off = |o: &Observation| {
             let held = self.layout.held_reads(theta.as_slice(), &o.place);
@@ -106,7 +110,7 @@ impl Problem<'_> {
             let sd = self.sd.hypot(o.sd);
             let w = weight(z);
             side.axpy(w * z / sd, &slopes, 1.0);
-            // Most levels are not felt at most places.
+            // Most levels do not matter at most places.
             let felt: Vec<(usize, f64)> =
                 slopes.iter().copied().enumerate().filter(|(_, slope)| *slope != 0.0).collect();
             let w = w / (sd * sd);
@@ -125,7 +129,7 @@ impl Problem<'_> {
         (matrix, side)
     }
 
-    /// Levenberg and Marquardt's damped steps downhill.
+    /// Descends by Levenberg and Marquardt's damped steps.
     fn descend(&self, mut theta: DVector<f64>, steps: usize) -> (DVector<f64>, f64) {
         let (mut objective, mut damping) = (self.objective(&theta), 1e-3);
         for _ in 0..steps {
@@ -160,7 +164,8 @@ impl Problem<'_> {
     }
 }
 
-/// Positions of one onset that the observations distinguish: between neighbouring sets near `at`, in ln(bytes).
+/// The positions of one onset that the observations distinguish: between neighbouring sets near
+/// `at`, in ln(bytes).
 fn gaps(observations: &[Observation], at: f64) -> Vec<f64> {
     let mut sets: Vec<f64> = observations.iter().map(|o| o.place.unique_bytes.ln()).collect();
     sets.retain(|set| (set - at).abs() < ONSET_REACH);
@@ -169,7 +174,7 @@ fn gaps(observations: &[Observation], at: f64) -> Vec<f64> {
 }
 
 impl Problem<'_> {
-    /// Moves every onset to the gap between sets that fits best: a step has no slope that could be followed.
+    /// Moves every onset to the gap between sets that fits best: a step has no slope to follow.
     fn settle_onsets(&self, mut theta: DVector<f64>, mut objective: f64) -> (DVector<f64>, f64) {
         for operation in 0..2 {
             for level in 0..self.layout.levels[operation] - 1 {
@@ -189,7 +194,8 @@ impl Problem<'_> {
     }
 }
 
-/// The most probable parameters from the start `theta`, and how improbable they still are: smaller is better.
+/// The most probable parameters from the start `theta`, and their remaining objective: smaller is
+/// better.
 ///
 /// The first pass is coarse, so that no observation far from the start is treated as an outlier.
 pub(super) fn fit(
@@ -210,9 +216,10 @@ pub(super) fn fit(
     Some(if better < objective { (again, better) } else { (theta, objective) })
 }
 
-/// What a structure's freedom costs: the log of how much the observations narrow its prior down, so that added to the objective
-/// it gives minus twice the log evidence in Laplace's approximation (MacKay, "Information Theory, Inference, and
-/// Learning Algorithms", 2003, chapter 28). Infinite when the fit is at no minimum.
+/// The cost of a structure's freedom: the log of how much the observations narrow its prior down.
+/// Added to the objective, it gives minus twice the log evidence in Laplace's approximation
+/// (MacKay, "Information Theory, Inference, and Learning Algorithms", 2003, chapter 28). Infinite
+/// when the fit is not at a minimum.
 pub(super) fn occam(
     layout: &Layout,
     prior: &Prior,

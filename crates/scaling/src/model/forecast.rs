@@ -1,8 +1,10 @@
-//! What is said of a traced application on a system, each figure with its interval.
+//! The forecast of a traced application on a system, each figure with its interval.
 //!
-//! The model's own interval is that of its throughput. Shares of hits and the memory that is needed depend on two things besides: on the
-//! trace, whose parts differ, and on the sizes of the caches, which the evaluation knows within bounds and whose growth with memory is a
-//! rule. Each is moved to its ends, and what that changes is added in squares, as of independent errors.
+//! The model's own interval is that of its throughput. Hit ratios and the memory needed depend on
+//! two further uncertainties. One is the trace, whose parts differ. The other is the sizes of the
+//! caches, which the evaluation knows within bounds and which grow with memory by an approximate
+//! rule. Each is moved to its ends, and the resulting changes are added in squares, as independent
+//! errors are.
 
 use super::application::Application;
 use super::exchange::CacheDoubt;
@@ -12,14 +14,15 @@ use super::system_model::{Model, prediction};
 use super::what_if::{HARDLY_REACHED, WhatIf, WhatIfError};
 use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
 
-/// The interval of a share of which nothing is known.
+/// The interval of a share that is unknown.
 const UNKNOWN: [f64; 2] = [0.0, 1.0];
 
-/// Predicts a traced application whose five parameters are `workload`, on `model`'s system with what `what_if` exchanges.
-/// `memory_bytes` is what the evaluated caches could use; with it follows how much the application needs.
+/// Predicts a traced application with the five parameters of `workload` on `model`'s system with
+/// the exchanges of `what_if`. `memory_bytes` is the memory that the evaluated caches could use; if
+/// it is known, so is how much the application needs.
 ///
 /// # Errors
-/// As of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
+/// Those of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
 pub fn predict_application(
     model: &Model,
     what_if: &WhatIf,
@@ -33,7 +36,7 @@ pub fn predict_application(
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
     let here = one.exchanged(what_if)?;
-    // By a cache of reads alone other memory serves more of them.
+    // Without a known cache of reads, nothing says how many of them other memory serves.
     let needed = pattern.unique_bytes.saturating_add(pattern.memory_bytes.unwrap_or(0));
     let is_larger = |[own, other]: [u64; 2]| own != other && needed > other;
     if one.lacks_read_cache(&here) && what_if.memory_bytes.is_some_and(is_larger) {
@@ -65,14 +68,16 @@ pub fn predict_application(
     forecast.written_through_interval90 = doubts
         .interval(forecast.written_through_frac, share(Op::Write))
         .map(|ends| ends.map(|end| end.clamp(0.0, 1.0)));
-    // What was not seen to leave memory may be a cache or storage: where a file cache may have been it, nothing is known of the shares.
+    // A level that was not seen to leave memory may be a cache or storage: where it may be a file
+    // cache, the shares are unknown.
     if !here.leaves_memory(0) && workload.access.reads_cached() {
         forecast.read_hit_interval90 = Some(UNKNOWN);
     }
     if !here.leaves_memory(1) && workload.access == Access::Buffered {
         forecast.written_through_interval90 = Some(UNKNOWN);
     }
-    // What passes the file cache meets caches that do not grow with memory, whatever their size.
+    // Requests that bypass the file cache meet caches that do not grow with memory, whatever their
+    // size.
     let grows = workload.access.reads_cached() && !one.lacks_read_cache(&here);
     let known = own.filter(|_| grows);
     forecast.memory = known.and_then(|own| memory(&one, &doubts, what_if, own));
@@ -95,11 +100,11 @@ fn memory(
     Some(MemoryForecast { for_90_percent_interval90, ..found })
 }
 
-/// The same application as it may be too.
+/// The same application in the other states that are possible.
 struct Doubts<'a> {
-    /// With the trace's shares at their ends; `None` where these are not known.
+    /// With the trace's shares at their ends; `None` where these are unknown.
     trace: Option<[Application<'a>; 2]>,
-    /// With the caches' sizes at their ends, and with the other rule of their growth.
+    /// With the caches' sizes at their ends, and with the alternative rule of their growth.
     caches: [Application<'a>; 3],
 }
 
@@ -114,7 +119,8 @@ impl<'a> Doubts<'a> {
         Self { trace, caches: caches.map(|doubt| one(first.pattern, doubt)) }
     }
 
-    /// Half the width that the trace alone gives to the interval of ln(throughput): the model's own has the caches in it.
+    /// Half the width of the interval of ln(throughput) due to the trace alone; the model's own
+    /// interval already includes the caches.
     fn of_trace(&self, what_if: &WhatIf, throughput: f64) -> f64 {
         let off = |other: &Application<'_>| {
             let here = other.exchanged(what_if).ok()?;
@@ -123,7 +129,8 @@ impl<'a> Doubts<'a> {
         self.trace.iter().flatten().filter_map(off).fold(0.0, f64::max)
     }
 
-    /// The 90 % interval of a figure whose most probable value is `middle`; `None` where the trace does not tell.
+    /// The 90 % interval of a figure whose most probable value is `middle`; `None` where the trace
+    /// does not determine it.
     fn interval(
         &self,
         middle: f64,

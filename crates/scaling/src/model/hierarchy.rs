@@ -1,4 +1,5 @@
-//! The default model: levels of the hierarchy, corrected where measurements say so, with calibrated intervals.
+//! The default model: levels of the hierarchy, corrected where measurements require it, with
+//! calibrated intervals.
 
 use super::input::{ModelInput, Observation, observations, runs};
 use super::predict::Estimate;
@@ -8,38 +9,43 @@ use super::search::structures;
 use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{Evaluation, Parameter};
 
-/// Fewest observations that say anything about structure.
+/// The fewest observations from which structure can be inferred.
 const OBSERVATIONS_MIN: usize = 8;
-/// Most standard deviations that count: beyond a factor of 20 either way an interval says nothing.
+/// The widest half interval in ln(throughput): beyond a factor of 20 either way an interval is
+/// useless.
 const HALF_WIDTH_MAX: f64 = 3.0;
 /// Distance in ln(`unique_bytes`) over which errors are correlated.
 const NEARBY: f64 = 0.7;
-/// How many observations nearby all the others together count for.
+/// The weight of all other observations together, in nearby observations.
 const EVERYWHERE: f64 = 8.0;
-/// How much more an observation off the curves counts than one that has neighbours on its curve: unseen workloads lie off them.
+/// The weight of an observation off the curves relative to one with neighbours on its curve: unseen
+/// workloads lie off them.
 const OFF_CURVES: f64 = 4.0;
-/// Fewest references from which the steadiness of the machine is estimated.
+/// The fewest references from which the steadiness of the machine is estimated.
 const REFERENCES_MIN: usize = 8;
-/// By how much a workload in memory changes its speed when the reference does: measured slopes of logarithms are 0.5 on sets of
-/// 30 to 500 MiB and 0.8 to 1.1 on smaller ones, within one evaluation, part of which is in the noise already.
+/// How much of a speed change of the reference a workload in memory shares. Measured slopes of
+/// logarithms are 0.5 on sets of 30 to 500 MiB and 0.8 to 1.1 on smaller ones, within one
+/// evaluation; part of that is already in the noise.
 const SHARED: f64 = 0.5;
-/// Standard deviations of a normal distribution that hold 90 %.
+/// The half width of the interval that holds 90 % of a normal distribution, in standard deviations.
 const NORMAL90: f64 = 1.645;
 
-/// The default model. It needs no more points than the evaluation, but uses those off the curves where there are any.
+/// The default model. It needs no points beyond the evaluation's curves, but uses those off the
+/// curves if there are any.
 #[derive(Clone, Debug)]
 pub struct HierarchyModel {
-    /// Structures that are nearly as probable as the best, which comes first.
+    /// The best structure, and then those nearly as probable.
     members: Vec<Member>,
     /// Every observation predicted from the others.
     left_out: Vec<LeftOut>,
-    /// Standard deviation of a single run around what is expected of it, on the whole.
+    /// Standard deviation of a single run around its expectation, over the whole evaluation.
     noise: f64,
     /// The same by where the workload lies.
     scatter: Scatter,
-    /// How far each observation was missed when predicted from the others, the nearest first.
+    /// The error of each observation when predicted from the others, the smallest first.
     scores: Vec<Score>,
-    /// How unsteady the machine was during the evaluation: standard deviation of ln(throughput) in memory.
+    /// How unsteady the machine was during the evaluation: standard deviation of ln(throughput) in
+    /// memory.
     unsteady: f64,
 }
 
@@ -51,20 +57,21 @@ pub(super) struct Member {
     pub(super) weight: f64,
 }
 
-/// How far an observation was missed when predicted from the others.
+/// The error of an observation when predicted from the others.
 #[derive(Clone, Copy, Debug)]
 struct Score {
-    /// Standard deviations.
+    /// The error in standard deviations.
     missed: f64,
     /// Its ln(`unique_bytes`).
     set: f64,
-    /// How much it counts.
+    /// Its weight.
     weight: f64,
 }
 
 impl HierarchyModel {
-    /// The model of `evaluation` from starts of its fit that are drawn by `start_seed`, 0 for the usual ones: how far two of them differ says
-    /// how firmly the observations hold it. `None` with too few observations, or when they cannot be fitted.
+    /// The model of `evaluation`, with the starts of its fit drawn by `start_seed`; 0 for the usual
+    /// ones. How far two such models differ shows how firmly the observations determine it. `None`
+    /// with too few observations, or when they cannot be fitted.
     pub fn started(evaluation: &Evaluation, start_seed: u64) -> Option<Self> {
         let observations = observations(evaluation);
         if observations.len() < OBSERVATIONS_MIN {
@@ -87,7 +94,8 @@ impl HierarchyModel {
         Some(Self { members, left_out, noise, scatter, scores, unsteady })
     }
 
-    /// The same model with intervals that hold for predictions which missed the observations by `errors`.
+    /// The same model with intervals calibrated for predictions that missed the observations by
+    /// `errors`.
     pub(super) fn calibrated_on(self, observations: &[Observation], errors: &[f64]) -> Self {
         let scores = scores(&self.left_out, &self.scatter, observations, errors.iter().copied());
         Self { scores, ..self }
@@ -109,12 +117,12 @@ impl HierarchyModel {
         &self.members[0].posterior
     }
 
-    /// By how much each observation was missed when predicted from the others, in the observations' order.
+    /// The error of each observation when predicted from the others, in the observations' order.
     pub(super) fn errors(&self) -> impl Iterator<Item = f64> {
         self.left_out.iter().map(|left_out| left_out.error)
     }
 
-    /// How much each observation counts when errors are weighed, in the same order.
+    /// The weight of each observation's error, in the same order.
     pub(super) fn weights(&self) -> impl Iterator<Item = f64> {
         self.left_out.iter().map(weight)
     }
@@ -129,12 +137,13 @@ impl HierarchyModel {
         self.mixed(&all, place)
     }
 
-    /// What one of its structures says, with what is not known of it.
+    /// The prediction of one of its structures, with its uncertainty.
     pub(super) fn estimate_of(&self, one: &Posterior, place: &ModelInput) -> Estimate {
         self.estimate_with(one, one.structure().1, place, place)
     }
 
-    /// The same with the parameters `theta`, as with caches of other sizes; runs at `place` scatter as they did at `alike`.
+    /// The same with the parameters `theta`, such as those of caches of other sizes; runs at
+    /// `place` scatter like those at `alike`.
     pub(super) fn estimate_with(
         &self,
         one: &Posterior,
@@ -150,7 +159,8 @@ impl HierarchyModel {
         Estimate { log_throughput, half_width }
     }
 
-    /// What all structures together say at `place`, or of what was served like it, by what each says and its weight.
+    /// The prediction of all structures together at `place`, or at a place served like it, from
+    /// each estimate and its weight.
     pub(super) fn mixed(&self, all: &[(f64, Estimate)], place: &ModelInput) -> Estimate {
         mixture(all, self.calibration(place))
     }
@@ -160,7 +170,8 @@ impl HierarchyModel {
     }
 }
 
-/// The mean of several predictions; how far they lie apart is not known either, and counts as `calibration` standard deviations.
+/// The mean of several predictions. How far they lie apart is uncertainty too, and counts as
+/// `calibration` standard deviations.
 fn mixture(all: &[(f64, Estimate)], calibration: f64) -> Estimate {
     let total: f64 = all.iter().map(|(weight, _)| weight).sum();
     let mean = |of: &dyn Fn(&Estimate) -> f64| {
@@ -192,8 +203,8 @@ fn left_out(members: &[Member]) -> Option<Vec<LeftOut>> {
     Some(first.posterior.left_out().iter().enumerate().map(each).collect())
 }
 
-/// How far the machine's speed in memory at another time may be from that of the evaluation: its references' deviation, times
-/// what of it other workloads in memory share.
+/// How far the machine's speed in memory at another time may be from that during the evaluation:
+/// the deviation of its references, times the share of it that other workloads in memory have.
 fn unsteady(evaluation: &Evaluation) -> f64 {
     let references = &evaluation.drift.throughputs;
     if references.len() < REFERENCES_MIN {
@@ -228,15 +239,18 @@ fn scores(
     scores
 }
 
-/// Split conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005), localized (Guan,
-/// "Localized conformal prediction", Biometrika 110, 2023): the quantile of normalized leave-one-out errors that makes nine of ten intervals
-/// hold, in which those of sets of a like size count more, since a processor's cache is not as steady as memory, and a
-/// border not as a disk.
+/// The factor on standard deviations by which nine of ten intervals hold: the quantile of
+/// normalized leave-one-out errors.
+///
+/// This is split conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a
+/// Random World", 2005), localized (Guan, "Localized conformal prediction", Biometrika 110, 2023):
+/// errors at sets of a similar size count more, since a processor's cache is less steady than
+/// memory, and a border less than a disk.
 fn calibration(scores: &[Score], at: f64) -> f64 {
     let total: f64 = scores.iter().map(|score| score.weight).sum();
     let near = |set: f64| (-0.5 * ((set - at) / NEARBY).powi(2)).exp();
     let weight = |score: &Score| score.weight * (near(score.set) + EVERYWHERE / total);
-    // One more, as heavy as any, for the place itself.
+    // One more, with the greatest weight, for the place itself.
     let wanted = 0.9 * (scores.iter().map(weight).sum::<f64>() + 1.0);
     let mut held = 0.0;
     let reached = scores.iter().find(|score| {
@@ -274,7 +288,7 @@ mod tests {
         let says = |log_throughput: f64| Estimate { log_throughput, half_width: 0.1 };
         let alike = mixture(&[(0.5, says(20.0)), (0.5, says(20.0))], 2.0);
         assert_eq!((alike.log_throughput, alike.half_width), (20.0, 0.1));
-        // What is left of three when one says nothing keeps its shares.
+        // When one of three has no estimate, the other two keep their relative shares.
         let apart = mixture(&[(0.2, says(19.7)), (0.4, says(20.3))], 2.0);
         assert!((apart.log_throughput - 20.1).abs() < 1e-9);
         let sd = (0.4f64.powi(2) / 3.0 + 2.0 * 0.2f64.powi(2) / 3.0).sqrt();

@@ -4,10 +4,10 @@ use super::kind::same_kind;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
-/// Most observations a model learns from; the cost grows with their third power.
+/// The most observations a model learns from; the cost grows with their third power.
 const OBSERVATIONS_MAX: usize = 400;
 
-/// Throughputs that can be, in bytes per second.
+/// Plausible throughputs, in bytes per second.
 const PLAUSIBLE: std::ops::Range<f64> = 1e-6..1e18;
 
 /// The five parameters as plain numbers.
@@ -28,7 +28,8 @@ pub(super) struct ModelInput {
 }
 
 impl ModelInput {
-    /// The place of `workload`; what no workload may have is moved to the nearest that it may.
+    /// The place of `workload`; a value that no workload may have is moved to the nearest valid
+    /// one.
     pub(super) fn of(workload: &Workload) -> Self {
         let fraction = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.5 };
         Self {
@@ -41,7 +42,8 @@ impl ModelInput {
         }
     }
 
-    /// One of the five on the scale on which it is smooth: the natural logarithm, or a fraction as it is.
+    /// One of the five parameters on the scale on which it is smooth: the natural logarithm, or a
+    /// fraction as it is.
     pub(super) fn scaled(&self, parameter: Parameter) -> f64 {
         let value = match parameter {
             Parameter::UniqueBytes => self.unique_bytes,
@@ -49,7 +51,7 @@ impl ModelInput {
             Parameter::ReadFrac => self.read_frac,
             Parameter::SeqFrac => self.seq_frac,
             Parameter::ProcessNum => self.process_num,
-            // The model holds for the depth that was evaluated.
+            // The model holds for the evaluated queue depth.
             Parameter::QueueDepth => 1.0,
         };
         if parameter.is_logarithmic() { value.ln() } else { value }
@@ -78,20 +80,21 @@ impl ModelInput {
 /// What was measured at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Observation {
-    /// Where.
+    /// Its place.
     pub(super) place: ModelInput,
     /// Natural logarithm of the throughput in bytes per second.
     pub(super) log_throughput: f64,
     /// Standard deviation of that logarithm within the run.
     pub(super) sd: f64,
-    /// Whether it lies off all curves: measured for the sake of the model.
+    /// Whether it lies off all curves: it was measured for the model.
     pub(super) extra: bool,
-    /// Share of the set that the kernel had in the file cache, where it told: what reads of it find there.
+    /// Share of the set in the file cache, where the kernel reported it: the share of reads that
+    /// hit.
     pub(super) resident: Option<f64>,
 }
 
 impl Observation {
-    /// The observation that `measurement` is; `None` when its throughput is no plausible number.
+    /// The observation of `measurement`; `None` when its throughput is not plausible.
     pub(super) fn of(measurement: &Measurement) -> Option<Self> {
         let throughput = measurement.throughput_bytes_per_s;
         if !PLAUSIBLE.contains(&throughput) {
@@ -116,7 +119,7 @@ impl Observation {
     }
 }
 
-/// Mean share of the set in the file cache, of requests that go through it.
+/// Mean share of the set in the file cache, for requests that go through it.
 fn resident(measurement: &Measurement) -> Option<f64> {
     let [before, after] = measurement.witness.resident_frac?;
     let share = (before + after) / 2.0;
@@ -137,14 +140,16 @@ pub(super) fn points(evaluation: &Evaluation) -> impl Iterator<Item = (&Point, b
     curves.chain(evaluation.extra.iter().map(|point| (point, true)))
 }
 
-/// The workload whose engine, access and so on all points share; `None` without any point.
+/// A workload with the engine, access and other settings that all points share; `None` without any
+/// point.
 pub(super) fn base(evaluation: &Evaluation) -> Option<&Workload> {
     let focal = evaluation.regions.first().map(|region| &region.focal);
     focal.or_else(|| points(evaluation).next().map(|(point, _)| &point.measurement.workload))
 }
 
-/// Every usable observation of the evaluation, each place once: curves, extra points, then whatever else the
-/// probes measured with the same kind of workload (pilot sweeps and references are points off the curves for free).
+/// Every usable observation of the evaluation, each place once: curves, extra points, then all
+/// other probes with the same kind of workload (pilot sweeps and references are points off the
+/// curves for free).
 pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     let Some(base) = base(evaluation) else { return Vec::new() };
     let mut found: Vec<Observation> = Vec::new();
@@ -177,7 +182,8 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     found
 }
 
-/// Every run of the evaluation with workloads of the model's kind, and the logarithm of its throughput: those too that are left out of medians.
+/// Every run of the evaluation with workloads of the model's kind, and the logarithm of its
+/// throughput, including runs left out of medians.
 pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
     let Some(base) = base(evaluation) else { return Vec::new() };
     let measured = evaluation.probes.iter().map(|probe| &probe.measurement);

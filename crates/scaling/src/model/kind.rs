@@ -1,19 +1,20 @@
-//! What an evaluation asked of a system besides the five parameters: a model answers for workloads of that kind alone.
+//! The settings of an evaluation besides the five parameters: a model answers only for workloads of
+//! that kind.
 
 use ioscape_schema::{Access, SizeDistribution, Workload};
 
-/// A setting besides the five parameters in which a workload differs from everything that was measured.
+/// A setting besides the five parameters in which a workload differs from all measured ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindDifference {
-    /// The setting, in words.
+    /// The name of the setting.
     pub setting: &'static str,
-    /// What the workload asks for.
+    /// The workload's value.
     pub asked: String,
-    /// What was measured.
+    /// The measured value.
     pub measured: String,
 }
 
-/// A workload of a kind that was never measured: nothing is known of its speed.
+/// A workload of a kind that was never measured: its speed is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} was never measured on {target}, which was evaluated with {}", self.asked(), self.measured())]
 pub struct OtherKind {
@@ -24,7 +25,7 @@ pub struct OtherKind {
 }
 
 impl OtherKind {
-    /// The same of a target that was evaluated with all of these accesses.
+    /// The same for a target that was evaluated with all of these accesses.
     #[must_use]
     pub fn among(mut self, accesses: &[Access]) -> Self {
         for one in self.differences.iter_mut().filter(|one| one.setting == "access") {
@@ -54,7 +55,8 @@ impl OtherKind {
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
-    // One size stays what it is with any alignment that divides it, but places finer than those measured are others.
+    // A fixed size stays the same with any alignment that divides it, but finer positions than
+    // those measured are another kind.
     let is_fixed = measured.size_distribution == SizeDistribution::Fixed;
     let is_free = is_fixed && asked.is_aligned_within(measured.align_bytes);
     let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
@@ -87,8 +89,8 @@ pub(super) fn differences(asked: &Workload, measured: &Workload) -> Vec<KindDiff
     found
 }
 
-/// Whether two workloads differ in the five parameters and in their advice only: the searches for cache sizes advise the
-/// kernel not to read ahead, and the model knows how much that matters.
+/// Whether two workloads differ only in the five parameters and in their advice: the searches for
+/// cache sizes advise the kernel not to read ahead, and the model knows the effect of that.
 pub(super) fn same_kind(a: &Workload, b: &Workload) -> bool {
     differences_in_mechanism(a, b).is_empty()
 }

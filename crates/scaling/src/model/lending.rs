@@ -1,50 +1,54 @@
-//! Which levels of a system are storage that another can borrow, as far as its evaluation saw them.
+//! Which levels of a system are storage that another system can borrow, as far as its evaluation
+//! reached them.
 
 use super::parameters::Layout;
 
-/// Size of the request, in bytes, by whose cost a level is taken for memory or for storage.
+/// The request size, in bytes, at which a level's cost decides whether it is taken for memory or
+/// for storage.
 const TYPICAL_BYTES: f64 = 32_768.0;
 
-/// The levels of a system, and what they cost.
+/// The levels of a system and their costs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels<'a> {
     pub(super) layout: &'a Layout,
     pub(super) theta: &'a [f64],
 }
 
-/// Which requests other storage is to serve.
+/// The requests that other storage is to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Asked {
-    /// Whether there are writes among them.
+    /// Whether writes are among them.
     pub(super) writes: bool,
-    /// Whether a file cache takes writes: with synchronous ones it serves reads alone, and all writes reach storage.
+    /// Whether a file cache absorbs writes; with synchronous writes it serves only reads, and all
+    /// writes reach storage.
     pub(super) writes_cached: bool,
 }
 
-/// What becomes of the last level of an operation.
+/// What happens to the last level of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lending {
-    /// It is the lender's.
+    /// It becomes the lender's.
     Lent,
-    /// It stays: other storage would not change it, or nothing asks for it.
+    /// It stays: other storage would not change it, or no request needs it.
     Kept,
-    /// The lender was never seen to reach its storage.
+    /// The lender's evaluation never reached its storage.
     Unknown,
-    /// Nor was the borrower.
+    /// The borrower's evaluation never reached its own storage.
     UnknownHere,
 }
 
 impl Levels<'_> {
-    /// What becomes of an operation of this system, reads 0 and writes 1, where the storage of `lender` serves it behind a file cache.
+    /// What happens to an operation of this system, reads 0 and writes 1, when the storage of
+    /// `lender` serves it behind a file cache.
     pub(super) fn borrowing(&self, lender: &Levels<'_>, operation: usize, asked: Asked) -> Lending {
         let is_seen = operation == 1 && !asked.writes_cached;
         if lender.may_be_memory(operation) && !is_seen {
-            // Writes of either were never seen to wait for storage.
+            // On neither system were writes seen to wait for storage.
             let is_alike = operation == 1 && self.may_be_memory(operation);
             let is_asked = operation == 0 || asked.writes;
             return if is_asked && !is_alike { Lending::Unknown } else { Lending::Kept };
         }
-        // What serves reads at one level alone may be memory, which other storage leaves as it is.
+        // A single level that serves all reads may be memory, which other storage leaves unchanged.
         if !self.layout.leaves_memory(0) {
             return Lending::UnknownHere;
         }
@@ -56,9 +60,10 @@ impl Levels<'_> {
         }
     }
 
-    /// Whether an operation that was not seen to leave memory, through a file cache, may have been served from there: reads may, and writes behind a
-    /// border within memory, or of which one level was seen that costs rather what reads from memory do than what reads from storage do, which
-    /// those that go through cost.
+    /// Whether an operation that was not seen to leave memory, through a file cache, may have been
+    /// served from there. Reads may, and so may writes with a border within memory. Writes with a
+    /// single level may if its cost is nearer to that of reads from memory than to that of reads
+    /// from storage, which writes that go through cost.
     fn may_be_memory(&self, operation: usize) -> bool {
         let [reads, writes] = self.layout.levels;
         if operation == 1 && writes == 1 {
@@ -67,7 +72,7 @@ impl Levels<'_> {
         !self.layout.leaves_memory(operation)
     }
 
-    /// Natural logarithm of what a typical request costs at a level, in seconds.
+    /// The natural logarithm of a typical request's cost at a level, in seconds.
     fn ln_cost(&self, operation: usize, level: usize) -> f64 {
         let level = self.layout.level(operation, level).of(self.theta);
         (level.ln_overhead_s.exp() + TYPICAL_BYTES * level.ln_byte_s.exp()).ln()
@@ -83,7 +88,7 @@ mod tests {
     /// Buffered reads and writes.
     const BOTH: Asked = Asked { writes: true, writes_cached: true };
 
-    /// Levels of these costs, reads first.
+    /// Levels with these costs, reads first.
     fn levels(levels: [usize; 2], costs_s: &[f64]) -> (Layout, Vec<f64>) {
         let layout = Layout { levels, reference_bytes: 1e6, ..Layout::default() };
         let mut theta = vec![0.0; layout.len()];
@@ -98,12 +103,12 @@ mod tests {
         Levels { layout, theta }
     }
 
-    /// One that reached storage with both.
+    /// A system whose reads and writes both reached storage.
     fn whole() -> (Layout, Vec<f64>) {
         levels([2, 2], &[MEMORY_S, STORAGE_S, MEMORY_S, STORAGE_S])
     }
 
-    /// One whose writes, at this cost, were seen at one level.
+    /// A system whose writes, at this cost, were seen at one level.
     fn with_writes(cost_s: f64) -> (Layout, Vec<f64>) {
         levels([2, 1], &[MEMORY_S, STORAGE_S, cost_s])
     }
@@ -125,7 +130,7 @@ mod tests {
         let lent = |asked| [0, 1].map(|one| of(&whole).borrowing(&of(&absorbed), one, asked));
         assert_eq!(lent(BOTH), [Lending::Lent, Lending::Unknown]);
         assert_eq!(lent(reads), [Lending::Lent, Lending::Kept]);
-        // What neither was seen to wait for stays as it is.
+        // What was seen to wait for storage on neither system stays as it is.
         let here = of(&absorbed).borrowing(&of(&absorbed), 1, BOTH);
         assert_eq!(here, Lending::Kept);
         let through = with_writes(STORAGE_S);
@@ -148,7 +153,7 @@ mod tests {
         assert_eq!(lent(&absorbed, &reached, reads), [Lending::Lent, Lending::Kept]);
     }
 
-    /// A disk with a write cache of its own takes them as fast as memory does.
+    /// A disk with its own write cache takes them as fast as memory does.
     #[test]
     fn synchronous_writes_are_lent_whatever_they_cost() {
         let (here, lender) = (with_writes(STORAGE_S), with_writes(3.0 * MEMORY_S));

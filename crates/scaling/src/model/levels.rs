@@ -1,46 +1,52 @@
 //! The structural model: where each byte is found, and what it costs there.
 //!
-//! Time per byte, the inverse of throughput, is a sum over operations and levels of the storage hierarchy:
+//! Time per byte, the inverse of throughput, is a sum over operations and levels of the storage
+//! hierarchy:
 //!
 //! ```text
 //! 1/T = r·Σk share_k(U)·cost_k(S, q, p)  +  (1-r)·Σk share'_k(U)·cost'_k(S, q, p)
 //! ```
 //!
-//! with the reads first and the writes second, since their caches differ in size: a dirty page cannot be dropped. A cache
-//! that starts to overflow at `onset` bytes, sharply or over some `width`, and then still serves `kept` of them leaves `1 - kept/U` of the bytes to the
-//! next level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less, and where the file system drops what is written
-//! it serves but `r^dropping` of the reads that it could. One request at
-//! a level costs `overhead·(1 - saving·q) + S·byte` seconds, over the speed-up of `p` processes; of reads from a device behind a cache also
-//! `overhead·waste·4q(1-q)`, what read-ahead fetches in vain. A byte in memory costs up to `1 + beyond` times what it costs in the processors' own caches.
+//! The first sum is that of reads, the second that of writes: their caches differ in size, because
+//! a dirty page cannot be dropped. A cache starts to overflow at `onset` bytes, sharply or over
+//! some `width`. It then still serves `kept` bytes and leaves `1 - kept/U` of the bytes to the next
+//! level. Under uniform random access `kept` is the onset; a cache that thrashes keeps less. Where
+//! the file system drops written pages, it serves only `r^dropping` of the reads that it could.
+//!
+//! One request at a level costs `overhead·(1 - saving·q) + S·byte` seconds, divided by the speed-up
+//! of `p` processes. Reads from a device behind a cache cost a further `overhead·waste·4q(1-q)`,
+//! for what read-ahead fetches in vain. A byte in memory costs up to `1 + beyond` times as much as
+//! in the processors' own caches.
 
 use super::input::ModelInput;
 use super::parameters::{
     AdviceParameters, BorderParameters, Layout, LevelParameters, ProcessorParameters,
 };
 
-/// Largest power by which reads lose what is cached to writes, and least share of reads to which it is applied.
+/// The largest power by which reads lose cached pages to writes, and the least share of reads to
+/// which it is applied.
 const DROPPING_MOST: f64 = 50.0;
 const READS_LEAST: f64 = 1e-3;
-/// Largest logarithm, either way, of how sharply a speed-up reaches its limit.
+/// The largest logarithm, either way, of how sharply a speed-up reaches its limit.
 pub(super) const SHARPEST: f64 = 3.0;
 
 pub(super) fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// From 0 at -1 to 1 at 1, smoothly.
+/// A smooth step from 0 at -1 to 1 at 1.
 fn step(x: f64) -> f64 {
     let t = ((x + 1.0) / 2.0).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
 impl Layout {
-    /// The prediction of `theta` for `place`.
+    /// The prediction for `place` with the parameters `theta`.
     pub(super) fn outcome(&self, theta: &[f64], place: &ModelInput) -> Outcome {
         combine(&self.demands(theta, place), self.stations(), place.process_num)
     }
 
-    /// What every component has to do at `place`, reads first.
+    /// The demand of every component at `place`, reads first.
     pub(super) fn demands(&self, theta: &[f64], place: &ModelInput) -> Vec<Demand> {
         let mut demands = Vec::with_capacity(self.components());
         for (operation, fraction) in
@@ -51,13 +57,14 @@ impl Layout {
         demands
     }
 
-    /// How many parts of the machine requests wait for; the last is the right to write.
+    /// The number of parts of the machine that requests wait for; the last is the right to write.
     pub(super) fn stations(&self) -> usize {
         self.levels.into_iter().max().unwrap_or(1) + 1
     }
 
-    /// Whether writes at this level wait for one another, besides for what serves reads there: a file system lets one writer at a time copy
-    /// into a file, whereas readers share the processors.
+    /// Whether writes at this level also wait for one another, besides the resource that serves
+    /// reads there. A file system lets one writer at a time copy into a file, whereas readers share
+    /// the processors.
     fn is_exclusive(&self, operation: usize, level: usize) -> bool {
         self.writers_wait && operation == 1 && level == 0
     }
@@ -86,25 +93,27 @@ impl Layout {
         }
     }
 
-    /// Share of the reads of what caches hold that find it as it was read last.
+    /// Share of the reads of cached bytes that find these still valid.
     fn valid(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let dropping = self.mix().of(theta).ln_dropping.exp().min(DROPPING_MOST);
         place.read_frac.max(READS_LEAST).powf(dropping)
     }
 
-    /// Share of the bytes read at `place` that the file cache holds, be they valid or not; caches behind it, as a server's, hold what this kernel does not count.
+    /// Share of the bytes read at `place` that the file cache holds, valid or not. Caches behind
+    /// it, such as a server's, hold pages that this kernel does not count.
     pub(super) fn held_reads(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let shares = self.passing(theta, place, 0);
         let own = self.file_cache.and_then(|level| shares.get(level));
         1.0 - own.map_or(0.0, |(leaving, _)| *leaving)
     }
 
-    /// Whether the first cache of an operation is too small for the set at `place`.
+    /// Whether the set at `place` overflows the first cache of an operation.
     pub(super) fn overflows(&self, theta: &[f64], place: &ModelInput, operation: usize) -> bool {
         place.unique_bytes.ln() > self.border(operation, 0).of(theta).log_onset_at(place)
     }
 
-    /// For every border of an operation, the share of bytes that passes it, and the set at which its cache overflows.
+    /// For every border of an operation, the share of bytes that passes it and the set at which its
+    /// cache overflows.
     fn passing(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<(f64, f64)> {
         let log_set = place.unique_bytes.ln();
         let [_, fuller] = self.advised(theta, place, operation);
@@ -121,7 +130,8 @@ impl Layout {
         (0..self.levels[operation] - 1).map(border).collect()
     }
 
-    /// What one level has to do: a share `served` of all bytes, of a set of `held` bytes that is there.
+    /// The demand at one level, which serves the share `served` of all bytes and holds `held` bytes
+    /// of the set.
     fn demand(
         &self,
         theta: &[f64],
@@ -152,7 +162,8 @@ impl Layout {
         }
     }
 
-    /// Throughput of requests of several classes, each served at the levels where its own locality has it.
+    /// The throughput of requests of several classes, each served at the levels that its own
+    /// locality implies.
     pub(super) fn outcome_of(&self, theta: &[f64], classes: &[Served], processes: f64) -> Outcome {
         let mut demands = Vec::with_capacity(self.components());
         for (operation, level) in
@@ -173,8 +184,9 @@ impl Layout {
         combine(&demands, self.stations(), processes)
     }
 
-    /// What read-ahead fetches in vain, over a random request's overhead. It begins with a sequential request and misses the next random
-    /// one: all sequential and all random requests waste nothing, halves of both most.
+    /// The cost of what read-ahead fetches in vain, relative to a random request's overhead.
+    /// Read-ahead starts with a sequential request and misses the next random one: all sequential
+    /// or all random requests waste nothing, and half of each wastes most.
     fn wasted(&self, theta: &[f64], place: &ModelInput, operation: usize, level: usize) -> f64 {
         let at_device = level > 0 && level + 1 == self.levels[operation];
         if operation == 1 || !at_device || place.advised {
@@ -184,13 +196,15 @@ impl Layout {
         mixed * self.advice().of(theta).ln_waste.exp()
     }
 
-    /// How many times what it costs in the processors' own caches a byte costs in a set of `held` bytes in memory, of which they hold a part.
+    /// The cost of a byte in a set of `held` bytes in memory, relative to that in the processors'
+    /// own caches, which hold a part of the set.
     pub(super) fn crowded(&self, theta: &[f64], held: f64) -> f64 {
         let ProcessorParameters { ln_beyond, ln_bytes } = self.processors().of(theta);
         1.0 + ln_beyond.exp() * held / (held + ln_bytes.exp())
     }
 
-    /// ln of what the processors' own caches do to the bytes of an operation's last level: nothing, unless it is the first too.
+    /// ln of the effect of the processors' own caches on the bytes of an operation's last level: 0
+    /// unless that is also its first.
     pub(super) fn first_level_crowded(&self, theta: &[f64], operation: usize) -> f64 {
         if self.levels[operation] > 1 {
             0.0
@@ -199,7 +213,8 @@ impl Layout {
         }
     }
 
-    /// What advice changes at `place`: ln(cost) at the device, and the logit of the share kept.
+    /// The effect of advice at `place`: on ln(cost) at the device, and on the logit of the share
+    /// kept.
     fn advised(&self, theta: &[f64], place: &ModelInput, operation: usize) -> [f64; 2] {
         if place.advised && operation == 0 {
             let AdviceParameters { ln_cost, logit_kept, .. } = self.advice().of(theta);
@@ -220,7 +235,8 @@ impl Layout {
 pub(super) struct Outcome {
     /// Natural logarithm of the throughput in bytes per second.
     pub(super) log_throughput: f64,
-    /// By how much ln(time) changes with the logarithm of each component's cost, reads first; their sum is 1.
+    /// The change of ln(time) with the logarithm of each component's cost, reads first; their sum
+    /// is 1.
     pub(super) shares: Vec<f64>,
 }
 
@@ -231,39 +247,40 @@ pub(super) struct Served {
     pub(super) operation: usize,
     /// Their size, and whether they are sequential.
     pub(super) place: ModelInput,
-    /// By level: the bytes of the set that are there, and the share of all bytes moved that is served there.
+    /// By level: the bytes of the set at this level, and the share of all moved bytes that it
+    /// serves.
     pub(super) levels: Vec<(f64, f64)>,
 }
 
 /// The load that one component puts on its station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Demand {
-    /// Seconds that it takes per byte moved by all components.
+    /// Seconds it takes per byte moved by all components.
     pub(super) seconds_per_byte: f64,
     /// Inverse of the largest speed-up by many processes.
     pub(super) serial: f64,
-    /// The same of what writers alone wait for, one another; 0 where they do not.
+    /// The same for the station of writers alone, which wait for one another; 0 where they do not.
     pub(super) exclusive: f64,
-    /// Natural logarithm of how sharply that is reached.
+    /// Natural logarithm of how sharply that limit is reached.
     pub(super) sharpness: f64,
-    /// Which station it loads.
+    /// The station it loads.
     pub(super) station: usize,
-    /// Bytes of the set that are there.
+    /// The bytes of the set at this level.
     pub(super) held: f64,
-    /// What a byte costs there.
+    /// The cost of a byte at this level.
     pub(super) cost: Cost,
 }
 
 /// Seconds per byte of one level for one process, in parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
-    /// A random request's overhead.
+    /// The overhead of a random request.
     pub(super) random: f64,
-    /// The share of it that is saved by sequential requests.
+    /// The share of it that sequential requests save.
     pub(super) saved: f64,
-    /// What read-ahead adds in vain, over the same.
+    /// What read-ahead adds in vain, relative to it.
     pub(super) wasted: f64,
-    /// The bytes themselves.
+    /// The cost of the bytes themselves.
     pub(super) bytes: f64,
 }
 
@@ -273,8 +290,9 @@ impl Cost {
     }
 }
 
-/// Seconds per byte of one level for one process, at a set of `size` = ln(bytes over the reference), whose bytes cost `crowded` times as much as in a
-/// processor's own cache; read-ahead adds `wasted` overheads.
+/// Seconds per byte of one level for one process, with a set of `size` = ln(bytes over the
+/// reference) whose bytes cost `crowded` times as much as in a processor's own cache. Read-ahead
+/// adds `wasted` overheads.
 fn cost(
     level: &LevelParameters<f64>,
     place: &ModelInput,
@@ -311,7 +329,8 @@ impl Loads {
         Self(loads)
     }
 
-    /// Parts of a demand, which takes the share `own` of the time, in how long its station and the right to write are waited for.
+    /// How much a demand with the share `own` of the time adds to the wait for its station, and for
+    /// the right to write.
     pub(super) fn felt(&self, demand: &Demand, own: f64, sharp: f64) -> [f64; 2] {
         let at = |load: f64, serial: f64| match load > 0.0 {
             true => load.powf(sharp - 1.0) * own * serial,
@@ -322,9 +341,10 @@ impl Loads {
     }
 }
 
-/// Throughput of `processes` that go from station to station, by a smooth maximum of the asymptotic bounds of operational analysis
-/// (Denning and Buzen, ACM Computing Surveys 10, 1978): no byte is faster than all demands over the number of
-/// processes, nor than the busiest station, which `1/serial` processes saturate. For one process it is the plain sum.
+/// The throughput of `processes` that go from station to station, by a smooth maximum of the
+/// asymptotic bounds of operational analysis (Denning and Buzen, ACM Computing Surveys 10, 1978).
+/// No byte is faster than all demands over the number of processes, nor than the busiest station,
+/// which `1/serial` processes saturate. For one process it is the plain sum.
 fn combine(demands: &[Demand], stations: usize, processes: f64) -> Outcome {
     let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let sharp = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
@@ -364,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Two levels for reads, one for writes, on round numbers.
+    /// Two levels for reads, one for writes, with round numbers.
     fn simple() -> (Layout, Vec<f64>) {
         let levels = Layout { levels: [2, 1], reference_bytes: 1e6, ..Layout::default() };
         let layout = Layout { file_cache: Some(0), ..levels };
@@ -426,7 +446,8 @@ mod tests {
             };
             (rate(1000.0) - rate(1.0)).exp()
         };
-        // Four processors; one writer at a time has half of the work of a half and half mix, and a quarter of that of three reads to a write.
+        // Four processors. One writer at a time does half of the work of a half-and-half mix, and a
+        // quarter with three reads to a write.
         for (read_frac, expected) in [(1.0, 4.0), (0.0, 1.0), (0.5, 2.0), (0.75, 4.0)] {
             let found = speedup(read_frac);
             assert!((found / expected - 1.0).abs() < 0.05, "{read_frac}: {found}");

@@ -1,8 +1,10 @@
-//! Predicting workloads that were not measured from those that were (self-scaling paper, section 9).
+//! Predicting workloads that were not measured from those that were (self-scaling paper, section
+//! 9).
 //!
-//! [`Model`] is what users ask: the levels of the hierarchy, the paper's product, or by default both, each as far as it can be trusted. [`OrthogonalModel`] and
-//! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` describes how they work and how
-//! far each can be trusted.
+//! [`Model`] is the one that users ask: the levels of the hierarchy, the paper's product, or by
+//! default both, each weighted by how far it can be trusted. [`OrthogonalModel`] and
+//! [`SinglePointModel`] are the paper's rivals, for comparison only. `docs/prediction.md` describes
+//! how the models work and how far each can be trusted.
 
 mod active;
 mod application;
@@ -35,6 +37,7 @@ mod validate;
 mod what_if;
 
 pub use active::next_points;
+pub(crate) use application::COMPUTING;
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
 pub use forecast::predict_application;

@@ -2,24 +2,25 @@
 
 use super::input::ModelInput;
 
-/// Fewest workloads that both evaluations measured, from which the correlation is told.
+/// The fewest workloads measured by both evaluations from which the correlation is estimated.
 const SHARED_MIN: usize = 8;
-/// Standard deviations below the estimate at which the bound lies, one-sided 95 %.
+/// How far below the estimate the bound lies, in standard deviations: one-sided 95 %.
 const CAUTION: f64 = 1.645;
 
-/// By how much a model missed what was measured at one place, as ln(throughput).
+/// The error of a model at one place, as ln(throughput).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ModelMiss {
-    /// Where.
+    /// The place.
     pub(super) place: ModelInput,
-    /// What was measured there, as ln(throughput).
+    /// The measured ln(throughput).
     pub(super) measured: f64,
-    /// Measured minus predicted from all others.
+    /// Measured minus predicted from all other observations.
     pub(super) error: f64,
 }
 
-/// A lower bound, at 95 %, of the correlation of two models' errors, 0 to 1: from the errors of both at the workloads that both
-/// evaluations measured (Fisher's transformation). Too few shared workloads: 0. One evaluation and itself: 1.
+/// A lower bound, at 95 %, of the correlation of two models' errors, 0 to 1, from the errors of
+/// both at the workloads that both evaluations measured (Fisher's transformation). With too few
+/// shared workloads it is 0; for an evaluation and itself, 1.
 pub(super) fn correlation(first: &[ModelMiss], second: &[ModelMiss]) -> f64 {
     if is_one(first, second) {
         return 1.0;
@@ -35,7 +36,7 @@ pub(super) fn correlation(first: &[ModelMiss], second: &[ModelMiss]) -> f64 {
     bound(&pairs)
 }
 
-/// Whether both are of one evaluation: the same figures at the same places, missed alike.
+/// Whether both are of one evaluation: the same values at the same places, with the same errors.
 fn is_one(first: &[ModelMiss], second: &[ModelMiss]) -> bool {
     let figures = |miss: &ModelMiss| [miss.measured, miss.error].map(f64::to_bits);
     let is_same = |(one, other): (&ModelMiss, &ModelMiss)| {

@@ -1,8 +1,10 @@
-//! The parameters of the structural model by name, and where each stands in the vector that is fitted.
+//! The parameters of the structural model by name, and the position of each in the vector that is
+//! fitted.
 
 use std::ops::Range;
 
-/// A struct of the same parameters, either their positions in the vector or their values.
+/// Defines a struct of parameters, which holds either their positions in the vector or their
+/// values.
 macro_rules! parameters {
     ($(#[$doc:meta])* $name:ident [$len:literal] { $($(#[$field_doc:meta])* $field:ident,)* }) => {
         $(#[$doc])*
@@ -12,7 +14,7 @@ macro_rules! parameters {
         }
 
         impl $name<usize> {
-            /// How many there are.
+            /// Number of parameters.
             const LEN: usize = $len;
 
             fn at(first: usize) -> Self {
@@ -29,11 +31,11 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// What describes one level of the hierarchy for one operation.
+    /// The description of one level of the hierarchy for one operation.
     LevelParameters [8] {
-        /// Natural logarithm of the seconds a random request costs besides its bytes.
+        /// Natural logarithm of the seconds that a random request costs apart from its bytes.
         ln_overhead_s,
-        /// Natural logarithm of the seconds one byte costs.
+        /// Natural logarithm of the seconds that one byte costs.
         ln_byte_s,
         /// Logit of the share of the overhead that a sequential request saves.
         logit_saving,
@@ -41,9 +43,11 @@ parameters! {
         ln_serial,
         /// Natural logarithm of how sharply the speed-up reaches its limit.
         ln_sharpness,
-        /// Exponent with which the overhead grows with the bytes of the set that are at this level: seeks get longer.
+        /// Exponent with which the overhead grows with the set's bytes at this level: seeks get
+        /// longer.
         overhead_growth,
-        /// Exponent with which the cost of a byte grows with them: the set outgrows the processor's own caches.
+        /// Exponent with which the cost of a byte grows with these: the set outgrows the
+        /// processor's own caches.
         byte_growth,
         /// Natural logarithm of the exponent with which interleaved processes lose the benefit of sequential requests.
         ln_interleaving,
@@ -51,14 +55,14 @@ parameters! {
 }
 
 impl LevelParameters<usize> {
-    /// All of these positions, which follow one another.
+    /// All of these positions, which are consecutive.
     pub(super) fn positions(&self) -> Range<usize> {
         self.ln_overhead_s..self.ln_overhead_s + Self::LEN
     }
 }
 
 parameters! {
-    /// What describes the border between two levels.
+    /// The description of the border between two levels.
     BorderParameters [4] {
         /// Natural logarithm of the set, in bytes, at which the cache overflows.
         ln_onset,
@@ -72,21 +76,23 @@ parameters! {
 }
 
 parameters! {
-    /// What read-ahead, and advice against it, changes for reads.
+    /// The effect of read-ahead, and of advice against it, on reads.
     AdviceParameters [3] {
         /// Natural logarithm of the factor on a read's cost at the device.
         ln_cost,
-        /// What is added to the logit of the share that an overflowing cache of reads still serves.
+        /// Change of the logit of the share that an overflowing cache of reads still serves.
         logit_kept,
-        /// Natural logarithm of what read-ahead fetches in vain where half of the requests are sequential, over a random request's overhead.
+        /// Natural logarithm of the cost of what read-ahead fetches in vain where half of the
+        /// requests are sequential, relative to a random request's overhead.
         ln_waste,
     }
 }
 
 parameters! {
-    /// What the processors' own caches do for memory.
+    /// The effect of the processors' own caches on memory.
     ProcessorParameters [2] {
-        /// Natural logarithm of what a byte costs more in memory than in these caches, over what it costs in them.
+        /// Natural logarithm of the additional cost of a byte in memory, relative to its cost in
+        /// these caches.
         ln_beyond,
         /// Natural logarithm of the set, in bytes, at which half of that is reached.
         ln_bytes,
@@ -94,9 +100,10 @@ parameters! {
 }
 
 parameters! {
-    /// What writes do to the caches of reads.
+    /// The effect of writes on the caches of reads.
     MixParameters [1] {
-        /// Natural logarithm of the power of the share of reads by which what caches serve of them falls: a file system may drop what is written.
+        /// Natural logarithm of the exponent with which the share of reads that caches serve falls
+        /// with the fraction of reads: a file system may drop written pages.
         ln_dropping,
     }
 }
@@ -105,15 +112,16 @@ parameters! {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(test, derive(Default))]
 pub(super) struct Layout {
-    /// Levels that reads and that writes may reach, each at least 1.
+    /// The number of levels that reads and that writes may reach, each at least 1.
     pub(super) levels: [usize; 2],
     /// The set to which level costs refer, in bytes.
     pub(super) reference_bytes: f64,
-    /// Whether writers of one file wait for one another, as those that go through the file cache do.
+    /// Whether writers of one file wait for one another, as writers through the file cache do.
     pub(super) writers_wait: bool,
-    /// Whether what lies behind each border of reads and of writes is memory still; nothing for one where it is not.
+    /// Whether the level behind each border of reads and of writes is still memory; an absent entry
+    /// means that it is not.
     pub(super) in_memory: [Vec<bool>; 2],
-    /// The border of reads at which this machine's file cache ends; absent where none does.
+    /// The border of reads at which this machine's file cache ends; absent if no border does.
     pub(super) file_cache: Option<usize>,
 }
 
@@ -123,7 +131,7 @@ impl Layout {
         self.processors_at() + ProcessorParameters::LEN
     }
 
-    /// Positions of the parameters that decide which of an operation's bytes are served where.
+    /// Positions of the parameters that decide where an operation's bytes are served.
     pub(super) fn places_of(&self, operation: usize) -> Vec<usize> {
         let borders = 0..self.levels[operation] - 1;
         let own = borders.flat_map(|level| {
@@ -159,34 +167,36 @@ impl Layout {
         BorderParameters::at(levels + before * BorderParameters::LEN)
     }
 
-    /// Whether what lies behind the border at `level` of an operation is more than memory.
+    /// Whether storage, and not memory, lies behind the border at `level` of an operation.
     fn is_storage_behind(&self, operation: usize, level: usize) -> bool {
         self.in_memory[operation].get(level) != Some(&true)
     }
 
-    /// The levels of an operation whose borders end a cache of storage, and not one of the processors within memory.
+    /// The levels of an operation whose borders end a cache in front of storage, and not a
+    /// processor's cache within memory.
     pub(super) fn storage_borders(&self, operation: usize) -> impl Iterator<Item = usize> + '_ {
         let borders = 0..self.levels[operation] - 1;
         borders.filter(move |&level| self.is_storage_behind(operation, level))
     }
 
-    /// Whether an operation was seen to leave memory: one level alone, and what lies behind a border within memory, may be all memory.
+    /// Whether an operation was seen to leave memory: a single level may be all memory, and so may
+    /// a level behind a border within memory.
     pub(super) fn leaves_memory(&self, operation: usize) -> bool {
         let last = self.levels[operation].checked_sub(2);
         last.is_some_and(|level| self.is_storage_behind(operation, level))
     }
 
-    /// Positions of what advice changes.
+    /// Positions of the parameters of advice.
     pub(super) fn advice(&self) -> AdviceParameters<usize> {
         AdviceParameters::at(self.advice_at())
     }
 
-    /// Positions of what writes do to the caches of reads.
+    /// Positions of the parameters of writes' effect on the caches of reads.
     pub(super) fn mix(&self) -> MixParameters<usize> {
         MixParameters::at(self.mix_at())
     }
 
-    /// Positions of what the processors' own caches do: the last of the vector.
+    /// Positions of the parameters of the processors' own caches: the last of the vector.
     pub(super) fn processors(&self) -> ProcessorParameters<usize> {
         ProcessorParameters::at(self.processors_at())
     }
@@ -204,8 +214,8 @@ impl Layout {
         self.components() * LevelParameters::LEN + borders * BorderParameters::LEN
     }
 
-    /// The level of reads that the same part of the machine serves as this level of writes: the last is the device, the
-    /// first of several is memory.
+    /// The level of reads that the same part of the machine serves as this level of writes: the
+    /// last is the device, and the first of several is memory.
     pub(super) fn read_level_of(&self, write_level: usize) -> usize {
         let [reads, writes] = self.levels;
         if write_level == 0 && writes > 1 {
@@ -214,8 +224,8 @@ impl Layout {
         (reads + write_level).saturating_sub(writes)
     }
 
-    /// Which components are served where the smallest sets are, reads first: those before the device, or all if there is no
-    /// other level.
+    /// Which components serve the smallest sets, reads first: those before the device, or all if
+    /// there is no other level.
     pub(super) fn near_components(&self) -> impl Iterator<Item = bool> + '_ {
         let reads = self.levels[0];
         let near = move |level: usize| reads == 1 || level + 1 < reads;

@@ -10,8 +10,8 @@ pub(super) struct Pchip {
 }
 
 impl Pchip {
-    /// The curve through `points` (abscissa, ordinate) in any order; points that are no numbers are left out, of several
-    /// with the same abscissa the mean is taken.
+    /// The curve through `points` (abscissa, ordinate) in any order. Points that are not finite are
+    /// left out, and points with the same abscissa are replaced by their mean.
     pub(super) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points: Vec<(f64, f64)> =
             points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();

@@ -1,4 +1,5 @@
-//! What every model has: a throughput for any workload, an interval, and a reason when there is none.
+//! What every model provides: a throughput for any workload, an interval, and a reason when there
+//! is none.
 
 use super::kind::OtherKind;
 use ioscape_schema::Workload;
@@ -12,10 +13,10 @@ pub trait Predict {
 /// Why an evaluation yields no model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// It is asked about a workload of a kind that was never measured.
+    /// The workload is of a kind that was never measured.
     #[error(transparent)]
     OtherKind(#[from] OtherKind),
-    /// There is nothing to learn from.
+    /// No measurement to learn from.
     #[error(
         "the evaluation of {target} holds no region with a measured throughput, so nothing can be predicted: run `ioscape evaluate` to its end"
     )]
@@ -28,16 +29,16 @@ pub enum ModelError {
         "the {model} model needs {needed} measured workloads with a positive throughput, but {given} were given"
     )]
     Points {
-        /// Which model.
+        /// The model's name.
         model: &'static str,
-        /// How many it needs.
+        /// The number of measurements that it needs.
         needed: usize,
-        /// How many were usable.
+        /// The number that were usable.
         given: usize,
     },
 }
 
-/// The prediction of a model for one workload: natural logarithms of bytes per second.
+/// A model's prediction for one workload, in natural logarithms of bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) log_throughput: f64,

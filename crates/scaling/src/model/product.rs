@@ -6,7 +6,8 @@ use super::predict::{Estimate, ModelError};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Evaluation, Parameter, Point, Region};
 
-/// Half width of the 90 % interval on ln(throughput) when no point lies off the curves: the paper's errors, doubled.
+/// Half width of the 90 % interval of ln(throughput) when no point lies off the curves: the paper's
+/// errors, doubled.
 const HALF_WIDTH: f64 = 0.5;
 
 /// One parameter's curve, relative to the focal value.
@@ -18,8 +19,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Over the share of reads it is the time per byte that is smooth (linear, where operations do not interfere); over all
-    /// others ln(throughput).
+    /// The shape of one curve. Over the share of reads the time per byte is smooth (linear, where
+    /// operations do not interfere); over all other parameters ln(throughput) is.
     fn new(parameter: Parameter, observations: &[Observation], focal: ModelInput) -> Self {
         let ordinate = |log: f64| if parameter == Parameter::ReadFrac { (-log).exp() } else { log };
         let points =
@@ -43,14 +44,14 @@ impl Shape {
 
 #[derive(Clone, Debug)]
 struct Shapes {
-    /// Largest `unique_bytes` the region answers for.
+    /// The largest `unique_bytes` for which the region answers.
     to: f64,
     /// ln(throughput) at the focal vector.
     focal: f64,
     shapes: Vec<Shape>,
 }
 
-/// What was measured at `points`, but not at the place `without`.
+/// The observations at `points`, except at the place `without`.
 fn usable(points: &[Point], without: Option<&ModelInput>) -> Vec<Observation> {
     let all = points.iter().filter_map(|point| Observation::of(&point.measurement));
     all.filter(|o| without.is_none_or(|place| !place.same(&o.place))).collect()
@@ -75,8 +76,8 @@ impl Shapes {
     }
 }
 
-/// Throughput(X, Y, ...) = Throughput(focal) · f_X(X) · f_Y(Y) · ... (self-scaling paper, section 9), in the region that
-/// holds the workload's `unique_bytes`, with shape-preserving interpolation.
+/// Throughput(X, Y, ...) = Throughput(focal) · f_X(X) · f_Y(Y) · ... (self-scaling paper, section
+/// 9), in the region of the workload's `unique_bytes`, with shape-preserving interpolation.
 #[derive(Clone, Debug)]
 pub struct ProductModel {
     regions: Vec<Shapes>,
@@ -105,7 +106,7 @@ impl ProductModel {
         regions
     }
 
-    /// By how much each observation is missed by the model of all others, as ln(throughput).
+    /// The error of each observation when predicted by the model of all others, as ln(throughput).
     pub(super) fn left_out(evaluation: &Evaluation, observations: &[Observation]) -> Vec<f64> {
         let error = |o: &Observation| {
             let regions = Self::regions(evaluation, Some(&o.place));

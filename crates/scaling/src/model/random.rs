@@ -1,4 +1,4 @@
-//! Random workloads over the whole space, to validate predictions on.
+//! Random workloads over the whole space, on which predictions are validated.
 
 use crate::bounds::Bounds;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
@@ -6,12 +6,13 @@ use ioscape_schema::{Evaluation, Parameter, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Multiple of which every drawn request size is, in bytes, where the bounds leave room.
+/// Every drawn request size is a multiple of this, in bytes, where the bounds leave room.
 const SIZE_STEP: u64 = 4096;
 
-/// `count` workloads like `base` but for the five parameters, drawn evenly from the whole space: sizes and processes on their
-/// logarithm, fractions as they are (self-scaling paper, section 9). The same seed yields the same workloads, and a
-/// longer list begins with the shorter one. `size_mean` is at most an eighth of `unique_bytes`, so that a set is a set.
+/// `count` workloads like `base` except for the five parameters, drawn evenly from the whole space
+/// (self-scaling paper, section 9). Sizes and processes are even in their logarithm, fractions as
+/// they are. The same seed yields the same workloads, and a longer list begins with the shorter
+/// one. `size_mean` is at most an eighth of `unique_bytes`, so that the set has several requests.
 pub fn random_workloads(
     bounds: &Bounds,
     base: &Workload,
@@ -43,7 +44,7 @@ pub fn random_workloads(
         .collect()
 }
 
-/// The same bounds, the lower first and at least 1.
+/// The same bounds with the lower one first and at least 1.
 fn ordered(bounds: &Bounds) -> Bounds {
     let pair = |[low, high]: [u64; 2]| [low.min(high).max(1), low.max(high).max(1)];
     let processes = pair(bounds.process_num.map(u64::from));
@@ -54,7 +55,8 @@ fn ordered(bounds: &Bounds) -> Bounds {
     }
 }
 
-/// The bounds that `evaluation` measured within: its settings', or the least and most that its points have.
+/// The bounds within which `evaluation` measured: those of its settings, or the least and greatest
+/// values of its points.
 pub fn bounds_of(evaluation: &Evaluation) -> Bounds {
     if let Some(settings) = &evaluation.settings {
         return Bounds {

@@ -1,10 +1,12 @@
 //! The residual of the structural model: a Gaussian process over where the time goes.
 //!
-//! The error of a component's cost changes ln(throughput) by that component's share of the time. So the covariance of two
-//! places is, summed over components, the product of their shares times a covariance over request size,
-//! sequentiality, processes and set size (Matérn, smoothness 5/2; Rasmussen and Williams, "Gaussian Processes for Machine
-//! Learning", 2006, equation 4.17). The uncertainty of the structural parameters themselves is added by linearization, so that
-//! one posterior holds both; leave-one-out residuals come in closed form (ibid., equations 5.10 to 5.12).
+//! The error of a component's cost changes ln(throughput) by that component's share of the time. So
+//! the covariance of two places is, summed over components, the product of their shares times a
+//! covariance over request size, sequentiality, processes and set size (Matérn, smoothness 5/2;
+//! Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, equation 4.17).
+//! Linearization adds the uncertainty of the structural parameters themselves, so that one
+//! posterior holds both. Leave-one-out residuals come in closed form (ibid., equations 5.10 to
+//! 5.12).
 
 use super::fit::weight;
 use super::input::{ModelInput, Observation};
@@ -20,16 +22,17 @@ const LENGTHS: [(Parameter, f64); 4] = [
     (Parameter::ProcessNum, 1.0),
     (Parameter::UniqueBytes, 1.5),
 ];
-/// Length scale of the fraction of reads in the part that belongs to no component.
+/// Length scale of the fraction of reads in the part of the residual that belongs to no component.
 const READ_LENGTH: f64 = 0.5;
 
-/// Steepest slope by a parameter that counts: within an onset the slope is of no use, and [`Posterior::step`] covers it.
+/// The steepest slope by a parameter that counts: within an onset the slope is useless, and
+/// [`Posterior::step`] covers it.
 const STEEPEST: f64 = 20.0;
 
 /// Correlation of the residuals with and without advice against read-ahead.
 const ADVISED_ALIKE: f64 = 0.8;
 
-/// How large and of which kind the residual is, as standard deviations of ln(throughput).
+/// The size of each kind of residual, as standard deviations of ln(throughput).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amplitudes {
     /// Errors along one parameter.
@@ -48,7 +51,7 @@ struct Features {
     shares: Vec<f64>,
     /// Derivatives by the parameters, times the root of their prior covariance.
     slopes: DVector<f64>,
-    /// ln(throughput) by the structure's most probable parameters.
+    /// ln(throughput) with the structure's most probable parameters.
     plain: f64,
     /// Prior mean of ln(throughput), linearized around the fit.
     mean: f64,
@@ -59,7 +62,8 @@ fn matern(distance: f64) -> f64 {
     (1.0 + x + x * x / 3.0) * (-x).exp()
 }
 
-/// Covariance of the residual along single parameters, and in all of them jointly, at unit amplitude.
+/// Covariance of the residual at unit amplitude: along single parameters, and in all of them
+/// jointly.
 fn residual(a: &Features, b: &Features) -> [f64; 2] {
     let alike = |parameter: Parameter, length: f64| {
         matern((a.place.scaled(parameter) - b.place.scaled(parameter)).abs() / length)
@@ -77,7 +81,7 @@ fn residual(a: &Features, b: &Features) -> [f64; 2] {
 pub(super) struct LeftOut {
     /// Measured minus predicted ln(throughput).
     pub(super) error: f64,
-    /// Standard deviation of what the others leave unknown of the workload, noise of a run not included.
+    /// Standard deviation of the workload that the others leave open, without the noise of a run.
     pub(super) unknown: f64,
     /// Whether the observation lies off all curves.
     pub(super) extra: bool,
@@ -94,7 +98,7 @@ pub(super) struct Posterior {
     cholesky: Cholesky<f64, Dyn>,
     alpha: DVector<f64>,
     left_out: Vec<LeftOut>,
-    /// Least and greatest residual of the structure's most probable parameters.
+    /// The least and the greatest residual with the structure's most probable parameters.
     missed: [f64; 2],
 }
 
@@ -124,7 +128,7 @@ fn features(
     Features { place: *place, shares: outcome.shares, slopes: root.tr_mul(&slopes), plain, mean }
 }
 
-/// Least and greatest ln(measured over what the structure alone predicts).
+/// The least and the greatest ln(measured over the structure's own prediction).
 fn missed(known: &[Features], observations: &[Observation]) -> [f64; 2] {
     let off = observations.iter().zip(known).map(|(o, at)| o.log_throughput - at.plain);
     off.fold([0.0, 0.0], |[least, most]: [f64; 2], one| [least.min(one), most.max(one)])
@@ -167,7 +171,8 @@ impl Prepared {
         Some((0..alpha.len()).map(each).collect())
     }
 
-    /// Mean log density of the observations, each predicted from the others; outliers count at most as 4 sigma.
+    /// Mean log density of the observations, each predicted from the others; outliers count as 4
+    /// sigma at most.
     fn score(&self, amplitudes: Amplitudes, inflation: &[f64]) -> f64 {
         let density = |(error, sd): &(f64, f64)| -sd.ln() - 0.5 * (error / sd).powi(2).min(16.0);
         let left_out = self.left_out(amplitudes, inflation);
@@ -191,7 +196,7 @@ impl Prepared {
 }
 
 impl Posterior {
-    /// Conditions the structure on all observations; `None` when the numbers do not allow it.
+    /// Conditions the structure on all observations; `None` when that is numerically impossible.
     pub(super) fn new(structure: Structure, observations: &[Observation]) -> Option<Self> {
         let prepared = Prepared::new(structure, observations)?;
         let mut inflation = vec![1.0; observations.len()];
@@ -239,7 +244,7 @@ impl Posterior {
         self.amplitudes
     }
 
-    /// What the posterior sees at `place` of a system with the parameters `theta`.
+    /// The features of `place` on a system with the parameters `theta`.
     fn features(&self, theta: &[f64], place: &ModelInput) -> Features {
         features(&self.structure.layout, theta, (&self.root, &self.offset), place)
     }
@@ -250,27 +255,32 @@ impl Posterior {
         a.slopes.dot(&b.slopes) + s * s * single + j * j * joint
     }
 
-    /// Share of the time at `place` that is spent where the smallest sets are served, with the parameters `theta`.
+    /// Share of the time at `place` that is spent where the smallest sets are served, with the
+    /// parameters `theta`.
     pub(super) fn near_share(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let layout = &self.structure.layout;
         let shares = layout.outcome(theta, place).shares;
         shares.iter().zip(layout.near_components()).filter(|(_, near)| *near).map(|(s, _)| s).sum()
     }
 
-    /// Mean and variance of ln(throughput) at `place`, noise of a single run not included, of a system whose parameters are `theta`: the structure's own,
-    /// or with caches of other sizes. A workload is then corrected as far as it spends its time where the observations spent theirs.
+    /// Mean and variance of ln(throughput) at `place`, without the noise of a single run, on a
+    /// system with the parameters `theta`: the structure's own, or those with caches of other
+    /// sizes. A workload is corrected to the extent that it spends its time where the observations
+    /// spent theirs.
     pub(super) fn at(&self, theta: &[f64], place: &ModelInput) -> (f64, f64) {
         let here = self.features(theta, place);
         let cross =
             DVector::from_fn(self.known.len(), |i, _| self.covariance(&here, &self.known[i]));
         let variance = self.covariance(&here, &here) - cross.dot(&self.cholesky.solve(&cross));
         let corrected = here.mean + cross.dot(&self.alpha) - here.plain;
-        // A place on the step of an onset is so steep that a shift of the onset, taken for linear, would carry it far past both levels.
+        // A place on the step of an onset is so steep that a linear shift of the onset would carry
+        // it far past both levels.
         let [least, most] = self.missed;
         (here.plain + corrected.clamp(least, most), variance.max(0.0))
     }
 
-    /// How much ln(throughput) at `place` changes when an onset lies elsewhere within its bounds, with the parameters `theta`: what linearization misses.
+    /// How much ln(throughput) at `place` changes when an onset moves within its bounds, with the
+    /// parameters `theta`: the part that linearization misses.
     pub(super) fn step(&self, theta: &[f64], place: &ModelInput) -> f64 {
         let Structure { layout, onsets, .. } = &self.structure;
         let here = layout.log_throughput(theta, place);

@@ -1,4 +1,5 @@
-//! The paper's rivals: interpolation on an orthogonal sample, and a benchmark that yields a single number.
+//! The paper's rivals: interpolation on an orthogonal sample, and a benchmark that yields a single
+//! number.
 
 use super::input::{ModelInput, Observation};
 use super::predict::{ModelError, Predict};
@@ -10,18 +11,19 @@ use ioscape_schema::{
     Evaluation, Measurement, Parameter, Validation, Warning, WarningKind, Workload,
 };
 
-/// Values per parameter in the papers' order: three, but two for the number of processes, which makes 162 points.
+/// Number of values per parameter in the papers' order: three, but two for the number of processes,
+/// which makes 162 points.
 const VALUES: [usize; 5] = [3, 3, 3, 3, 2];
 
-/// Lowest and highest value of each parameter, on the scale on which it is smooth.
+/// The lowest and highest value of each parameter, on the scale on which it is smooth.
 fn ranges(bounds: &Bounds) -> [[f64; 2]; 5] {
     let logs = |[low, high]: [u64; 2]| [(low.max(1) as f64).ln(), (high.max(1) as f64).ln()];
     let processes = logs(bounds.process_num.map(u64::from));
     [logs(bounds.unique_bytes), logs(bounds.size_mean), [0.0, 1.0], [0.0, 1.0], processes]
 }
 
-/// The papers' nominal workload, otherwise like `base`, with a set in the middle of the space: that of a benchmark which
-/// yields a single number.
+/// The papers' nominal workload, otherwise like `base`, with a set in the middle of the space: that
+/// of a benchmark that yields a single number.
 pub fn single_point_workload(bounds: &Bounds, base: &Workload) -> Workload {
     let middle = |[low, high]: [u64; 2]| (low.max(1) as f64 * high.max(1) as f64).sqrt();
     let nominal = Workload::default();
@@ -105,14 +107,15 @@ impl Predict for OrthogonalModel {
     }
 }
 
-/// A benchmark that sums a system up in one number: every workload is predicted to run at that throughput (figure 12).
+/// A benchmark that sums a system up in one number: every workload is predicted to have that
+/// throughput (figure 12).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SinglePointModel {
     throughput: f64,
 }
 
 impl SinglePointModel {
-    /// The model from the one measurement.
+    /// The model of the single measurement.
     ///
     /// # Errors
     /// [`ModelError::Points`] when it has no positive throughput.
@@ -129,12 +132,15 @@ impl Predict for SinglePointModel {
     }
 }
 
-/// Validates the default and the product model besides the rivals that could be made: the single-point benchmark's from
-/// `single`, and the orthogonal sample's, where it was asked for, from as much of it as was measured. With what is doubtful. Where
-/// `what_if` exchanges something, that prediction is validated, as of [`validate_what_if`].
+/// Validates the default and the product model, and the rivals that could be made; returns the
+/// doubt about them too, if there is any.
+///
+/// The single-point benchmark is made from `single`. The orthogonal model, where it was asked for,
+/// is made from the measured part of its sample. Where `what_if` exchanges something, that
+/// prediction is validated, as by [`validate_what_if`].
 ///
 /// # Errors
-/// As of [`validate`].
+/// Those of [`validate`].
 pub fn validate_with_rivals(
     evaluation: &Evaluation,
     what_if: Option<&WhatIf>,

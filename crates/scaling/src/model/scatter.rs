@@ -1,24 +1,25 @@
-//! How far runs of one workload lie apart, by where the workload lies.
+//! How far runs of one workload scatter, by where the workload lies.
 //!
-//! A machine is not equally steady everywhere: a set that fits in a processor's cache is served at one speed while the processors that
-//! share it are neighbours, and at another while they are not; a disk may be steadier than either.
+//! A machine is not equally steady everywhere. A set that fits in a processor's cache is served at
+//! one speed while the processors that share the cache are neighbours, and at another while they
+//! are not; a disk may be steadier than either.
 
 use super::input::{ModelInput, Observation};
 use ioscape_schema::Parameter;
 use ioscape_schema::statistics::variance;
 
-/// Distances over which scatters are alike: natural logarithms, or fractions.
+/// Distances over which scatter is alike: natural logarithms, or fractions.
 const LENGTHS: [(Parameter, f64); 3] =
     [(Parameter::UniqueBytes, 1.0), (Parameter::ProcessNum, 0.7), (Parameter::ReadFrac, 0.5)];
-/// How many repetitions nearby the noise of the whole evaluation counts for.
+/// The weight of the whole evaluation's noise, in nearby repetitions.
 const EVERYWHERE: f64 = 2.0;
 
-/// What repeated workloads scattered by, each with where it lies.
+/// The scatter of repeated workloads, each with its place.
 #[derive(Clone, Debug)]
 pub(super) struct Scatter {
     /// Places and the variance of ln(throughput) there.
     known: Vec<(ModelInput, f64)>,
-    /// Standard deviation of a single run, as the evaluation has it on the whole.
+    /// Standard deviation of a single run over the whole evaluation.
     noise: f64,
 }
 
@@ -29,8 +30,9 @@ fn nearness(a: &ModelInput, b: &ModelInput) -> f64 {
 }
 
 impl Scatter {
-    /// What the `runs` at the places of `observations` say, all of them, for who runs a workload once may meet any; `noise` is the standard deviation
-    /// of ln(throughput) of a single run on the whole.
+    /// The scatter of all `runs` at the places of `observations`, since a workload run once may
+    /// meet any of it. `noise` is the standard deviation of ln(throughput) of a single run over the
+    /// whole evaluation.
     pub(super) fn new(
         observations: &[Observation],
         runs: &[(ModelInput, f64)],
@@ -45,7 +47,8 @@ impl Scatter {
         Self { known: known.collect(), noise }
     }
 
-    /// Standard deviation of ln(throughput) of a single run at `place`: at least that of the whole, more where runs nearby lay farther apart.
+    /// Standard deviation of ln(throughput) of a single run at `place`: at least that of the whole
+    /// evaluation, and more where runs nearby scattered more.
     pub(super) fn at(&self, place: &ModelInput) -> f64 {
         let whole = self.noise * self.noise;
         let (mut weights, mut sum) = (EVERYWHERE, EVERYWHERE * whole);

@@ -1,8 +1,11 @@
-//! The search for the structural model: which borders there are, and the most probable parameters with them.
+//! The search for the structural model: which borders there are, and the most probable parameters
+//! with them.
 //!
-//! The posterior has several maxima: an onset is a step, and levels may exchange their parts. So fits start at several places, and those structures that
-//! are nearly as probable as the best are kept, each with its weight: where they differ, little tells which is right, and their mean is nearer to it
-//! (Hoeting, Madigan, Raftery and Volinsky, "Bayesian Model Averaging", Statistical Science 14, 1999).
+//! The posterior has several maxima: an onset is a step, and levels may exchange their parts. So
+//! fits start at several places. Structures nearly as probable as the best are kept, each with its
+//! weight: where they differ, the observations hardly tell which is right, and their mean is nearer
+//! to it (Hoeting, Madigan, Raftery and Volinsky, "Bayesian Model Averaging", Statistical Science
+//! 14, 1999).
 
 use super::candidates::{Borders, Guess, candidates, with_one_more};
 use super::input::{Observation, base};
@@ -15,28 +18,34 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64Mcg;
 
-/// Width of an overflow in ln(bytes) that is not sharp.
+/// Width in ln(bytes) of an overflow that is not sharp.
 const WIDE: f64 = 0.4;
-/// Powers of the share of reads with which a fit may start: pages are dropped one by one, and whole files are.
+/// Powers of the share of reads with which a fit may start: one for pages that are dropped one by
+/// one, one for whole files.
 const DROPPING_STARTS: [f64; 2] = [0.5, 4.0];
-/// What a byte costs more in memory than in the processors' own caches, where a fit may start.
+/// The additional cost of a byte in memory, relative to the processors' own caches, with which a
+/// fit may start.
 const BEYOND_START: f64 = 3.0;
-/// How far from the usual ones other starts lie, in standard deviations of what is known beforehand.
+/// Distance of other starts from the usual ones, in standard deviations of the prior.
 const ELSEWHERE: f64 = 0.5;
-/// Misfit per observation up to which a structure is taken as found.
+/// Misfit per observation up to which a structure counts as found.
 const MISFIT_MAX: f64 = 3.0;
-/// What a border that no curve showed must gain in twice the log evidence to count as much as none (Kass and Raftery, "Bayes
-/// Factors", J. Am. Stat. Assoc. 90, 1995: from 10 on the evidence is very strong).
+/// The gain in twice the log evidence that a border no curve showed needs to count as much as none
+/// (Kass and Raftery, "Bayes Factors", J. Am. Stat. Assoc. 90, 1995: from 10 on the evidence is
+/// very strong).
 const EVIDENCE_MIN: f64 = 10.0;
-/// Most structures that are kept, and most that are looked at for them.
+/// The most structures that are kept, and the most among which these are chosen.
 const KEPT: usize = 3;
 const LOOKED_AT: usize = 5;
-/// How many times more probable than a kept structure the best may be: Occam's window (Madigan and Raftery, J. Am. Stat. Assoc. 89, 1994).
+/// How many times more probable than a kept structure the best may be: Occam's window (Madigan and
+/// Raftery, J. Am. Stat. Assoc. 89, 1994).
 const ODDS_MOST: f64 = 20.0;
-/// Structures whose predictions for the observations differ by less, as ln(throughput), are one.
+/// Structures count as one if their predictions for the observations differ by less than this, as
+/// ln(throughput).
 const SAME: f64 = 0.01;
 
-/// Where fits start: share kept (logit), width of the overflow, and how much of the hinted shift of the mixed border is taken.
+/// The starts of the fits: share kept (logit), width of the overflow, and how much of the suggested
+/// shift of the mixed border is taken.
 fn starts(guesses: &[(BorderParameters<usize>, Guess)]) -> Vec<(f64, f64, f64)> {
     let mut starts = vec![(2.0, NARROW, 0.0)];
     if !guesses.is_empty() {
@@ -48,7 +57,8 @@ fn starts(guesses: &[(BorderParameters<usize>, Guess)]) -> Vec<(f64, f64, f64)> 
     starts
 }
 
-/// Further starts: what the other starts found best, with an effect that shows nowhere near its absence.
+/// Further starts: the best fit of the others with one effect turned on, because near its absence
+/// an effect has no slope that a descent could follow.
 fn further(layout: &Layout, found: &DVector<f64>) -> Vec<DVector<f64>> {
     let with = |parameter: usize, value: f64| {
         let mut start = found.clone();
@@ -68,7 +78,7 @@ struct Found {
     structure: Structure,
     shape: Shape,
     borders: Borders,
-    /// What counts against its borders, in twice the log evidence.
+    /// The penalty for its borders, in twice the log evidence.
     price: f64,
     /// Whether further starts were tried.
     refined: bool,
@@ -117,7 +127,8 @@ impl Search<'_> {
         borders.iter().filter_map(|borders| self.with_borders(borders, price)).collect()
     }
 
-    /// The same borders where a further start leads to a better fit. Few are worth it, since a fit takes long.
+    /// The same borders with a better fit, if a further start leads to one. A fit takes long, so
+    /// few structures are refined.
     fn refined(&self, mut found: Found) -> Found {
         if found.refined {
             return found;
@@ -133,7 +144,7 @@ impl Search<'_> {
         found
     }
 
-    /// Whether both say the same of what was observed.
+    /// Whether both predict the same for the observed workloads.
     fn are_one(&self, first: &Structure, second: &Structure) -> bool {
         let at = |one: &Structure, o: &Observation| {
             one.layout.log_throughput(one.theta.as_slice(), &o.place)
@@ -164,11 +175,13 @@ impl Search<'_> {
     }
 }
 
-/// How much each structure counts, by minus twice its log evidence and its misfit, the most probable first: its probability, all together 1, or nothing
-/// outside of Occam's window.
+/// The weight of each structure from minus twice its log evidence and its misfit, the most probable
+/// first: its probability, with all together 1, or 0 outside Occam's window.
 ///
-/// Where the best misfits, observations err more than was assumed, or alike, and tell so many times less: the evidence is divided by its misfit (the variance inflation
-/// factor of Burnham and Anderson, "Model Selection and Multimodel Inference", 2002, section 2.5).
+/// Where the best structure misfits, observations err more than was assumed, or alike, and carry
+/// that many times less information. So the evidence is divided by the misfit (the variance
+/// inflation factor of Burnham and Anderson, "Model Selection and Multimodel Inference", 2002,
+/// section 2.5).
 fn weights(all: &[[f64; 2]]) -> Vec<f64> {
     let [best, misfit] = all.first().copied().unwrap_or([0.0, 1.0]);
     let relative = |[improbable, _]: &[f64; 2]| {
@@ -180,8 +193,10 @@ fn weights(all: &[[f64; 2]]) -> Vec<f64> {
     relative.iter().map(|one| one / total).collect()
 }
 
-/// The structural models of `evaluation` with their weights, the most probable first: of all candidate borders, those with the greatest evidence. Where even they
-/// fit badly, one more border that no curve showed is tried. With a `start_seed` other than 0 the fits start elsewhere. None when no fit is finite.
+/// The structural models of `evaluation` with their weights, the most probable first: those with
+/// the greatest evidence among all candidate borders. Where even they fit badly, one more border
+/// that no curve showed is tried. With a `start_seed` other than 0 the fits start elsewhere. `None`
+/// when no fit is finite.
 pub(super) fn structures(
     evaluation: &Evaluation,
     observations: &[Observation],
@@ -213,7 +228,7 @@ mod tests {
         let found = weights(&[[100.0, 0.9], [100.0 + twice, 1.0], [107.0, 1.1]]);
         assert!((found[0] - 2.0 / 3.0).abs() < 1e-9 && (found[1] - 1.0 / 3.0).abs() < 1e-9);
         assert_eq!(found[2], 0.0, "more than twenty times less probable");
-        // Observations that err more than was assumed tell less.
+        // Observations that err more than was assumed carry less information.
         let found = weights(&[[100.0, 3.0], [100.0 + twice, 1.0], [107.0, 4.0]]);
         assert!(found[1] / found[0] > 0.7 && found[2] > 0.1, "{found:?}");
     }

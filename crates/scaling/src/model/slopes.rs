@@ -1,17 +1,19 @@
-//! By how much a prediction of the structural model changes with each of its parameters.
+//! How much a prediction of the structural model changes with each of its parameters.
 //!
-//! Costs and speed-ups are differentiated in closed form: a fit asks for these slopes at every observation and step. What decides which bytes are
-//! served where is stepped numerically; it has few parameters.
+//! Costs and speed-ups are differentiated in closed form, since a fit needs these slopes at every
+//! observation and step. The parameters that decide where bytes are served are few and are
+//! differentiated numerically.
 
 use super::input::ModelInput;
 use super::levels::{Demand, Loads, SHARPEST, logistic};
 use super::parameters::{Layout, ProcessorParameters};
 
-/// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order 1.
+/// Step of the numerical derivatives; all parameters are logarithms, logits or exponents of order
+/// 1.
 const STEP: f64 = 1e-5;
 
 impl Layout {
-    /// Derivatives of the log throughput at `place` by every parameter; 0 where one is not finite.
+    /// Derivatives of ln(throughput) at `place` by every parameter; 0 where one is not finite.
     pub(super) fn gradient(&self, theta: &[f64], place: &ModelInput) -> Vec<f64> {
         let demands = self.demands(theta, place);
         let mut slopes = vec![0.0; self.len()];
@@ -35,8 +37,8 @@ impl Layout {
         slopes
     }
 
-    /// Positions of the parameters by which it matters at `place` which of an operation's bytes are served where: below every onset nothing passes a cache,
-    /// so that of them only the reads' `ln_dropping` is felt.
+    /// Positions of the parameters that affect, at `place`, where an operation's bytes are served.
+    /// Below every onset nothing passes a cache, so that only `ln_dropping` of reads matters.
     fn places_felt(&self, theta: &[f64], place: &ModelInput, operation: usize) -> Vec<usize> {
         let mut all = self.places_of(operation);
         if self.levels[operation] > 1 && !self.overflows(theta, place, operation) {
@@ -46,12 +48,14 @@ impl Layout {
         all
     }
 
-    /// Derivatives of the share of the bytes read at `place` that the file cache holds, by those parameters that it depends on.
+    /// Derivatives of the share of the bytes read at `place` that the file cache holds, by the
+    /// parameters on which it depends.
     pub(super) fn gradient_of_held(&self, theta: &[f64], place: &ModelInput) -> Vec<(usize, f64)> {
         stepped(theta, &self.places_felt(theta, place, 0), |theta| self.held_reads(theta, place))
     }
 
-    /// Adds to `slopes` what a component's cost does, whose logarithm changes the result by `pull`.
+    /// Adds to `slopes` the effect of a component's cost, whose logarithm changes the result by
+    /// `pull`.
     fn add_costs(
         &self,
         theta: &[f64],
@@ -100,20 +104,20 @@ fn stepped(theta: &[f64], places: &[usize], figure: impl Fn(&[f64]) -> f64) -> V
     places.iter().map(slope).collect()
 }
 
-/// By how much ln(throughput) changes with what one component has.
+/// The change of ln(throughput) with each property of one component.
 #[derive(Clone, Copy, Debug)]
 struct Pull {
     /// With ln(seconds per byte).
     demand: f64,
     /// With ln(serial).
     serial: f64,
-    /// With the same of what writers alone wait for.
+    /// With ln(exclusive), the same for the wait of writers alone.
     exclusive: f64,
     /// With its sharpness.
     sharpness: f64,
 }
 
-/// The derivatives of what several processes get from the stations together.
+/// The derivatives of the throughput that several processes get from all stations together.
 fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
     let total: f64 = demands.iter().map(|d| d.seconds_per_byte).sum::<f64>().max(f64::MIN_POSITIVE);
     let mean = demands.iter().map(|d| d.seconds_per_byte * d.sharpness).sum::<f64>() / total;
@@ -144,7 +148,7 @@ fn pulls(demands: &[Demand], stations: usize, processes: f64) -> Vec<Pull> {
 mod tests {
     use super::*;
 
-    /// A vector of plausible parameters, no two alike.
+    /// A vector of plausible parameters, no two of them equal.
     fn plausible(layout: &Layout) -> Vec<f64> {
         let mut theta: Vec<f64> = (0..layout.len()).map(|i| (i as f64 * 1.3).sin() * 0.3).collect();
         for (operation, level) in layout.each_component() {

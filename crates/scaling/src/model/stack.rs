@@ -1,4 +1,5 @@
-//! Two models as one: levels of the hierarchy and the paper's product, each trusted as far as it predicts what it did not see.
+//! Two models as one: levels of the hierarchy and the paper's product, each trusted as far as it
+//! predicts what it did not see.
 
 use super::hierarchy::HierarchyModel;
 use super::input::{ModelInput, Observation};
@@ -6,9 +7,9 @@ use super::predict::Estimate;
 use super::product::ProductModel;
 use ioscape_schema::Evaluation;
 
-/// Steps in which the share of the product is tried.
+/// The number of steps in which the share of the product is tried.
 const STEPS: u32 = 10;
-/// An error counts no more than this, as ln(throughput): one wild point must not choose the model.
+/// The greatest error that counts, as ln(throughput): one wild point must not choose the model.
 const ERROR_MOST: f64 = 1.0;
 
 /// The mean of both models' ln(throughput), with weights from leave-one-out predictions (stacking: Breiman, "Stacked regressions",
@@ -16,12 +17,12 @@ const ERROR_MOST: f64 = 1.0;
 #[derive(Clone, Debug)]
 pub(super) struct StackedModel {
     pub(super) levels: HierarchyModel,
-    /// The same with intervals that hold for both together.
+    /// The levels with intervals that hold for both models together.
     calibrated: HierarchyModel,
     product: ProductModel,
     /// Share of the product.
     share: f64,
-    /// By how much each observation was missed when predicted from the others.
+    /// The error of each observation when predicted from the others.
     errors: Vec<f64>,
 }
 
@@ -45,7 +46,7 @@ impl StackedModel {
         Self { levels, calibrated, product, share, errors }
     }
 
-    /// By how much each observation was missed when predicted from the others, in the observations' order.
+    /// The error of each observation when predicted from the others, in the observations' order.
     pub(super) fn errors(&self) -> impl Iterator<Item = f64> {
         self.errors.iter().copied()
     }
@@ -61,7 +62,7 @@ impl StackedModel {
         Estimate { log_throughput, ..levels }
     }
 
-    /// What the product adds to the ln(throughput) of the levels at `place`.
+    /// The product's addition to the levels' ln(throughput) at `place`.
     pub(super) fn beyond_levels(&self, place: &ModelInput) -> f64 {
         if self.share == 0.0 { 0.0 } else { self.beyond(&self.calibrated.estimate(place), place) }
     }
@@ -71,13 +72,14 @@ impl StackedModel {
     }
 }
 
-/// The error of the mean of both, of which the second has so much of a share.
+/// The error of the mean of both, in which the second has this share.
 fn stacked([own, other, _]: &[f64; 3], share: f64) -> f64 {
     if share > 0.0 { own + share * (other - own) } else { *own }
 }
 
-/// The share of the second model with the least mean error, by triples of both errors and the weight; 0 where the gain
-/// could be chance (the rule of one standard error: Breiman et al., "Classification and Regression Trees", 1984, section 3.4).
+/// The share of the second model with the least mean error, from triples of both errors and the
+/// weight; 0 where the gain could be chance (the rule of one standard error: Breiman et al.,
+/// "Classification and Regression Trees", 1984, section 3.4).
 fn share(pairs: &[[f64; 3]]) -> f64 {
     let pairs: Vec<&[f64; 3]> = pairs.iter().filter(|pair| pair[1].is_finite()).collect();
     let gains = |share: f64| -> Vec<f64> {

@@ -1,4 +1,5 @@
-//! The structural model with given borders: its shape, what is known of it beforehand, and how well it explains what was observed.
+//! The structural model with given borders: its shape, the prior knowledge about it, and how well
+//! it explains the observations.
 
 use super::candidates::{Borders, Guess, SAME_FALL};
 use super::fit::{Prior, fit, occam};
@@ -6,25 +7,28 @@ use super::input::Observation;
 use super::parameters::{BorderParameters, Layout, LevelParameters};
 use nalgebra::DVector;
 
-/// Noise assumed while the structure is fitted, on log throughput.
+/// Noise assumed while the structure is fitted, in ln(throughput).
 const FIT_SD: f64 = 0.05;
-/// Width of an overflow in ln(bytes) that is sharp.
+/// Width in ln(bytes) of a sharp overflow.
 pub(super) const NARROW: f64 = 0.03;
-/// Power by which the share of reads that caches serve falls with writes, before anything is known: as good as none, by so many e-folds at most.
+/// Prior power by which the share of reads that caches serve falls with writes: practically none,
+/// known within this many e-folds.
 const DROPPING: f64 = 1e-4;
 const DROPPING_SD: f64 = 3.0;
-/// What a byte costs more in memory than in the processors' own caches, before anything is known, by so many e-folds.
+/// Prior additional cost of a byte in memory, relative to the processors' own caches, known within
+/// this many e-folds.
 const BEYOND: f64 = 0.2;
 const BEYOND_SD: f64 = 1.5;
-/// Size of these caches, before anything is known, by so many e-folds.
+/// Prior size of these caches in bytes, known within this many e-folds.
 const PROCESSOR_BYTES: f64 = 33_554_432.0;
 const PROCESSOR_BYTES_SD: f64 = 1.0;
 
-/// Share of a set in the file cache from which on it counts as wholly there.
+/// Share of a set in the file cache from which on it counts as entirely there.
 const WHOLE: f64 = 0.97;
 
-/// Which of these borders of reads is the end of the file cache, whose pages the kernel counts: the first of storage that does not lie below a set which was
-/// wholly there, and the last where all do.
+/// Which of these borders of reads is the end of the file cache, whose pages the kernel counts. It
+/// is the first border of storage that is not below a set that was entirely in the file cache, or
+/// the last where all are.
 fn file_cache(borders: &[Guess], observations: &[Observation]) -> Option<usize> {
     let whole = observations.iter().filter(|o| o.resident.is_some_and(|share| share >= WHOLE));
     let whole = whole.map(|o| o.place.unique_bytes.ln()).fold(f64::NEG_INFINITY, f64::max);
@@ -62,7 +66,7 @@ pub(super) struct Structure {
     pub(super) improbable: f64,
 }
 
-/// Prior knowledge of one level; `is_memory` where it is the first of several.
+/// Prior knowledge of one level; `is_memory` if it is the first of several.
 fn add_level(
     prior: &mut Prior,
     level: LevelParameters<usize>,
@@ -136,12 +140,12 @@ fn knowledge(layout: &Layout, borders: &Borders, observations: &[Observation]) -
     prior
 }
 
-/// The shape with given borders, and what is known of it.
+/// The shape with given borders, and the prior knowledge about it.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) layout: Layout,
     pub(super) prior: Prior,
-    /// Its borders, and where they are guessed to be.
+    /// Its borders and their guessed places.
     pub(super) guesses: Vec<(BorderParameters<usize>, Guess)>,
 }
 
@@ -166,7 +170,8 @@ impl Shape {
         Self { layout, prior, guesses }
     }
 
-    /// The structure of which the fit from `start` finds the parameters; `None` where the numbers do not allow it.
+    /// The structure with the parameters that the fit from `start` finds; `None` where that is
+    /// numerically impossible.
     pub(super) fn fitted(
         &self,
         observations: &[Observation],
@@ -216,7 +221,8 @@ mod tests {
         assert_eq!([of(&[guess(0.1, true)]), of(&[])], [None; 2]);
     }
 
-    /// A client that holds 3 GiB of a set of 14, and its server 12: where the kernel's count was held against both, the server's cache had to thrash.
+    /// A client that holds 3 GiB of a set of 14, and its server 12. Guards against comparing the
+    /// kernel's count with both, by which the server's cache would have to thrash.
     #[test]
     fn what_the_kernel_counts_is_held_against_the_file_cache_alone() {
         let held = |file_cache| {

@@ -1,4 +1,5 @@
-//! The model of one system, as users ask it: levels of the hierarchy, the paper's product, or by default both.
+//! The model of one system, as users ask for it: levels of the hierarchy, the paper's product, or
+//! by default both.
 
 use super::hierarchy::HierarchyModel;
 use super::input::{ModelInput, Observation, base, observations};
@@ -14,7 +15,7 @@ use std::str::FromStr;
 /// Which model predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelKind {
-    /// Levels and product, each as far as it predicted what it had not seen.
+    /// Levels and product, each weighted by how well it predicted what it had not seen.
     #[default]
     Default,
     /// Levels of the storage hierarchy with separate reads and writes, corrected by a Gaussian process.
@@ -65,15 +66,17 @@ pub struct Model {
     kind: Kind,
     target: String,
     base: Workload,
-    /// How many clients were evaluated together: the throughput is their sum, `process_num` that of each.
+    /// The number of clients evaluated together: the throughput is their sum, `process_num` that of
+    /// each.
     clients: f64,
-    /// Name and largest `unique_bytes` of each region.
+    /// The name and the largest `unique_bytes` of each region.
     regions: Vec<(String, f64)>,
-    /// Least and most of each parameter that was measured, in [`Parameter::ALL`]'s order, on the parameter's scale.
+    /// The least and the greatest measured value of each parameter, in [`Parameter::ALL`]'s order,
+    /// on the parameter's scale.
     measured: [[f64; 2]; 5],
-    /// By how much it missed each observation.
+    /// Its error at each observation.
     misses: Vec<ModelMiss>,
-    /// Whether every write was found to be done when storage has it.
+    /// Whether every write was found to complete in storage.
     writes_through: bool,
 }
 
@@ -86,8 +89,8 @@ impl Model {
         Self::started(evaluation, 0)
     }
 
-    /// The default model from starts of its fit that are drawn by `start_seed`, 0 for the usual ones: how far two of them differ says how firmly the
-    /// observations hold it.
+    /// The default model, with the starts of its fit drawn by `start_seed`; 0 for the usual ones.
+    /// How far two such models differ shows how firmly the observations determine it.
     ///
     /// # Errors
     /// [`ModelError::Empty`] when the evaluation holds no region with a measured throughput.
@@ -165,7 +168,7 @@ impl Model {
         Ok(Self { kind, target, base, clients, regions, measured, misses, writes_through })
     }
 
-    /// Which kind it is.
+    /// Its kind.
     pub fn kind(&self) -> ModelKind {
         match self.kind {
             Kind::Stacked(_) => ModelKind::Default,
@@ -180,7 +183,7 @@ impl Model {
         Some(Self { kind, ..self.clone() })
     }
 
-    /// Least and most of `parameter` that was measured.
+    /// The least and the greatest measured value of `parameter`.
     pub fn measured(&self, parameter: Parameter) -> [f64; 2] {
         let index = Parameter::ALL.iter().position(|one| *one == parameter);
         let span = index.and_then(|index| self.measured.get(index)).copied().unwrap_or([0.0; 2]);
@@ -199,7 +202,8 @@ impl Model {
     /// Whether the system was ever asked for workloads of this kind.
     ///
     /// # Errors
-    /// Engine, access, advice, queue depth, think time, workers, alignment or size distribution differ from what was measured.
+    /// Engine, access, advice, queue depth, think time, workers, alignment or size distribution
+    /// differ from the measured ones.
     pub fn knows(&self, workload: &Workload) -> Result<(), OtherKind> {
         let differences = differences(workload, &self.base);
         match differences.is_empty() {
@@ -208,18 +212,19 @@ impl Model {
         }
     }
 
-    /// The workload whose engine, access and other settings the model holds for.
+    /// A workload with the engine, access and other settings for which the model holds.
     pub fn base(&self) -> &Workload {
         &self.base
     }
 
-    /// How far this model and `other` err alike, 0 to 1: what both get wrong cancels in the ratio of their predictions. A model
-    /// and itself err alike: 1; where too few workloads were measured for both: 0.
+    /// How far this model and `other` err alike, 0 to 1: errors that they share cancel in the ratio
+    /// of their predictions. It is 1 for a model and itself, and 0 where too few workloads were
+    /// measured for both.
     pub fn error_correlation(&self, other: &Self) -> f64 {
         correlation(&self.misses, &other.misses)
     }
 
-    /// Whether every write was found to be done when storage has it.
+    /// Whether every write was found to complete in storage.
     pub(super) fn writes_through(&self) -> bool {
         self.writes_through
     }
@@ -229,7 +234,7 @@ impl Model {
         &self.target
     }
 
-    /// Least and most ln(`unique_bytes`) that was measured.
+    /// The least and the greatest ln(`unique_bytes`) that was measured.
     pub(super) fn measured_sets(&self) -> [f64; 2] {
         self.measured[0]
     }
@@ -250,7 +255,7 @@ impl Model {
         }
     }
 
-    /// What the product adds to the ln(throughput) of the levels at `place`.
+    /// The product's addition to the levels' ln(throughput) at `place`.
     pub(super) fn beyond_levels(&self, place: &ModelInput) -> f64 {
         match &self.kind {
             Kind::Stacked(model) => model.beyond_levels(place),
@@ -258,13 +263,13 @@ impl Model {
         }
     }
 
-    /// Name of the region that holds a set of so many bytes; empty where there is none.
+    /// The name of the region for a set of this many bytes; empty where there is none.
     pub(super) fn region(&self, unique_bytes: f64) -> String {
         let found = self.regions.iter().find(|(_, to)| unique_bytes <= *to);
         found.or(self.regions.last()).map(|(name, _)| name.clone()).unwrap_or_default()
     }
 
-    /// `place` moved to the nearest that was measured.
+    /// `place` moved to the nearest measured values.
     pub(super) fn clamped(&self, place: &ModelInput) -> ModelInput {
         let [set, size, reads, seq, processes] = self.measured;
         let log = |value: f64, [low, high]: [f64; 2]| value.ln().max(low).min(high).exp();
@@ -283,12 +288,13 @@ impl Model {
         self.measured[1][1].exp()
     }
 
-    /// How far `workload` lies outside of what was measured.
+    /// How far `workload` lies outside the measured ranges.
     pub(super) fn outside(&self, workload: &Workload) -> f64 {
         self.distance_outside(&ModelInput::of(workload))
     }
 
-    /// How far `place` lies outside the measured ranges, in widths of the range of the worst parameter.
+    /// How far `place` lies outside the measured ranges: the distance in the worst parameter, in
+    /// widths of its range.
     fn distance_outside(&self, place: &ModelInput) -> f64 {
         let outside = Parameter::ALL.iter().zip(&self.measured).map(|(parameter, [low, high])| {
             let value = place.scaled(*parameter);
@@ -309,7 +315,7 @@ impl Model {
     }
 }
 
-/// The model of levels, if it can be fitted and says something everywhere.
+/// The model of levels, if it can be fitted and its predictions are finite everywhere.
 fn sound_levels(evaluation: &Evaluation, start_seed: u64) -> Option<HierarchyModel> {
     let model = HierarchyModel::started(evaluation, start_seed)?;
     let finite = |place: &ModelInput| model.estimate(place).log_throughput.is_finite();
@@ -324,18 +330,19 @@ impl Predict for Model {
 
 /// Predicts one workload.
 ///
-/// Throughput comes from the model, requests per second from the mean size, and the mean response time from Little's
-/// law: `process_num · queue_depth` requests of each client are in flight, less the time spent thinking.
+/// Throughput comes from the model, requests per second from the mean size, and the mean response
+/// time from Little's law: `process_num · queue_depth` requests of each client are in flight, less
+/// the time spent thinking.
 ///
 /// # Errors
-/// A workload of a kind that was never measured, as of [`Model::knows`].
+/// A workload of a kind that was never measured, as in [`Model::knows`].
 pub fn predict(model: &Model, workload: &Workload) -> Result<Prediction, OtherKind> {
     model.knows(workload)?;
     let extrapolated = model.extrapolates(workload);
     Ok(Prediction { extrapolated, ..prediction(model, workload, model.estimate(workload)) })
 }
 
-/// What follows from an estimate, within what was measured.
+/// The prediction that follows from an estimate, given the measured ranges.
 pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate) -> Prediction {
     let Estimate { log_throughput, half_width } = estimate;
     let throughput = log_throughput.exp();

@@ -10,19 +10,20 @@ use ioscape_schema::{
 };
 use std::collections::BTreeMap;
 
-/// A border's zone reaches from this far below its low bound ...
+/// A border's zone starts this factor below its low bound ...
 const ZONE_BELOW: f64 = 1.05;
-/// ... to this far above its high bound: the paper leaves out 20 to 27 MB around the SPARCstation's border of 20 MB.
+/// ... and ends this factor above its high bound: the paper leaves out 20 to 27 MB around the
+/// SPARCstation's border of 20 MB.
 const ZONE_ABOVE: f64 = 1.35;
-/// Bins per parameter of the error figure.
+/// Bins per parameter in the figure of errors.
 const BINS: usize = 5;
 
-/// A workload that was measured to validate models on; the workload is the measurement's.
+/// A workload that was measured to validate models on; it is the measurement's workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validated {
-    /// What came out.
+    /// The first measurement.
     pub measurement: Measurement,
-    /// The same workload, measured again, as often as it was.
+    /// Further measurements of the same workload.
     pub repeated: Vec<Measurement>,
 }
 
@@ -30,7 +31,8 @@ fn error(predicted: f64, measured: f64) -> f64 {
     (predicted - measured).abs() / measured
 }
 
-/// The value below which a share `q` of `values` lies, between neighbours by linear interpolation; 0 for none.
+/// The value below which a share `q` of `values` lies, with linear interpolation between
+/// neighbours; 0 for no values.
 fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
@@ -44,7 +46,7 @@ fn near_border(evaluation: &Evaluation, unique_bytes: f64) -> bool {
     evaluation.borders.iter().any(|b| near(b.low.min(b.unique_bytes), b.high.max(b.unique_bytes)))
 }
 
-/// What one model said of every point.
+/// The predictions of one model for every point.
 struct Column<'a> {
     points: &'a [ValidationPoint],
     predicted: Vec<f64>,
@@ -79,8 +81,8 @@ impl Column<'_> {
     }
 }
 
-/// Share of a workload's measurements that an interval holds: it is one for single measurements, of which the median of rounds is
-/// steadier.
+/// The share of a workload's measurements that an interval holds: the interval is for single
+/// measurements, and the median of rounds is steadier than those.
 fn held([low, high]: [f64; 2], point: &ValidationPoint) -> f64 {
     let median = [point.measured_bytes_per_s()];
     let rounds = match point.rounds_bytes_per_s.is_empty() {
@@ -113,9 +115,9 @@ fn bins(points: &[ValidationPoint], errors: &[f64], parameter: Parameter) -> Vec
         .collect()
 }
 
-/// What is judged, and where the evaluation's borders are.
+/// The validated points, the models, and the evaluation's borders.
 struct Contest<'a> {
-    /// The default model's prediction; `None` where nothing is known.
+    /// The default model's prediction; `None` where it has none.
     default: &'a dyn Fn(&Workload) -> Result<Option<Prediction>, OtherKind>,
     /// Models with intervals, by name.
     parts: &'a [(&'a str, Model)],
@@ -158,12 +160,13 @@ fn usable(measurement: &Measurement) -> bool {
     throughput.is_finite() && throughput > 0.0
 }
 
-/// Compares the predictions of `evaluation`'s default model and of its parts, levels and product, and of `rivals` by name, with `validated`: with the
-/// median of a workload's rounds. Measurements without a positive throughput are left out.
+/// Compares the predictions of `evaluation`'s default model, of its parts (levels and product) and
+/// of `rivals` by name with `validated`: with the median of a workload's rounds. Measurements
+/// without a positive throughput are left out.
 ///
 /// # Errors
-/// [`ModelError::Empty`](ModelError::Empty) when the evaluation yields no model, and [`ModelError::OtherKind`] when a measured
-/// workload is of a kind that it never asked for.
+/// [`ModelError::Empty`] when the evaluation yields no model, and
+/// [`ModelError::OtherKind`] when a measured workload is of a kind that it never asked for.
 pub fn validate(
     evaluation: &Evaluation,
     rivals: &[(&str, &dyn Predict)],
@@ -181,11 +184,12 @@ pub fn validate(
     contest.judge(validated)
 }
 
-/// Compares what `evaluation`'s model predicts for the system with what `what_if` exchanges, with what was measured there. Beside it
-/// stands `as_evaluated`, what it predicts without the exchange; workloads of which nothing is known are left out.
+/// Compares the predictions of `evaluation`'s model, for the system after the exchanges of
+/// `what_if`, with what was measured there. Beside them stand `as_evaluated`, its predictions
+/// without the exchange; workloads without a prediction are left out.
 ///
 /// # Errors
-/// As of [`validate`].
+/// Those of [`validate`].
 pub fn validate_what_if(
     evaluation: &Evaluation,
     what_if: &WhatIf,
@@ -204,7 +208,7 @@ pub fn validate_what_if(
     contest.judge(validated)
 }
 
-/// Median difference of two rounds of the same workload that follow each other.
+/// The median difference of two consecutive rounds of the same workload.
 fn repeatability(points: &[ValidationPoint]) -> Option<f64> {
     let pairs = points.iter().flat_map(|point| point.rounds_bytes_per_s.windows(2));
     let apart: Vec<f64> = pairs.map(|pair| error(pair[1], pair[0])).collect();

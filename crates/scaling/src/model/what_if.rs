@@ -1,4 +1,5 @@
-//! Predictions for a system that does not exist: an evaluated one with another memory, other storage or another write policy.
+//! Predictions for a system that does not exist: an evaluated one with other memory, other storage
+//! or another write policy.
 
 use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
 use super::hierarchy::HierarchyModel;
@@ -9,15 +10,16 @@ use super::system_model::{Model, predict, prediction};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Parameter, Prediction, Workload};
 
-/// Share of the time before storage from which on the lender of the storage hardly matters.
+/// Share of the time before storage from which on the storage's lender hardly matters.
 pub(super) const HARDLY_REACHED: f64 = 0.95;
-/// By how much an exchange may change ln(throughput) until nothing is left of what the product says of it: by half or double.
+/// The change of ln(throughput) by an exchange at which the product no longer contributes: half or
+/// double.
 const PRODUCT_LASTS: f64 = std::f64::consts::LN_2;
 
-/// What is exchanged.
+/// The exchanges.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIf {
-    /// Memory that the evaluated workers had and that they would have, in bytes.
+    /// Memory of the evaluated workers, and the memory they would have, in bytes.
     pub memory_bytes: Option<[u64; 2]>,
     /// The system that lends its storage.
     pub storage: Option<Model>,
@@ -26,7 +28,7 @@ pub struct WhatIf {
 }
 
 impl WhatIf {
-    /// Whether all is as it was evaluated.
+    /// Whether nothing is exchanged.
     pub(crate) fn is_nothing(&self) -> bool {
         let is_as_before = self.memory_bytes.is_none_or(|[own, other]| own == other);
         is_as_before && self.storage.is_none() && self.write_done.is_none()
@@ -42,7 +44,7 @@ pub enum WhatIfError {
     /// No model of levels could be made.
     #[error("the levels of {0} are not known: no model of them fits its evaluation")]
     NoLevels(String),
-    /// No cache that memory would change.
+    /// No cache was found that other memory would change.
     #[error(
         "no cache of the size of its memory was found on {0}, so what other memory would change is not known"
     )]
@@ -55,12 +57,12 @@ pub enum WhatIfError {
     /// The lender's storage was never reached.
     #[error("the evaluation of {0} never reached its storage, so it has none to lend")]
     NoStorage(String),
-    /// What other storage would take the place of was never reached.
+    /// The storage that other storage would replace was never reached.
     #[error(
         "reads of {0} were never seen to leave memory, so what other storage would change is not known"
     )]
     NoOwnStorage(String),
-    /// Reads reached it, but not writes.
+    /// Reads reached that storage, but not writes.
     #[error(
         "writes to {0} were never seen to leave memory, so what other storage would change is known of reads alone"
     )]
@@ -68,18 +70,18 @@ pub enum WhatIfError {
     /// The exchange asks for more than was measured.
     #[error("{} is beyond what was measured on {target}", told(*parameter, *value))]
     Beyond {
-        /// The system whose evaluation does not reach.
+        /// The system whose evaluation does not reach that far.
         target: String,
-        /// Whether it is the system that lends its storage.
+        /// Whether it is the storage's lender.
         is_lender: bool,
-        /// In what.
+        /// The parameter.
         parameter: Parameter,
-        /// The value that would have to be measured there, in the parameter's unit.
+        /// The value up to which that would have to be measured, in the parameter's unit.
         value: f64,
     },
 }
 
-/// A value of a parameter in words.
+/// Describes a value of a parameter.
 fn told(parameter: Parameter, value: f64) -> String {
     match parameter {
         Parameter::UniqueBytes => format!("a set of {}", Bytes(value)),
@@ -88,11 +90,12 @@ fn told(parameter: Parameter, value: f64) -> String {
     }
 }
 
-/// Predicts `workload` on `model`'s system with what `what_if` exchanges; extrapolated where the set is larger than all that were
-/// measured, although the evaluated memory served a smaller one alike.
+/// Predicts `workload` on `model`'s system with the exchanges of `what_if`. The prediction is
+/// extrapolated where the set is larger than all measured ones, even if the evaluated memory served
+/// a smaller one alike.
 ///
 /// # Errors
-/// Something that no evaluation saw; nothing is guessed.
+/// Something that no evaluation measured; nothing is guessed.
 pub fn predict_what_if(
     model: &Model,
     what_if: &WhatIf,
@@ -106,7 +109,8 @@ pub fn predict_what_if(
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
     let writes = workload.read_frac < 1.0;
     let exchanged = exchanged(model, what_if, Model::calibrated_levels, writes)?;
-    // Without a file cache all is storage, so that nothing is asked of what the borrower was measured with.
+    // Without a file cache everything is storage, so the measurements of the borrower do not
+    // matter.
     let whole = lender.filter(|_| !model.base().access.reads_cached());
     let known = whole.unwrap_or(model);
     let place = ModelInput::of(workload);
@@ -121,20 +125,23 @@ pub fn predict_what_if(
     let mut estimate = exchanged.estimate(&place, known);
     let gain = if whole.is_some() { 0.0 } else { exchanged.gain(&place) };
     estimate.log_throughput += left_of(known.beyond_levels(&place), gain);
-    // A larger set that other memory would hold: how fast memory serves so large a set was never seen.
+    // Other memory would hold a larger set: how fast memory serves so large a set was never
+    // measured.
     estimate.half_width += known.outside(workload);
     let predicted = prediction(model, workload, estimate);
     let region = known.region(alike.unique_bytes);
     Ok(Prediction { region, extrapolated: known.extrapolates(workload), ..predicted })
 }
 
-/// What is left of what the product adds to ln(throughput), where an exchange adds `gain`: the product knows nothing of exchanges, so all of it where they
-/// change nothing, and none of it where they change much. It fades no faster than throughput changes, so that a gain stays one.
+/// The remainder of the product's addition to ln(throughput) where an exchange adds `gain`. The
+/// product does not know exchanges: all of its addition remains where they change nothing, and none
+/// where they change much. It fades no faster than throughput changes, so that a gain stays a gain.
 fn left_of(product: f64, gain: f64) -> f64 {
     product * (1.0 - gain.abs() / product.abs().max(PRODUCT_LASTS)).max(0.0)
 }
 
-/// The levels of `model`'s system, as `levels` has them of a model, with what `what_if` exchanges, for requests with `writes` among them or not.
+/// The levels of `model`'s system, as `levels` selects them from a model, with the exchanges of
+/// `what_if`, for requests with or without `writes`.
 pub(super) fn exchanged<'a>(
     model: &'a Model,
     what_if: &'a WhatIf,
@@ -165,7 +172,8 @@ pub(super) fn exchanged<'a>(
     })
 }
 
-/// Whether all five parameters lie within what was measured on `model`'s system, which may be the lender.
+/// Checks that all five parameters lie within the measured ranges of `model`'s system, which may be
+/// the lender.
 fn within(model: &Model, is_lender: bool, workload: &Workload) -> Result<(), WhatIfError> {
     let outside = Parameter::ALL.into_iter().find(|parameter| {
         model.extrapolates(&model.base().clone().with(*parameter, workload.get(*parameter)))

@@ -5,7 +5,7 @@ use ioscape_schema::{
     Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Warning, Workload,
 };
 
-/// How the application is watched where its trace says too little.
+/// How to observe the application where its trace says too little.
 const HELP: &str = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";
 
 /// An application to predict.
@@ -14,16 +14,16 @@ pub struct TracedApplication {
     name: String,
     /// Its five parameters.
     workload: Workload,
-    /// The access it asks for, where that is its own rather than that of the evaluation.
+    /// The application's own access, if it has one; otherwise it takes the evaluation's.
     access: Option<Access>,
     pattern: AccessPattern,
 }
 
 impl TracedApplication {
-    /// As its calls in the result `file` show it.
+    /// The application as its calls in the result `file` show it.
     ///
     /// # Errors
-    /// They say nothing of its requests: how to run it again, for the user.
+    /// The calls say nothing of its requests; the error tells the user how to run it again.
     pub fn of_calls(file: &str, found: Characterization) -> Result<Self, String> {
         let (name, overall) = (found.program(), found.overall);
         let Some(pattern) = found.pattern.filter(|pattern| pattern.requests() > 0) else {
@@ -38,10 +38,11 @@ impl TracedApplication {
         Ok(Self { name, workload: overall.workload(), access, pattern })
     }
 
-    /// As its block trace `name` shows it: all requests as a workload, and their classes.
+    /// The application as its block trace `name` shows it: all requests as a workload, and their
+    /// classes.
     ///
     /// # Errors
-    /// The trace tells no sizes or no completions: what does, for the user.
+    /// The trace has no sizes or no completions; the error tells the user what does.
     pub fn of_rows(
         name: String,
         overall: TraceTraits,
@@ -66,7 +67,7 @@ impl TracedApplication {
         Ok(Self { name, workload, access: None, pattern })
     }
 
-    /// The access it asks for, where that is its own rather than that of the evaluation.
+    /// The application's own access, if it has one; otherwise it takes the evaluation's.
     pub fn access(&self) -> Option<Access> {
         self.access
     }
@@ -74,28 +75,33 @@ impl TracedApplication {
     /// Predicts it on a system.
     ///
     /// # Errors
-    /// An access that was never measured there, or one request at a time; an exchange that no evaluation knows enough of; no model of levels.
+    /// An access that was never measured there, or not with one request at a time; an exchange that
+    /// no evaluation covers; no model of levels.
     pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
         let workload = workload_of_application(system.base(), &self.workload, self.access);
+        // The pattern contains its pauses.
+        let workload = Workload { think_time_ns: system.base().think_time_ns, ..workload };
         system.predict_application(&self.name, &workload, &self.pattern)
     }
 
-    /// What is doubtful about its prediction on a system beside what is about [any there](ChangedSystem::doubts).
+    /// The doubt about its prediction on a system, beyond the doubts about [every prediction
+    /// there](ChangedSystem::doubts).
     pub fn doubt(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
         system.lack_of_memory(&self.name, &self.pattern)
     }
 }
 
-/// A workload with the five parameters of `application` as it is asked of an evaluation whose workloads are like `base`; `access` is the
-/// application's, where that is its own.
+/// The workload with the five parameters and the pauses of `application` that an evaluation with
+/// workloads like `base` is asked for; `access` is the application's own, if it has one.
 pub fn workload_of_application(
     base: &Workload,
     application: &Workload,
     access: Option<Access>,
 ) -> Workload {
     let mut workload = base.clone().with_parameters_of(application);
+    workload.think_time_ns = workload.think_time_ns.max(application.think_time_ns);
     workload.access = access.unwrap_or(workload.access);
-    // What was in flight together counts as so many processes, which ask for one thing at a time.
+    // Requests in flight together count as that many processes, each with one request at a time.
     if workload.queue_depth > 1 {
         workload.queue_depth = 1;
         if workload.engine == Engine::IoUring {

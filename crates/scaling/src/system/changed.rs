@@ -1,5 +1,7 @@
-//! Predictions for an evaluated system with something exchanged, and what would have to be measured where nothing is known.
+//! Predictions for an evaluated system with something exchanged, and the measurements that are
+//! missing where nothing is known.
 
+use super::pauses::with_pauses;
 use super::{Missing, NotPredicted, System};
 use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
 use ioscape_schema::units::{Bytes, bytes_word};
@@ -8,7 +10,7 @@ use ioscape_schema::{
     WarningKind, Workload, WritePolicy,
 };
 
-/// Sets that show a cache are this many times the memory.
+/// Multiple of the memory up to which sets must be measured to show a cache.
 const PAST_MEMORY: u64 = 4;
 
 /// One exchange.
@@ -23,7 +25,7 @@ pub enum Exchange {
 }
 
 impl Exchange {
-    /// What it exchanges, in words.
+    /// Names what it exchanges.
     fn what(&self) -> &'static str {
         match self {
             Self::Memory(_) => "memory",
@@ -36,12 +38,12 @@ impl Exchange {
 /// Why nothing can be exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotExchanged {
-    /// The result of an evaluation tells no memory that could be exchanged.
+    /// The result of an evaluation does not say how much memory there was to exchange.
     #[error(
         "{0} does not say how much memory it had: evaluations of real targets and of simulated systems with one file cache do, so evaluate one"
     )]
     MemoryUnknown(String),
-    /// The same thing is exchanged for two others.
+    /// One thing is exchanged twice.
     #[error("the {0} is exchanged twice: name one {0}")]
     Twice(&'static str),
 }
@@ -51,17 +53,18 @@ pub enum NotExchanged {
 pub struct ChangedSystem<'a> {
     system: &'a System,
     what_if: WhatIf,
-    /// Other memory, in bytes, also where it changes nothing.
+    /// Other memory, in bytes, even where it changes nothing.
     memory_bytes: Option<u64>,
     lender: Option<Box<System>>,
     name: String,
 }
 
 impl<'a> ChangedSystem<'a> {
-    /// `system` after the exchanges, which its name tells.
+    /// `system` after the exchanges, which become part of its name.
     ///
     /// # Errors
-    /// The memory is exchanged, and the evaluation does not tell how much there was; one thing is exchanged twice.
+    /// Memory is exchanged, but the evaluation does not say how much there was; or one thing is
+    /// exchanged twice.
     pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, NotExchanged> {
         let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
         let (known, mut memory_bytes) = (write_done(system), None);
@@ -84,7 +87,7 @@ impl<'a> ChangedSystem<'a> {
                 }
                 Exchange::Storage(other) => {
                     let other = other.with_access(system.model.base().access);
-                    // A system's own storage is no other.
+                    // Borrowing a system's own storage changes nothing.
                     if other.evaluation != system.evaluation {
                         what_if.storage = Some(other.model.clone());
                     }
@@ -92,7 +95,7 @@ impl<'a> ChangedSystem<'a> {
                     lender = Some(Box::new(other.clone()));
                 }
                 Exchange::WritePolicy(done) => {
-                    // As writes were done already.
+                    // Writes may already complete there.
                     if known != Some(*done) {
                         what_if.write_done = Some(*done);
                     }
@@ -110,7 +113,7 @@ impl<'a> ChangedSystem<'a> {
     /// Predicts a workload under the changed system's name.
     ///
     /// # Errors
-    /// An exchange that the evaluations do not know enough of.
+    /// An exchange that the evaluations do not cover.
     pub fn predict(
         &self,
         name: Option<&str>,
@@ -120,17 +123,20 @@ impl<'a> ChangedSystem<'a> {
             let predicted = self.system.predict(name, workload)?;
             return Ok(Prediction { system: self.name.clone(), ..predicted });
         }
-        self.system.check(name, workload)?;
-        let predicted = predict_what_if(&self.system.model, &self.what_if, workload)
-            .and_then(|told| self.check_lender().map(|()| told))
-            .map_err(|error| self.refused(&error, workload))?;
+        let predicted = with_pauses(workload, self.base().think_time_ns, |one| {
+            self.system.check(name, one)?;
+            predict_what_if(&self.system.model, &self.what_if, one)
+                .and_then(|told| self.check_lender().map(|()| told))
+                .map_err(|error| self.refused(&error, one))
+        })?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
     }
 
-    /// The first `wanted` of some random workloads of which something is known, with a doubt about the others.
+    /// The first `wanted` of some random workloads that can be predicted, with a warning about the
+    /// others.
     ///
     /// # Errors
-    /// Nothing is known of any: as of [`Self::predict`].
+    /// None can be predicted: those of [`Self::predict`].
     pub fn known(
         &self,
         random: Vec<Workload>,
@@ -158,17 +164,17 @@ impl<'a> ChangedSystem<'a> {
         Ok((known, Some(Warning::new(WarningKind::Unsupported, message))))
     }
 
-    /// Predicts a traced application whose five parameters are `workload`.
+    /// Predicts a traced application with the five parameters of `workload`.
     ///
     /// # Errors
-    /// As of [`Self::predict`]; no model of levels fits the evaluation.
+    /// Those of [`Self::predict`]; no model of levels fits the evaluation.
     pub fn predict_application(
         &self,
         name: &str,
         workload: &Workload,
         pattern: &AccessPattern,
     ) -> Result<Prediction, NotPredicted<'_>> {
-        // Where memory is exchanged, the levels tell whether they know a cache of its size.
+        // Where memory is exchanged, the levels decide whether they know a cache of its size.
         let is_same = self.what_if.memory_bytes.is_none_or(|[own, other]| own == other);
         let own_bytes = pattern.memory_bytes.unwrap_or(0);
         if let Some(unfilled) = self.system.outgrown(workload, own_bytes).filter(|_| is_same) {
@@ -183,7 +189,8 @@ impl<'a> ChangedSystem<'a> {
         Ok(Prediction { name, system, extrapolated, ..predicted })
     }
 
-    /// The doubt about an application called `name` that had no less memory for itself than there is.
+    /// The doubt about an application called `name` whose own memory was at least as large as the
+    /// system's.
     pub(super) fn lack_of_memory(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
         let all = self.memory_bytes.or_else(|| self.system.memory_bytes())?;
         let own = pattern.memory_bytes.filter(|own| *own >= all)?;
@@ -194,13 +201,13 @@ impl<'a> ChangedSystem<'a> {
         Some(Warning::new(WarningKind::Extrapolated, message).at(self.name.clone()))
     }
 
-    /// What is exchanged, as the models know it.
+    /// The exchanges, as the models take them.
     pub fn what_if(&self) -> &WhatIf {
         &self.what_if
     }
 
-    /// The environment of the evaluation with what the exchanges change in it: the memory limit, and the file system and the device of
-    /// the lender.
+    /// The environment of the evaluation with the changes of the exchanges: the memory limit, and
+    /// the file system and the device of the lender.
     pub fn environment(&self) -> Environment {
         let mut expected = self.system.document.environment.clone();
         if let Some(bytes) = self.memory_bytes {
@@ -216,17 +223,17 @@ impl<'a> ChangedSystem<'a> {
         expected
     }
 
-    /// The workload whose access, engine and other settings the evaluation holds for.
+    /// A workload with the access, engine and other settings for which the evaluation holds.
     pub fn base(&self) -> &Workload {
         self.system.model.base()
     }
 
-    /// What is doubtful about its predictions beside what is about those of the [evaluated system](System::doubts).
+    /// The doubts about its predictions, beyond those about the [evaluated system](System::doubts).
     pub fn doubts(&self) -> Vec<Warning> {
         let access = self.base().access;
         let memory = self.memory_bytes.filter(|_| !access.reads_cached()).map(|bytes| {
             let message = format!(
-                "memory of {} changes nothing: access {access} passes the file cache",
+                "memory of {} changes nothing: access {access} bypasses the file cache",
                 Bytes(bytes as f64)
             );
             Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone())
@@ -235,7 +242,8 @@ impl<'a> ChangedSystem<'a> {
         memory.into_iter().chain(lender.and_then(System::interruption)).collect()
     }
 
-    /// Refuses the storage of a system whose memory no evaluated set filled: its reads came from there, whatever writes met at a limit of dirty pages.
+    /// Refuses the storage of a system whose memory no evaluated set filled: its reads came from
+    /// memory, even if writes met a limit of dirty pages.
     fn check_lender(&self) -> Result<(), WhatIfError> {
         let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
         match lender.filter(|lender| lender.unfilled.is_some()) {
@@ -245,7 +253,7 @@ impl<'a> ChangedSystem<'a> {
     }
 
     fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {
-        // Both may have the same target: /mnt/data of two machines.
+        // Both may have the same target, such as /mnt/data of two machines.
         let is_lender = match error {
             WhatIfError::Beyond { is_lender, .. } => *is_lender,
             WhatIfError::NoStorage(_) => true,
@@ -275,7 +283,7 @@ impl<'a> ChangedSystem<'a> {
                 format!("{error}: the files of {name} are in memory, with no storage behind it");
             return NotPredicted { why, missing: None };
         }
-        // Sets that outgrew memory did not make writes wait: larger ones would not either.
+        // Sets that outgrew memory did not make writes wait, so larger ones would not either.
         let mut ends = system.evaluation.of_storage(BorderOperation::Read);
         let is_absorbed = match error {
             WhatIfError::NoOwnWrites(_) => true,
@@ -300,7 +308,7 @@ impl<'a> ChangedSystem<'a> {
     }
 }
 
-/// When a write was done on an evaluated system, if it told.
+/// When a write was done on an evaluated system, if it says so.
 fn write_done(system: &System) -> Option<WriteDone> {
     match system.evaluation.findings.write_policy? {
         WritePolicy::WriteThrough => Some(WriteDone::Through),
@@ -309,7 +317,7 @@ fn write_done(system: &System) -> Option<WriteDone> {
     }
 }
 
-/// The next multiple of a mebibyte.
+/// Rounds up to a multiple of a mebibyte.
 fn whole_mebibytes(bytes: f64) -> u64 {
     ((bytes / f64::from(1 << 20)).ceil().max(1.0) as u64) << 20
 }
@@ -322,7 +330,7 @@ mod tests {
     use ioscape_schema::{Document, Evaluation, Outcome, Region, RegionCurves};
     use std::path::Path;
 
-    /// A system that these requests were seen to reach the storage of.
+    /// A system on which these requests were seen to reach storage.
     fn evaluated(operation: BorderOperation) -> System {
         let at = |value: f64| point((Parameter::ReadFrac, value), 1e8, 1);
         let read_frac = [0.0, 0.5, 1.0].map(at).to_vec();

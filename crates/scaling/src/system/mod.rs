@@ -1,8 +1,10 @@
-//! Evaluated systems: name, evaluation and model of a result file, and what is doubtful about predictions from it.
+//! Evaluated systems: name, evaluation and model of a result file, and the doubts about predictions
+//! from it.
 
 mod application;
 mod changed;
 mod outgrown;
+mod pauses;
 
 pub use application::{TracedApplication, workload_of_application};
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
@@ -13,15 +15,16 @@ use ioscape_schema::{
     Workload,
 };
 use outgrown::Unfilled;
+use pauses::with_pauses;
 use std::path::{Path, PathBuf};
 
-/// What a workload without a name is called.
+/// The label of a workload without a name.
 const UNNAMED: &str = "the workload";
 
 /// A result with an evaluation, and the model made from it.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// What the system is called among others.
+    /// Its name among other systems.
     pub name: String,
     /// The result file.
     path: PathBuf,
@@ -31,19 +34,19 @@ pub struct System {
     pub evaluation: Evaluation,
     /// The model.
     pub model: Model,
-    /// The same target with the further accesses that it was evaluated with.
+    /// The same target evaluated with further accesses.
     others: Vec<Self>,
     /// Its memory, where no evaluated set filled it.
     unfilled: Option<Unfilled>,
 }
 
-/// Why a result is of no use for predictions.
+/// Why a result cannot be used for predictions.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SystemError {
-    /// It holds something else.
+    /// It holds no evaluation.
     #[error("{0} holds no evaluation to predict from: give a result of `ioscape evaluate`")]
     NoEvaluation(String),
-    /// No model can be made of it.
+    /// Its evaluation yields no model.
     #[error("{file}: {source}")]
     NoModel {
         /// The result file.
@@ -53,31 +56,32 @@ pub enum SystemError {
     },
 }
 
-/// A workload that is not predicted.
+/// A workload that cannot be predicted.
 #[derive(Debug)]
 pub struct NotPredicted<'a> {
-    /// Why not.
+    /// The reason.
     pub why: String,
-    /// What would have to be measured first; nothing helps a workload that cannot be.
+    /// What would have to be measured first; absent where no measurement helps.
     pub missing: Option<Box<Missing<'a>>>,
 }
 
-/// What would have to be measured before a workload could be predicted.
+/// What must be measured before a workload can be predicted.
 #[derive(Debug)]
 pub struct Missing<'a> {
-    /// On which system.
+    /// The system to measure.
     pub system: &'a System,
-    /// Which workload, or one like it.
+    /// The workload, or one like it.
     pub workload: Workload,
-    /// How large its set would have to be, in bytes.
+    /// The least size that its largest set needs, in bytes.
     pub max_unique_bytes: Option<u64>,
-    /// Which parameter it has beyond all that an evaluation in the same memory varies it over, and its value there.
+    /// The parameter that exceeds the range an evaluation in the same memory varies, and its value
+    /// there.
     pub beyond: Option<(Parameter, f64)>,
 }
 
 impl System {
-    /// The systems of several results, each with a name of its own: the target of a single one, or else the names of the files,
-    /// or their whole paths where these are the same.
+    /// The systems of several results, each with its own name: the target of a single one;
+    /// otherwise the names of the files, or their whole paths where the names are the same.
     ///
     /// # Errors
     /// A result without an evaluation, or with one that yields no model.
@@ -100,21 +104,22 @@ impl System {
         Ok(systems)
     }
 
-    /// The system of one result, called as its file.
+    /// The system of one result, named after its file.
     ///
     /// # Errors
-    /// As of [`Self::all`].
+    /// Those of [`Self::all`].
     pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, SystemError> {
         let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
             return Err(SystemError::NoEvaluation(path.display().to_string()));
         };
         let others = std::mem::take(&mut evaluation.other_accesses);
-        // What was measured in a smaller memory predicts what this one does only where nothing else can.
+        // Measurements in a smaller memory predict this memory only where nothing else can.
         let (others, confined): (Vec<_>, Vec<_>) = others
             .into_iter()
             .partition(|one| one.memory_limit_bytes() == evaluation.memory_limit_bytes());
         let mut system = Self::of_one(path, document.clone(), (*evaluation, confined), kind)?;
-        // One that was interrupted before it could be modelled is as one that was never asked for.
+        // An access that was interrupted before it could be modelled counts as one that was never
+        // asked for.
         let others =
             others.into_iter().filter(|one| !one.regions.is_empty() || !document.interrupted);
         let others =
@@ -123,7 +128,7 @@ impl System {
         Ok(system)
     }
 
-    /// The system of one evaluation, and of those of the same target in smaller memory.
+    /// The system of one evaluation, and of the evaluations of the same target in smaller memory.
     fn of_one(
         path: &Path,
         document: Document,
@@ -148,7 +153,7 @@ impl System {
         }
     }
 
-    /// This system as it was evaluated with `access`; with its first one where that was not measured.
+    /// This system as evaluated with `access`, or with its first access if that was not measured.
     pub fn with_access(&self, access: Access) -> &Self {
         let mut all = std::iter::once(self).chain(&self.others);
         all.find(|one| one.model.base().access == access).unwrap_or(self)
@@ -163,16 +168,18 @@ impl System {
     /// Memory that the evaluated workers could use, in bytes, when it was limited.
     pub fn memory_limit_bytes(&self) -> Option<u64> {
         let asked = self.evaluation.settings.as_ref().and_then(|s| s.memory_limit_bytes);
-        // Older versions noted a limit that was asked for though a lesser one was in force.
+        // Older versions recorded the requested limit even when a lower one was in force.
         asked.into_iter().chain(self.document.environment.memory_limit_bytes).min()
     }
 
-    /// Memory that the caches could use, in bytes: the limit, or else all that the machine had.
+    /// Memory that the caches could use, in bytes: the limit, or otherwise all memory of the
+    /// machine.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.memory_limit_bytes().or(self.document.environment.memory_bytes)
     }
 
-    /// Whether an evaluation in the same memory, and as long as may be, varies request sizes or processes to such a value.
+    /// Whether an evaluation in the same memory, however long, varies request sizes or processes up
+    /// to this value.
     fn varies_to(&self, (parameter, value): (Parameter, f64)) -> bool {
         let Some(settings) = &self.evaluation.settings else { return true };
         let range = match parameter {
@@ -183,7 +190,7 @@ impl System {
         (range[0]..=range[1]).contains(&value)
     }
 
-    /// The accesses that it was evaluated with, its first one first.
+    /// The accesses it was evaluated with, the main one first.
     pub fn accesses(&self) -> Vec<Access> {
         let all = std::iter::once(self).chain(&self.others);
         all.map(|one| one.model.base().access).collect()
@@ -192,8 +199,18 @@ impl System {
     /// Predicts a workload under this system's name.
     ///
     /// # Errors
-    /// A workload that cannot be on a system of this kind, or of a kind that was never measured there.
+    /// A workload that is impossible on a system of this kind, or of a kind that was never measured
+    /// there.
     pub fn predict(
+        &self,
+        name: Option<&str>,
+        workload: &Workload,
+    ) -> Result<Prediction, NotPredicted<'_>> {
+        let evaluated_ns = self.model.base().think_time_ns;
+        with_pauses(workload, evaluated_ns, |one| self.predict_as_evaluated(name, one))
+    }
+
+    fn predict_as_evaluated(
         &self,
         name: Option<&str>,
         workload: &Workload,
@@ -219,12 +236,13 @@ impl System {
         Ok(Prediction { name, system, ..predicted })
     }
 
-    /// The memory that `workload` outgrows beside the `own_bytes` that it has for itself, where no evaluated set did.
+    /// The memory that `workload` outgrows, together with the `own_bytes` it has for itself, if no
+    /// evaluated set did.
     fn outgrown(&self, workload: &Workload, own_bytes: u64) -> Option<&Unfilled> {
         self.unfilled.as_ref().filter(|unfilled| unfilled.is_outgrown_by(workload, own_bytes))
     }
 
-    /// Why nothing is said of such a workload, and what would tell.
+    /// Why such a workload has no prediction, and what would allow one.
     fn never_outgrown(
         &self,
         unfilled: &Unfilled,
@@ -241,7 +259,7 @@ impl System {
         NotPredicted { why, missing: Some(Box::new(missing)) }
     }
 
-    /// Whether a workload can be run as this system was evaluated.
+    /// Checks that a workload can be run as this system was evaluated.
     fn check(&self, name: Option<&str>, workload: &Workload) -> Result<(), NotPredicted<'_>> {
         workload.validate().map_err(|e| NotPredicted {
             why: format!("{} cannot be run as {} was: {e}", name.unwrap_or(UNNAMED), self.name),
@@ -249,7 +267,7 @@ impl System {
         })
     }
 
-    /// The evaluation that a deeper queue needs than the engine of this one can keep.
+    /// The evaluation that is needed for a deeper queue than the engine of this one can keep.
     fn queued(&self, workload: &Workload) -> Option<Missing<'_>> {
         let workload = Workload { engine: Engine::IoUring, ..workload.clone() };
         let is_that_all = workload.queue_depth > 1 && workload.validate().is_ok();
@@ -268,7 +286,7 @@ impl System {
         self.document.interrupted.then(doubt)
     }
 
-    /// What is doubtful about predictions by this system's model, where one of `kind` was asked for.
+    /// The doubts about predictions of this system's model, where one of `kind` was asked for.
     pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
         let mut doubts: Vec<Warning> = self.interruption().into_iter().collect();
         for part in std::iter::once(self).chain(&self.others) {
@@ -280,7 +298,7 @@ impl System {
         doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
     }
 
-    /// What is doubtful about these predictions, all by this one model.
+    /// The doubts about these predictions, all made by this one model.
     fn doubts_of_model(&self, kind: ModelKind, own: &[&Prediction]) -> Vec<Warning> {
         let mut doubts = Vec::new();
         if self.model.kind() != kind && !own.is_empty() {
@@ -290,7 +308,8 @@ impl System {
             );
             doubts.push(Warning::new(WarningKind::Unsupported, message));
         }
-        // Where memory is exchanged, the levels tell of sets that outgrow the evaluation's own.
+        // Where memory is exchanged, the levels cover sets that outgrow the evaluation's own
+        // memory.
         let (in_group, by_model): (Vec<&Prediction>, Vec<&Prediction>) =
             own.iter().partition(|one| Unfilled::is_as_in_group(one));
         let names: Vec<_> =
@@ -301,7 +320,8 @@ impl System {
     }
 }
 
-/// A name for every result: that of its file, or its whole path where files of one name are given.
+/// A name for every result: that of its file, or its whole path where several files have the same
+/// name.
 pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let stems: Vec<String> = paths.iter().map(|path| stem(path)).collect();
     let name = |(path, own): (&PathBuf, &String)| {
@@ -311,7 +331,7 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().zip(&stems).map(name).collect()
 }
 
-/// Name of a result file without its folder and its endings: `here` of `out/here.ioscape.json`.
+/// The name of a result file without folder and extensions: `here` of `out/here.ioscape.json`.
 pub fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     let plain = name.strip_suffix(".json").unwrap_or(&name);

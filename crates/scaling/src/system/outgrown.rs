@@ -1,4 +1,5 @@
-//! Memory that no evaluated set filled: at its speed, sets that outgrow it would be told far too fast.
+//! Memory that no evaluated set filled: predictions at its speed would be far too fast for sets
+//! that outgrow it.
 
 use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
 use ioscape_schema::units::Bytes;
@@ -6,13 +7,14 @@ use ioscape_schema::{
     Border, BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
 };
 
-/// What a region begins with of which a control group tells.
+/// The beginning of a region's name that stands for a control group's evaluation.
 const IN_GROUP: &str = "group, ";
 
-/// Memory that no evaluated set filled, and what a small control group tells of sets that outgrow memory.
+/// Memory that no evaluated set filled, and the evaluation in a small control group, which shows
+/// sets that outgrow memory.
 #[derive(Clone, Debug)]
 pub(super) struct Unfilled {
-    /// In bytes.
+    /// The size of the memory, in bytes.
     memory_bytes: u64,
     /// The largest set that was evaluated, in bytes.
     largest: f64,
@@ -27,8 +29,9 @@ struct Group {
 }
 
 impl Unfilled {
-    /// Of an evaluation in so much memory, and the `model` made from it; `confined` are further ones in control groups. Absent where some set outgrew
-    /// the memory, or the end of a cache of reads was found within it, and where no file cache is asked.
+    /// Of an evaluation in `memory_bytes` of memory and the `model` made from it; `confined` are
+    /// further evaluations in control groups. `None` where some set outgrew the memory, where the
+    /// end of a cache of reads was found within it, and where no file cache is in use.
     pub(super) fn new(
         evaluation: &Evaluation,
         model: &Model,
@@ -54,8 +57,9 @@ impl Unfilled {
         workload.unique_bytes.saturating_add(own_bytes) > self.memory_bytes
     }
 
-    /// What is said of a workload that outgrows it: as the evaluation in the control group tells, with this memory for the group's; absent where
-    /// there was none, or it does not tell of a workload like that.
+    /// The prediction for a workload that outgrows it, as the evaluation in the control group says,
+    /// with this memory in place of the group's; `None` where there was no such evaluation, or it
+    /// does not cover such a workload.
     pub(super) fn predict(&self, workload: &Workload) -> Option<Prediction> {
         let group = self.group.as_deref()?;
         let memory_bytes = Some([group.limit_bytes, self.memory_bytes]);
@@ -64,12 +68,13 @@ impl Unfilled {
         Some(Prediction { region: format!("{IN_GROUP}{}", predicted.region), ..predicted })
     }
 
-    /// Whether `predicted` is what a control group tells.
+    /// Whether `predicted` comes from a control group.
     pub(super) fn is_as_in_group(predicted: &Prediction) -> bool {
         predicted.region.starts_with(IN_GROUP)
     }
 
-    /// Why nothing is said of a workload that outgrows it, beside the `own_bytes` that it had for itself at least, and is called `label`.
+    /// Why a workload called `label` that outgrows it, beside at least `own_bytes` for itself, has
+    /// no prediction.
     pub(super) fn why(&self, label: &str, workload: &Workload, own_bytes: u64) -> String {
         let sizes = [workload.unique_bytes, own_bytes, self.memory_bytes];
         let [set, own, memory] = sizes.map(|bytes| Bytes(bytes as f64));
@@ -83,20 +88,21 @@ impl Unfilled {
         )
     }
 
-    /// The doubt about predictions, called `names`, that are as the control group tells.
+    /// The doubt about predictions, called `names`, that come from the control group.
     pub(super) fn doubt(&self, names: &[&str]) -> Option<Warning> {
         let group = self.group.as_deref().filter(|_| !names.is_empty())?;
         let [memory, limit] =
             [self.memory_bytes, group.limit_bytes].map(|bytes| Bytes(bytes as f64));
         let message = format!(
-            "unique_bytes of {} outgrows the {memory} of memory, as no evaluated set did: predicted as the evaluation in a control group of {limit} tells, with {memory} instead",
+            "unique_bytes of {} exceeds the {memory} of memory, which no evaluated set did; it is predicted from the evaluation in a control group of {limit}, with {memory} in place of that limit",
             names.join(", ")
         );
         Some(Warning::new(WarningKind::Extrapolated, message))
     }
 }
 
-/// Whether some border is the end of a cache of reads: one of writes alone is that of dirty pages, which a mix of both shows too.
+/// Whether some border is the end of a cache of reads: a border of writes alone is that of dirty
+/// pages, which the mix shows too.
 fn is_filled_by_reads(evaluation: &Evaluation) -> bool {
     let is_of_writes = |border: &Border| {
         evaluation.of_storage(BorderOperation::Write).any(|write| write.meets(border))

@@ -1,4 +1,4 @@
-//! Predictions of applications, by their own locality, on made-up systems.
+//! Predictions of applications on made-up systems, by the applications' own locality.
 
 use crate::made_up::evaluation::{border, evaluate, of_access};
 use crate::made_up::{EXTRA, system};
@@ -8,7 +8,7 @@ use ioscape_schema::{
     Workload, WritePolicy,
 };
 
-/// One class of random reads, whose miss ratio at each size of cache is given.
+/// One class of random reads with the given miss ratio at each size of cache.
 fn reads(set: u64, missed: impl Fn(f64) -> f64, think_time_ns: f64) -> AccessPattern {
     let sizes = (40..140).map(|step| (f64::from(step) / 4.0).exp2());
     let class = RequestClass {
@@ -61,7 +61,7 @@ fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
         assert!(low < hits(one) && hits(one) < high, "{low} {} {high}", hits(one));
         assert!(high - low < 0.25, "{low} to {high}");
     }
-    // A second of computing between requests is all that counts.
+    // Only the second of computing between requests counts.
     let idle = predicted(&reads(set, |_| 0.0, 1e9));
     assert!((idle.iops - 1.0).abs() < 0.01, "{}", idle.iops);
     let forecast = idle.application.unwrap();
@@ -69,7 +69,7 @@ fn an_application_is_as_fast_as_its_own_locality_lets_it_be() {
     assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-9);
 }
 
-/// What waits of 20 s for `fsync` add to the time of an application that writes.
+/// How much 20 s of waits for `fsync` add to the time of an application that writes, in seconds.
 fn added_s(evaluation: &Evaluation, access: Access, what_if: &WhatIf) -> f64 {
     let model = Model::new(&of_access(evaluation.clone(), access)).unwrap();
     let workload = Workload { read_frac: 0.0, access, ..Workload::default() };
@@ -83,7 +83,8 @@ fn added_s(evaluation: &Evaluation, access: Access, what_if: &WhatIf) -> f64 {
     elapsed_s(20.0) - elapsed_s(0.0)
 }
 
-/// As of a log whose every write is followed by `fdatasync`, which makes its access dsync: what that cost is in the writes of the evaluation.
+/// Such as a log with `fdatasync` after every write, which makes its access dsync: the evaluation's
+/// writes already include that cost.
 #[test]
 fn waits_for_fsync_count_once_where_every_write_waits_for_storage() {
     let evaluation = evaluate(&system("write-through"), 0.0, 5, 0);
@@ -99,13 +100,15 @@ fn nothing_is_left_to_wait_for_at_fsync_where_a_policy_lets_writes_through() {
     assert_eq!(added_s(&evaluation, Access::Buffered, &through), 0.0);
     let back = added_s(&evaluation, Access::Buffered, &WhatIf::default());
     assert!((back - 20.0).abs() < 1e-6, "{back}");
-    // Nor where the policy was found to be that: there it is not exchanged, whatever is asked for.
+    // Nor where the policy was found to be write-through: it is then not exchanged, whatever is
+    // asked for.
     let mut found = evaluate(&system("write-through"), 0.0, 5, 0);
     found.findings.write_policy = Some(WritePolicy::WriteThrough);
     assert_eq!(added_s(&found, Access::Buffered, &WhatIf::default()), 0.0);
 }
 
-/// What it meets is a cache of a controller or an array, which neither grows with this machine's memory nor shares it with a process.
+/// Direct access meets a cache of a controller or an array, which neither grows with this machine's
+/// memory nor shares it with a process.
 #[test]
 fn memory_is_nothing_to_direct_access() {
     let system = system("one cache");
@@ -128,7 +131,8 @@ fn memory_is_nothing_to_direct_access() {
     assert_eq!(told(Some(60 << 20)), alone);
 }
 
-/// A limit of dirty pages is a share of the memory that processes leave: of a quarter of it, a quarter of the limit.
+/// A limit of dirty pages is a share of the memory that processes leave: if they leave a quarter of
+/// it, the limit is a quarter too.
 #[test]
 fn a_limit_that_is_a_share_of_memory_loses_no_more_than_its_share_to_a_process() {
     let system = system("dirty limit");
@@ -175,7 +179,7 @@ fn an_application_needs_the_memory_that_its_misses_say() {
     let system = system("one cache");
     let model = Model::new(&evaluate(&system, 0.0, 5, EXTRA)).unwrap();
     let memory = system.caches[0][0].onset;
-    // All of its reads are of a hot quarter of the cache's size, or of anything.
+    // All of its reads go to a hot set of a quarter of the cache's size, or anywhere.
     let needed = |hot: f64, cold: f64| {
         let missed = |size: f64| if size < hot { 1.0 } else { cold };
         let workload = Workload {
@@ -202,7 +206,8 @@ fn an_application_needs_the_memory_that_its_misses_say() {
     assert!(curve.last().unwrap().1 > 5.0 * curve[0].1, "{curve:?}");
 }
 
-/// A system whose sets all lie in memory shows no cache: that its reads are not from one would be wrong, and so would be that they are.
+/// A system whose sets all lie in memory shows no cache. So neither may its reads be said to come
+/// from one, nor not to.
 #[test]
 fn where_no_cache_was_found_what_caches_hold_is_not_known() {
     let evaluation = evaluate(&system("memory only"), 0.0, 5, 0);
@@ -214,7 +219,7 @@ fn where_no_cache_was_found_what_caches_hold_is_not_known() {
     assert_eq!(forecast.read_hit_interval90, Some([0.0, 1.0]), "{forecast:?}");
 }
 
-/// A border within memory ends a cache of the processor's, behind which nothing is read from storage.
+/// A border within memory ends a processor's cache; nothing beyond it is read from storage.
 #[test]
 fn what_lies_behind_a_border_within_memory_is_not_called_storage() {
     let mut evaluation = evaluate(&system("memory only"), 0.0, 5, 0);
@@ -231,7 +236,8 @@ fn what_lies_behind_a_border_within_memory_is_not_called_storage() {
     assert!(names.contains(&"reads") && !names.contains(&"reads from storage"), "{names:?}");
 }
 
-/// Where no reads were seen to outgrow a cache, how much memory they need is not known, nor what less memory would leave of them.
+/// Where no reads were seen to outgrow a cache, the memory they need is unknown, and so is the
+/// effect of less memory on them.
 #[test]
 fn without_a_cache_of_reads_no_memory_is_told() {
     let model = Model::new(&evaluate(&system("memory only"), 0.01, 5, EXTRA)).unwrap();

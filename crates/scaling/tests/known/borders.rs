@@ -1,4 +1,4 @@
-//! Borders and regions of made-up machines: found where they are, and nowhere else.
+//! Borders and regions of made-up machines are found where they are, and nowhere else.
 
 use crate::machines::{Level, MIB, Machine, hierarchy, mix, one_cache, options, shape, steps};
 use crate::today;
@@ -6,13 +6,14 @@ use ioscape_scaling::explore;
 use ioscape_schema::{BorderOperation, Evaluation, Workload};
 use std::ops::Range;
 
-/// Seeds of each machine: all of them before a release, and otherwise a quarter of the first twenty, another one each day.
+/// The seeds of each machine: all of them before a release, and otherwise a quarter of the first
+/// twenty, a different one each day.
 fn seeds() -> Range<u64> {
     if today::is_full() { 0..40 } else { today::part(0..20, 4) }
 }
-/// One seed in so many may be wrong or withheld: the aim for sentences that are withheld, 10 %.
+/// One seed in this many may be wrong or withheld: the aim for withheld sentences is 10 %.
 const WRONG_OR_WITHHELD: usize = 10;
-/// One seed in so many may be told wrongly.
+/// One seed in this many may be stated wrongly.
 const WRONG: usize = 20;
 const MEMORY: f64 = 8e9;
 const SERVER: f64 = 1e8;
@@ -34,8 +35,9 @@ fn found(evaluation: &Evaluation, operation: BorderOperation) -> Vec<f64> {
     of.map(|b| b.unique_bytes / MIB).collect()
 }
 
-/// Counts the seeds for which the number of regions is right and the borders of pure reads and of pure writes are
-/// each within 10 % of the truth; where they are not, a number that is withheld is less bad than one that is told.
+/// Counts the seeds for which the number of regions is right and the borders of pure reads and of
+/// pure writes are each within 10 % of the truth. Where they are not, withholding the number is
+/// less bad than stating it.
 fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], regions: usize) {
     let (mut wrong, mut told) = (Vec::new(), 0);
     let seeds = seeds();
@@ -67,7 +69,7 @@ fn check(name: &str, most_mib: f64, law: Law, reads: &[f64], writes: &[f64], reg
     }
     let all = wrong.len();
     let most = |one_in: usize| seeds.clone().count() / one_in;
-    // Of the few seeds of a day, one may be withheld.
+    // Of the few seeds of one day, one may be withheld.
     let withheld = most(WRONG_OR_WITHHELD).max(1);
     assert!(told <= most(WRONG), "{name}: {told} of {seeds:?} told wrongly: {wrong:#?}");
     assert!(all <= withheld, "{name}: wrong in {all} of {seeds:?}: {wrong:#?}");

@@ -1,4 +1,4 @@
-//! What is said of exchanges that no evaluation could tell of.
+//! Statements about exchanges that no evaluation could answer.
 
 use crate::exchanges::with_disks;
 use crate::made_up::evaluation::{self, evaluate, of_access};
@@ -56,7 +56,8 @@ fn border(operation: BorderOperation) -> Border {
     evaluation::border(operation, [20e6, 24e6, 30e6], 1.5)
 }
 
-/// A border within memory, as where a processor's cache ends, does not say that memory was filled.
+/// A border within memory, such as the end of a processor's cache, does not show that memory was
+/// filled.
 #[test]
 fn memory_that_no_set_filled_is_not_filled_by_a_border_within_it() {
     let mut evaluation = evaluate(&system("memory only"), 0.01, 5, EXTRA);
@@ -69,8 +70,8 @@ fn memory_that_no_set_filled_is_not_filled_by_a_border_within_it() {
     assert!(not.why.contains("outgrows the 1 GiB of memory"), "{}", not.why);
 }
 
-/// What lies behind a border within memory costs what memory does, so that nothing is told from it of storage, of writes that reach it or of a
-/// cache that grows with memory.
+/// A level behind a border within memory costs as much as memory does. So it shows nothing about
+/// storage, about writes that reach it, or about a cache that grows with memory.
 #[test]
 fn nothing_is_exchanged_at_a_border_within_memory() {
     let mut evaluation = evaluate(&system("memory only"), 0.01, 5, EXTRA);
@@ -91,7 +92,8 @@ fn nothing_is_exchanged_at_a_border_within_memory() {
     }
 }
 
-/// A limit of dirty pages shows in the mix of reads and writes too; what the mix shows alone may be the end of memory.
+/// A limit of dirty pages also shows in the mix of reads and writes; a border that only the mix
+/// shows may be the end of memory.
 #[test]
 fn memory_that_no_set_filled_is_not_filled_by_a_limit_of_dirty_pages() {
     let told = |operations: &[BorderOperation]| {
@@ -105,7 +107,8 @@ fn memory_that_no_set_filled_is_not_filled_by_a_limit_of_dirty_pages() {
     assert_eq!(told(&[BorderOperation::Mixed]), Ok(()));
 }
 
-/// The made-up system with reads that all come from memory: what ends at a border is the dirty pages alone.
+/// The made-up system with reads that all come from memory: the only border is that of the dirty
+/// pages.
 pub fn with_reads_in_memory(name: &str) -> MadeUp {
     let mut made_up = system(name);
     made_up.levels[0].truncate(1);
@@ -113,7 +116,7 @@ pub fn with_reads_in_memory(name: &str) -> MadeUp {
     made_up
 }
 
-/// An application that reads 256 MiB, and has so many bytes for itself.
+/// An application that reads 256 MiB, with this many bytes of memory for itself.
 fn application(own_bytes: u64) -> TracedApplication {
     let (unique_bytes, size_mean) = (256 << 20, 16 << 10);
     let class = RequestClass {
@@ -163,7 +166,8 @@ fn of_a_process_that_would_have_no_memory_left_a_guess_is_told_as_one() {
     assert!(doubt.contains("there is 256 MiB"), "{doubt}");
 }
 
-/// The control group tells of sets that outgrow memory, but not where other memory is asked for.
+/// The control group's evaluation covers sets that outgrow memory, but not where other memory is
+/// asked for.
 #[test]
 fn what_other_memory_would_hold_is_doubted_as_the_guess_that_it_is() {
     let here = of("ext4", evaluate(&with_reads_in_memory("one cache"), 0.01, 5, EXTRA));
@@ -176,14 +180,16 @@ fn what_other_memory_would_hold_is_doubted_as_the_guess_that_it_is() {
     assert!(is_told, "{doubts:?}");
 }
 
-/// Whether `by` with the storage of `from` tells a guess of `workload`, or why it tells nothing.
+/// Whether the prediction of `workload` on `by` with the storage of `from` is a guess, or why there
+/// is none.
 fn borrowed(from: &System, by: &System, workload: &Workload) -> Result<bool, String> {
     let storage = Exchange::Storage(Box::new(from.clone()));
     let changed = ChangedSystem::new(by, vec![storage]).unwrap();
     changed.predict(None, workload).map(|told| told.extrapolated).map_err(|not| not.why)
 }
 
-/// Reads of which every set lay in memory: what storage they would come from was never seen, and other storage would not serve them.
+/// Every set of the reads lay in memory: their storage was never seen, and other storage would not
+/// serve them.
 #[test]
 fn storage_is_not_exchanged_for_memory() {
     let here = evaluated("ext4", 5);
@@ -201,7 +207,7 @@ fn a_limit_of_dirty_pages_does_not_show_the_storage_that_reads_would_borrow() {
     let reads = Workload { read_frac: 1.0, unique_bytes: 128 << 20, ..Workload::default() };
     let why = borrowed(&of_writes, &here, &reads).unwrap_err();
     assert!(why.contains("so it has none to lend"), "{why}");
-    // Writes that go through reach storage, although they show one level.
+    // Writes that go through reach storage, although they show a single level.
     let through = of("ext4", evaluate(&system("write-through"), 0.01, 5, EXTRA));
     for read_frac in [0.0, 1.0] {
         let either = Workload { read_frac, ..reads.clone() };
@@ -209,7 +215,7 @@ fn a_limit_of_dirty_pages_does_not_show_the_storage_that_reads_would_borrow() {
     }
 }
 
-/// Writes that never left memory say nothing of the storage that reads come from.
+/// Writes that never left memory show nothing about the storage that reads come from.
 #[test]
 fn storage_is_lent_to_reads_by_who_never_saw_writes_reach_it() {
     let here = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
@@ -251,7 +257,7 @@ fn without_a_file_cache_all_is_storage_and_memory_changes_nothing() {
     assert!(is_told && doubts.len() == 1, "{doubts:?}");
 }
 
-/// All that storage costs rests on the evaluation that lends it.
+/// The cost of storage rests entirely on the lender's evaluation.
 #[test]
 fn whoever_lends_storage_after_an_interruption_is_in_doubt() {
     let here = of("ext4", direct(&system("array, no cache"), 5));

@@ -1,11 +1,11 @@
-//! Predictions from what several clients measured together.
+//! Predictions from measurements of several clients together.
 
 use crate::made_up::evaluation::evaluate;
 use crate::made_up::system;
 use ioscape_scaling::model::{Model, predict};
 use ioscape_schema::{Client, Clients, Workload};
 
-/// Each of four clients was said to wait for a fourth of the time that its requests take.
+/// Guards against a wait for each of four clients that is a fourth of the time its requests take.
 #[test]
 fn the_requests_of_all_clients_are_in_flight() {
     let mut evaluation = evaluate(&system("one cache"), 0.05, 6, 0);

@@ -19,7 +19,7 @@ fn points(evaluation: &Evaluation) -> Vec<&Point> {
     across.into_iter().chain(of_regions).flatten().collect()
 }
 
-/// Serves up to 16 requests at once.
+/// A disk that serves up to 16 requests at once.
 fn parallel_disk(workload: &Workload) -> f64 {
     let in_flight = f64::from(workload.queue_depth * workload.process_num);
     1e6 * in_flight.min(16.0)
@@ -46,8 +46,8 @@ fn the_depth_of_the_queue_is_varied_where_requests_are_asynchronous() {
     assert!(alone.findings.queue_depth_gain.is_empty());
 }
 
-/// The settings of one of many evaluations whose point is not how probable a number of regions is, which takes most of the time: every fifth
-/// asks that.
+/// The settings of one of many evaluations. The probability of the number of regions takes most of
+/// the time and is not the point here, so only every fifth asks for it.
 fn one_of_many(number: u64, most: f64) -> EvaluationOptions {
     EvaluationOptions { level_counts: number.is_multiple_of(5), ..options(most) }
 }
@@ -86,7 +86,8 @@ fn disturbed_points_are_measured_again_and_hopeless_ones_are_marked() {
     assert!(points(&evaluation).iter().any(|p| !p.measurement.warnings.is_empty()));
 }
 
-/// Other programs were busy for some minutes: each point of that time had all its rounds at once, and was in doubt although hours were left.
+/// Other programs were busy for some minutes. Guards against using up all rounds of a point within
+/// that time, which left it in doubt although hours remained.
 #[test]
 fn points_of_a_disturbance_that_passes_are_measured_again_when_it_is_over() {
     let mut machine = Machine::with_noise(3, 0.02, one_cache);
@@ -96,7 +97,8 @@ fn points_of_a_disturbance_that_passes_are_measured_again_when_it_is_over() {
     assert_eq!(evaluation.drift.unresolved, 0);
 }
 
-/// Sets whose two rounds it met were in doubt still while the regions were decided, and these got their curves by chance.
+/// Guards against sets still in doubt when the regions are decided, because it met both their
+/// rounds.
 #[test]
 fn a_disturbance_that_passes_leaves_no_set_in_doubt_when_the_curves_of_the_regions_begin() {
     let mut machine = Machine::with_noise(3, 0.02, one_cache);
@@ -116,7 +118,8 @@ fn a_disturbance_that_passes_leaves_no_set_in_doubt_when_the_curves_of_the_regio
     assert!(met.len() >= 5 && met.iter().copied().all(is_cured), "{met:?}");
 }
 
-/// Interrupted at every probe, so without the costly probabilities of the number of regions.
+/// The options of an evaluation that is interrupted at every probe, so without the costly
+/// probabilities of the number of regions.
 fn resumable(budget_s: f64) -> EvaluationOptions {
     EvaluationOptions {
         budget_s,
@@ -126,7 +129,7 @@ fn resumable(budget_s: f64) -> EvaluationOptions {
     }
 }
 
-/// An evaluation of `budget_s` whose probe fails at `fails_at`.
+/// An evaluation of `budget_s` with a probe that fails at `fails_at`.
 fn evaluate(budget_s: f64, fails_at: Option<usize>) -> (Result<Evaluation, Evaluation>, Machine) {
     let mut machine = Machine::new(5, one_cache);
     machine.fails_at = fails_at;
@@ -149,7 +152,7 @@ fn an_interrupted_evaluation_resumes_to_the_same_result() {
         machine.fails_at = None;
         let partial = partial.unwrap_err();
         assert_eq!(partial.probes[..], whole.probes[..fails_at]);
-        // The result is stored as text in between, as a user's file is.
+        // Stored as text in between, like a user's file.
         let text = serde_json::to_string(&partial).unwrap();
         let stored: Evaluation = serde_json::from_str(&text).unwrap();
         machine.fails_at = None;
@@ -240,7 +243,7 @@ fn large_sets_that_take_too_long_leave_no_curve_empty() {
     }
 }
 
-/// 20 GiB of memory over storage of 500 MB/s, less than three minutes: a round of 32 GiB takes more than any phase has.
+/// 20 GiB of memory over 500 MB/s, under three minutes: a round of 32 GiB exceeds any phase's time.
 #[test]
 fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
     let gib = 1024.0 * MIB;
@@ -261,7 +264,8 @@ fn where_the_largest_set_of_the_pilot_was_slow_all_curves_reach_it() {
     }
 }
 
-/// 128 MiB of memory over a disk of 40 MB/s, with a minute: sets of 512 MiB take too long, but one of 160 to 350 MiB shows the disk.
+/// 128 MiB of memory over 40 MB/s, with a minute: 512 MiB takes too long, 160 to 350 MiB shows the
+/// disk.
 #[test]
 fn where_the_next_set_takes_too_long_a_smaller_one_is_tried() {
     let levels = [Level(110.0 * MIB, 8e9), Level(1e18, 2e7)];
@@ -347,9 +351,11 @@ fn the_focal_vector_is_one_for_all_regions() {
         Workload { unique_bytes: 0, ..second.focal.clone() }
     );
     assert_eq!((first.focal.read_frac, first.focal.seq_frac), (0.5, 0.5));
-    // Half-way between 4 KiB (0.22) and 1 MiB (1.94) of the law 2 s / (s + 32 KiB): at 38 KiB, near the usual size.
+    // Half-way between 4 KiB (0.22) and 1 MiB (1.94) by the law 2 s / (s + 32 KiB): at 38 KiB, near
+    // the usual size.
     assert_eq!(first.focal.size_mean, 32 << 10);
-    // By 1.5 p / (p + 0.5), 16 processes are 1.45 times as fast as one: they do not double its throughput.
+    // By 1.5 p / (p + 0.5), 16 processes are 1.45 times as fast as one, which is not twice the
+    // throughput.
     assert_eq!(first.focal.process_num, 1);
     for (region, curve) in [(first, &first.curves.seq_frac), (second, &second.curves.size_mean)] {
         let at_focal = curve.iter().any(|p| p.measurement.workload == region.focal);
@@ -363,7 +369,7 @@ fn write_policies_are_told_apart() {
         (file_system(4320e6, 9.8e6, 9.8e6, 9.8e6), WritePolicy::WriteThrough, "follows the law"),
         (file_system(14544e6, 5.6e6, 2.3e6, 10e6), WritePolicy::WriteThrough, "writes through"),
         (file_system(8634e6, 1313e6, 2.3e6, 10e6), WritePolicy::WriteCancelling, "memory speed"),
-        (file_system(9.9e6, 9.8e6, 9.9e6, 9.8e6), WritePolicy::NotCached, "Nothing is gained"),
+        (file_system(9.9e6, 9.8e6, 9.9e6, 9.8e6), WritePolicy::NotCached, "No gain from"),
         (file_system(6500e6, 62e6, 7e6, 10e6), WritePolicy::Mixed, "neither"),
     ];
     for (mut machine, policy, words) in cases {
@@ -386,7 +392,8 @@ fn findings_have_bounds_that_hold() {
     }
     assert_eq!(findings.size_for_75_percent_bytes.len(), 2);
     for size in &findings.size_for_75_percent_bytes {
-        // Of the law 2 s / (s + 32 KiB) up to 1 MiB or a quarter of the set: reached near 87 KiB, on a gentle slope.
+        // By the law 2 s / (s + 32 KiB) up to 1 MiB or a quarter of the set: reached near 87 KiB,
+        // on a gentle slope.
         assert!((size.value / 89e3).ln().abs() < 0.7, "{size:?}");
         assert!(size.low <= size.value && size.value <= size.high && size.low < size.high);
     }
@@ -402,8 +409,9 @@ fn findings_have_bounds_that_hold() {
 
 #[test]
 fn a_flush_that_stalls_writes_is_reported() {
-    // Without counters of a device nothing shows that a flush came at all.
-    for (burst_ratio, words) in [(4.7, "4.7 times slower"), (1.1, "cannot be told from this run")] {
+    // Without a device's counters nothing shows that a flush happened at all.
+    for (burst_ratio, words) in [(1.9, "1.90 times slower"), (1.1, "cannot be told from this run")]
+    {
         let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
         machine.burst_ratio = Some(burst_ratio);
         let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
@@ -436,7 +444,7 @@ fn direct_access_is_evaluated_without_file_cache_findings() {
     assert!(evaluation.probes.iter().all(|p| p.measurement.workload.access == Access::Direct));
 }
 
-/// A machine whose 75 % points are known: each parameter has its own factor.
+/// A machine with known 75 % points: each parameter has its own factor.
 #[test]
 fn all_parameters_settle_at_their_three_quarter_points() {
     for seed in 0..10 {
@@ -463,7 +471,7 @@ fn all_parameters_settle_at_their_three_quarter_points() {
         assert!((size / 185.0).ln().abs() < 0.35, "{size}");
         assert!((focal.read_frac - 0.5).abs() < 0.1, "{}", focal.read_frac);
         assert_eq!(focal.seq_frac, 0.0);
-        // Three of four reach 75 % exactly, so noise decides.
+        // Three of four processes reach 75 % exactly, so noise decides.
         assert!((3..=4).contains(&focal.process_num), "{}", focal.process_num);
     }
 }

@@ -1,4 +1,5 @@
-//! What must hold of any answer to a what-if, whatever the system: on made-up systems and on the evaluations stored with the project's data.
+//! Properties of every what-if answer, whatever the system: on made-up systems, and on the
+//! evaluations stored with the project's data.
 #![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 
 use crate::judge::stored;
@@ -11,9 +12,9 @@ use ioscape_schema::{Document, Environment, Outcome, Parameter, Prediction, Work
 use std::fs;
 use std::path::Path;
 
-/// How many times the memory.
+/// Factors on the memory.
 const FACTORS: [f64; 9] = [0.0625, 0.125, 0.25, 0.5, 0.7, 1.4, 2.0, 8.0, 64.0];
-/// By how much ln(throughput) may fall with more memory, or change where nothing does.
+/// How much ln(throughput) may fall with more memory, or change where nothing changes.
 const SLACK: f64 = 0.05;
 
 /// A made-up system, evaluated in as much memory as its first cache holds.
@@ -28,7 +29,8 @@ fn evaluated(one: &MadeUp, seed: u64) -> System {
     System::of(Path::new(one.name), document, ModelKind::Default).unwrap()
 }
 
-/// All but the one that is there to break the model's assumptions, which with ever more memory is told slower and faster by turns.
+/// All systems except the one that breaks the model's assumptions: with ever more memory its
+/// predictions become slower and faster by turns.
 fn all() -> impl Iterator<Item = System> {
     let is_kept = |system: &MadeUp| !system.caches[0].is_empty() && !system.untidy;
     let cached = systems().into_iter().filter(is_kept);
@@ -54,7 +56,7 @@ fn asked(system: &System) -> Vec<Workload> {
     (0..12).flat_map(each).collect()
 }
 
-/// The answer; nothing where it would be a guess.
+/// The answer; `None` where it would be a guess.
 fn told(system: &System, exchange: Exchange, workload: &Workload) -> Option<Prediction> {
     ChangedSystem::new(system, vec![exchange]).unwrap().predict(None, workload).ok()
 }
@@ -94,7 +96,7 @@ fn more_memory_slows_no_reads_down_and_the_same_changes_nothing() {
     }
 }
 
-/// The system with disks that are so many times as fast.
+/// The system with disks that are `factor` times as fast.
 pub fn with_disks(name: &str, factor: f64) -> MadeUp {
     let mut other = system(name);
     for level in other.levels.iter_mut().flatten() {

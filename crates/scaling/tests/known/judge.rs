@@ -1,4 +1,5 @@
-//! The judge as a function of the log: what it makes of a finished evaluation, and of documents stored earlier.
+//! The judge as a function of the log: its findings from a finished evaluation, and from documents
+//! stored earlier.
 #![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -50,7 +51,7 @@ fn the_judgement_follows_from_the_log_alone() {
     assert_eq!(judge(&Evaluation::default()).regions, []);
 }
 
-/// No other number is told; where noise leaves a third region possible, the number is withheld.
+/// Never states another number; where noise leaves a third region possible, withholds it.
 #[test]
 fn a_plain_number_of_regions_is_told_or_withheld_and_never_another() {
     let first = |seed| {
@@ -93,7 +94,7 @@ fn a_number_of_regions_that_is_not_sure_is_withheld_with_its_rivals() {
     assert!(said.ends_with("how probable that is was not asked."), "{said}");
 }
 
-/// The evaluations stored with the project's data; none where the data are not at hand.
+/// The evaluations stored with the project's data; none where the data are missing.
 pub fn stored() -> Vec<PathBuf> {
     let data = std::env::var_os("IOSCAPE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -111,7 +112,7 @@ pub fn stored() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect()
 }
 
-/// Every probe of theirs is taken into account.
+/// All of their probes are taken into account.
 #[test]
 fn stored_evaluations_can_be_judged_again() {
     for path in stored() {
@@ -140,8 +141,9 @@ fn stored_evaluations_can_be_judged_again() {
     }
 }
 
-/// Four evaluations of one machine of 24 GiB over a virtual disk, of which three found no border: throughput falls only threefold, at one
-/// or two costly points. The share resident tells: 22.2 to 22.9 GiB of every set beyond.
+/// Four evaluations of one machine with 24 GiB over a virtual disk, in three of which no border was
+/// found: throughput falls only threefold, at one or two costly points. The resident share shows
+/// it: 22.2 to 22.9 GiB of every larger set.
 #[test]
 fn the_read_cache_of_24_gib_of_memory_is_found() {
     const GIB: f64 = 1073741824.0;
@@ -160,7 +162,7 @@ fn the_read_cache_of_24_gib_of_memory_is_found() {
         assert_eq!(judged.regions.len(), 2, "{name}");
         let reads = judged.borders.iter().filter(|b| b.operation == BorderOperation::Read);
         assert_eq!(reads.count(), 1, "{name}");
-        for false_words in ["Nothing is gained", "is larger than that", "one region", "no border"] {
+        for false_words in ["No gain from", "is larger than that", "one region", "no border"] {
             assert!(!said.contains(false_words), "{name}: {said}");
         }
     }

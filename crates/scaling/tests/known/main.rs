@@ -1,4 +1,5 @@
-//! Evaluations, judgements and predictions of systems whose laws are written down. One binary, so that it is linked once.
+//! Evaluations, judgements and predictions of systems with known laws. It is a single binary, so
+//! that it is linked only once.
 
 mod applications;
 mod borders;

@@ -1,4 +1,5 @@
-//! Predictions on made-up systems: how far they are off, what their intervals hold, and that nothing makes them panic.
+//! Predictions on made-up systems: their errors, the coverage of their intervals, and that no input
+//! makes them panic.
 
 use crate::made_up::evaluation::{BOUNDS, evaluate, explored, validation};
 use crate::made_up::{EXTRA, Level, System, system, systems};
@@ -36,7 +37,7 @@ fn without_noise_the_error_is_the_model_s_own_and_small() {
     for system in systems() {
         let evaluation = evaluate(&system, 0.0, 2, EXTRA);
         let best = validation(&system, &evaluation, 0.0, 2).errors;
-        // One system is there to break the model's assumptions, and does.
+        // One system exists to break the model's assumptions, and does.
         let limit = if system.untidy { 0.10 } else { 0.05 };
         let away = best.enhanced_median_error.unwrap();
         assert!(best.median_error <= limit && away <= limit, "{}: {best:?}", system.name);
@@ -54,7 +55,8 @@ fn points_off_the_curves_pay() {
     assert!(better * 4 >= all.len() * 3, "{better} of {}", all.len());
 }
 
-/// Pure reads behind the last border of `one cache`, which nothing was measured at: sequential in runs of read-ahead's size and more, and random.
+/// Pure reads behind the last border of `one cache`, where no curve measured: sequential in runs of
+/// the read-ahead size and larger, and random.
 fn reads_of_storage() -> Vec<Workload> {
     let sets = [200, 350].map(|megabytes| megabytes << 20);
     let reads = [(1.0, 64 << 10), (1.0, 192 << 10), (0.0, 4 << 10), (0.0, 12 << 10)];
@@ -70,7 +72,8 @@ fn reads_of_storage() -> Vec<Workload> {
     each.collect()
 }
 
-/// Every evaluation that finds a border of storage measures pure reads behind it, in a tenth of the points, and the model is better for them.
+/// Every evaluation that finds a border of storage measures pure reads behind it, with a tenth of
+/// the points, and these improve the model.
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
 fn pure_reads_of_storage_are_measured_and_pay() {
@@ -99,14 +102,15 @@ fn pure_reads_of_storage_are_measured_and_pay() {
     assert!(with < without, "{with} {without}");
 }
 
-/// Mean error of the model of an evaluation on these workloads, as ln(throughput).
+/// Mean error of the model of an evaluation on these workloads, in ln(throughput).
 fn mean_error(system: &System, evaluation: &Evaluation, workloads: &[Workload]) -> f64 {
     let model = Model::new(evaluation).unwrap();
     let off = |w: &Workload| (model.throughput(w) / system.throughput(w)).ln().abs();
     workloads.iter().map(off).sum::<f64>() / workloads.len() as f64
 }
 
-/// An evaluation without the points off its curves, and their measurements, of these workloads.
+/// An evaluation without those points off its curves, and their measurements, whose workloads
+/// `is_left_out` selects.
 fn less(evaluation: &Evaluation, is_left_out: impl Fn(&Workload) -> bool) -> Evaluation {
     let mut less = evaluation.clone();
     less.extra.retain(|p| !is_left_out(&p.measurement.workload));
@@ -130,7 +134,8 @@ fn one_sided_in_memory() -> Vec<Workload> {
     all
 }
 
-/// Where writers wait for one another and readers do not, the curves leave open whose speed-up it is that several processes have.
+/// Where writers wait for one another and readers do not, the curves do not show whose speed-up
+/// several processes have.
 #[test]
 #[allow(clippy::print_stdout, reason = "the figures stand in docs/prediction.md")]
 fn pure_reads_and_pure_writes_by_other_processes_are_measured_and_pay() {
@@ -310,7 +315,8 @@ proptest! {
     }
 }
 
-/// Median errors on unseen workloads: of what `predicted` says, and of an evaluation of the true system itself.
+/// Median errors on unseen workloads: of the predictions of `predicted`, and of an evaluation of
+/// the true system itself.
 fn median_errors(truth: &System, largest: u64, predicted: impl Fn(&Workload) -> f64) -> [f64; 2] {
     let own = Model::new(&evaluate(truth, 0.05, 33, 12)).unwrap();
     let bounds = Bounds { unique_bytes: [BOUNDS.unique_bytes[0], largest], ..BOUNDS };
@@ -376,10 +382,10 @@ fn what_less_memory_holds_too_is_as_fast_as_before() {
             let what_if = WhatIf { memory_bytes: Some([memory, other]), ..WhatIf::default() };
             predict_what_if(&model, &what_if, &set).unwrap().throughput_bytes_per_s
         };
-        // A sixteenth of the memory is held by an eighth of it with ease.
+        // An eighth of the memory holds a sixteenth of it with ease.
         let all = [8, 4, 2, 1].map(|part| told(memory / 16, memory / part));
         assert!(all.iter().all(|one| (one / all[3] - 1.0).abs() < 0.03), "seed {seed}: {all:?}");
-        // Nor is any set much slower with more memory.
+        // Neither is any set much slower with more memory.
         for part in [2, 4, 8, 16] {
             let all = [8, 6, 4, 3, 2, 1].map(|by| told(memory / part, memory / by));
             assert!(all.windows(2).all(|pair| pair[1] > 0.95 * pair[0]), "seed {seed}: {all:?}");
@@ -387,7 +393,8 @@ fn what_less_memory_holds_too_is_as_fast_as_before() {
     }
 }
 
-/// A client's cache grows with its memory, the server's does not: what the client held is held as before, and hardly less well known.
+/// A client's cache grows with its memory, the server's does not: the sets that the client held
+/// stay held, and are known hardly less well.
 #[test]
 fn what_memory_held_is_told_as_surely_with_more_of_it() {
     let evaluation = evaluate(&system("client-server"), 0.05, 31, 12);
@@ -400,7 +407,8 @@ fn what_memory_held_is_told_as_surely_with_more_of_it() {
     let ratio = larger.throughput_bytes_per_s / known.throughput_bytes_per_s;
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
     assert!(width(&larger) < 1.5 * width(&known), "{} {}", width(&larger), width(&known));
-    // How fast memory serves larger sets than any that was measured is a guess, the wilder the larger.
+    // The speed of memory for sets larger than any measured one is a guess, the wilder the larger
+    // the set.
     let widths = [256u64, 1024, 2048].map(|mebibytes| {
         let set = Workload { unique_bytes: mebibytes << 20, ..reads.clone() };
         width(&predict_what_if(&model, &what_if, &set).unwrap())

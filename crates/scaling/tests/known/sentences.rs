@@ -1,4 +1,5 @@
-//! What an evaluation says, and what it must not say, where witnesses or intervals do not bear it.
+//! What an evaluation says, and what it must not say where witnesses or intervals do not support
+//! it.
 
 use crate::machines::{Level, MIB, Machine, file_system, hierarchy, mix, options, shape, steps};
 use ioscape_scaling::{EvaluationOptions, Phase, ProbeRequest, explore, findings, judge};
@@ -14,7 +15,7 @@ fn said(evaluation: &Evaluation) -> String {
 #[test]
 fn that_writes_stall_for_a_flush_needs_the_device_for_a_witness() {
     let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
-    machine.burst_ratio = Some(4.7);
+    machine.burst_ratio = Some(1.9);
     let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
     let mut evaluation = explore(&options, &mut machine).unwrap();
     for (written, words) in [
@@ -45,9 +46,14 @@ fn that_a_flush_does_not_slow_writes_needs_a_flush_and_a_narrow_interval() {
             3.0,
             40,
             Some(1 << 29),
-            "cannot be told from this run (undisturbed over mean throughput: 3.0",
+            "cannot be told from this run (undisturbed over mean throughput: 1.1",
         ),
-        (3.0, 40, Some(0), "the device wrote less than one does, by its counters; a longer budget"),
+        (
+            3.0,
+            40,
+            Some(0),
+            "the device wrote less than one does, according to its counters; a longer budget",
+        ),
     ] {
         let mut probes = evaluation.probes.iter_mut();
         let probe = probes.find(|p| *p.purpose.first() == Purpose::Flush).expect("a flush");
@@ -61,13 +67,14 @@ fn that_a_flush_does_not_slow_writes_needs_a_flush_and_a_narrow_interval() {
     }
 }
 
-/// 24 GiB of memory over a disk nearly as fast, and no set that outgrows it: reads were never compared with the disk.
+/// 24 GiB of memory over a disk nearly as fast, and no set that outgrows memory: reads were never
+/// compared with the disk.
 #[test]
 fn that_nothing_is_gained_by_a_cache_needs_sets_that_leave_it() {
     let mut machine = file_system(6e9, 3.1e9, 2.9e9, 6e9);
     let mut evaluation = explore(&options(64.0 * MIB), &mut machine).unwrap();
     assert_eq!(evaluation.findings.write_policy, Some(WritePolicy::NotCached));
-    let words = "Nothing is gained by a cache in sets of up to 64 MiB";
+    let words = "No gain from a cache shows in sets of up to 64 MiB";
     assert!(said(&evaluation).contains(words), "{}", said(&evaluation));
     for probe in &mut evaluation.probes {
         probe.measurement.resident_frac = Some(1.0);
@@ -82,7 +89,8 @@ fn that_nothing_is_gained_by_a_cache_needs_sets_that_leave_it() {
     assert!(said(&judged).contains("every set stayed in memory"), "{}", said(&judged));
 }
 
-/// A server's cache of 100 MiB, whose client keeps nothing: it was called the file cache, which wrote through.
+/// A server's cache of 100 MiB, whose client keeps nothing. Guards against calling it the file
+/// cache, with write-through.
 #[test]
 fn a_file_cache_that_keeps_nothing_has_neither_a_size_nor_a_policy() {
     let mut machine = file_system(4320e6, 9.8e6, 9.8e6, 9.8e6);
@@ -97,7 +105,7 @@ fn a_file_cache_that_keeps_nothing_has_neither_a_size_nor_a_policy() {
     assert_eq!(judged.findings.write_policy, None);
     let said = said(&judged);
     assert!(!said.contains("effective file cache"), "{said}");
-    let words = ["cache behind the file cache", "most of every set was out of the file cache"];
+    let words = ["cache behind the file cache", "most of every set was outside the file cache"];
     assert!(words.iter().all(|words| said.contains(words)), "{said}");
 }
 
@@ -122,7 +130,8 @@ fn why_the_write_policy_is_not_told_is_said() {
     assert!(said(&evaluation).contains("are too close"), "{}", said(&evaluation));
 }
 
-/// Writes two and a half times as fast as synchronous ones, a fifth as fast as reads: a cache over a fast disk, or none.
+/// Writes two and a half times as fast as synchronous ones and a fifth as fast as reads: either a
+/// cache over a fast disk, or none.
 #[test]
 fn that_a_cache_writes_through_is_not_told_by_speeds_alone_where_these_are_close() {
     let mut machine = file_system(8e9, 1.45e9, 0.6e9, 8e9);
@@ -135,14 +144,15 @@ fn that_a_cache_writes_through_is_not_told_by_speeds_alone_where_these_are_close
     }
     let stored = judge(&evaluation);
     assert_eq!(stored.findings.write_policy, Some(WritePolicy::WriteThrough));
-    assert!(said(&stored).contains("writes are 2.4 times as fast as ones"), "{}", said(&stored));
+    assert!(said(&stored).contains("writes are 2.4 times as fast as writes"), "{}", said(&stored));
     for probe in &mut evaluation.probes {
         probe.measurement.witness.dirty_bytes = Some([0, probe.measurement.bytes / 2]);
     }
     assert_eq!(judge(&evaluation).findings.write_policy, None, "dirty bytes grew");
 }
 
-/// The disk that reads nothing from its cache follows the law; that the points are in doubt leaves it open.
+/// The disk that reads nothing from its cache follows the law; doubt about the points leaves it
+/// open.
 #[test]
 fn the_law_of_a_write_through_cache_is_judged_by_its_interval() {
     let mut machine = file_system(4320e6, 9.8e6, 9.8e6, 9.8e6);
@@ -157,7 +167,8 @@ fn the_law_of_a_write_through_cache_is_judged_by_its_interval() {
     assert!(said(&judged).contains("Whether throughput follows the law"), "{}", said(&judged));
 }
 
-/// Reads are level, writes fall fivefold at half of the largest set; by its counters every set stays in memory.
+/// Reads stay equally fast, while writes fall fivefold at half of the largest set; by its counters
+/// every set stays in memory.
 #[test]
 fn residency_alone_does_not_say_that_writes_outgrow_no_cache() {
     let law = |w: &Workload| {
@@ -181,18 +192,18 @@ fn residency_alone_does_not_say_that_writes_outgrow_no_cache() {
     let found = findings(&evaluation);
     assert_eq!(found.no_border_of, [BorderOperation::Read]);
     let said = found.sentences.join("\n");
-    assert!(said.contains("No cache border was met for reads"), "{said}");
-    assert!(!said.contains("No cache border was met for writes"), "{said}");
+    assert!(said.contains("No cache border was reached for reads"), "{said}");
+    assert!(!said.contains("No cache border was reached for writes"), "{said}");
     assert!(said.contains("whether a cache for writes ends among them cannot be told"), "{said}");
     for point in &mut evaluation.unique_bytes_write_curve {
         point.measurement.cpu_system_s =
             point.measurement.elapsed_s * f64::from(point.measurement.workload.process_num);
     }
     let said = findings(&evaluation).sentences.join("\n");
-    assert!(said.contains("No cache border was met for writes"), "they only compute: {said}");
+    assert!(said.contains("No cache border was reached for writes"), "they only compute: {said}");
 }
 
-/// A disk with a cache of 80 MiB of its own.
+/// A disk with its own cache of 80 MiB.
 fn own_cache(w: &Workload) -> f64 {
     let levels = [Level(80.0 * MIB, 3e8), Level(1e18, 5e6)];
     shape(w) * hierarchy(&levels, w.unique_bytes as f64)
@@ -221,7 +232,8 @@ fn the_cache_of_a_device_is_no_file_cache() {
     assert!(!said(&synchronous).contains("effective file cache for writes"));
 }
 
-/// A disk that is slower for two minutes, evaluated with direct access; its runs take so much processor time.
+/// A disk that is slower for two minutes, evaluated with direct access; `computed_s` is the
+/// processor time of its runs.
 fn slower_for_a_while(computed_s: fn(&ProbeRequest) -> f64) -> Evaluation {
     let mut machine = Machine::with_noise(1, 0.02, |workload| shape(workload) * 1e7);
     machine.drift = |at_s| if (100.0..220.0).contains(&at_s) { 0.2 } else { 1.0 };
@@ -236,7 +248,8 @@ fn that_storage_was_slower_for_a_while_is_told_by_a_reference_that_waits_for_it(
     let direct = slower_for_a_while(|_| 0.1);
     assert!(direct.drift.remeasured > 0, "{:?}", direct.drift);
     assert!(said(&direct).contains("speed of the machine changed"), "{}", said(&direct));
-    // One in memory tells of the processors, for which those hardly wait that wait for a disk.
+    // A reference in memory shows the processors' speed, which hardly matters to runs that wait for
+    // a disk.
     let in_memory = slower_for_a_while(|request| match request.purpose {
         Purpose::Reference => 1.0,
         _ => 0.1,
@@ -244,7 +257,8 @@ fn that_storage_was_slower_for_a_while_is_told_by_a_reference_that_waits_for_it(
     assert_eq!((in_memory.drift.remeasured, in_memory.drift.unresolved), (0, 0));
 }
 
-/// A plain disk with a cache of its own, which has the reference's set again once another set was read: each of these is read once before its run.
+/// A plain disk with its own cache. The cache holds the reference's set again after another set was
+/// read, as each set is read once before its run.
 #[test]
 fn references_that_only_the_cache_of_a_disk_sets_apart_say_nothing_of_its_speed() {
     let is_cached = Cell::new(true);
@@ -278,10 +292,11 @@ fn synchronous_writes_do_not_stay_in_memory() {
         point.measurement.resident_frac = Some(1.0);
     }
     let said = findings(&evaluation).sentences.join("\n");
-    assert!(!said.contains("No cache border was met for writes"), "{said}");
+    assert!(!said.contains("No cache border was reached for writes"), "{said}");
 }
 
-/// Ctrl-C at every fifth probe: what is said of the number of regions has been asked for its probability, or says so.
+/// Interrupted at every fifth probe: statements on the number of regions rest on its probability,
+/// or say that they do not.
 #[test]
 fn an_interrupted_evaluation_says_no_more_than_a_finished_one() {
     let law = |w: &Workload| {
@@ -309,7 +324,7 @@ fn what_ended_a_curve_is_the_limit_of_points_or_the_time() {
     let asked = EvaluationOptions { points_max: Some(40), ..options(1024.0 * MIB) };
     let few = explore(&asked, &mut Machine::new(1, own_cache)).unwrap();
     let why: Vec<&String> = few.shortened.values().collect();
-    assert!(why.iter().any(|why| why.contains("points that are allowed was used up")), "{why:?}");
+    assert!(why.iter().any(|why| why.contains("share of --points was used up")), "{why:?}");
     assert!(!why.iter().any(|why| why.contains("time budget")), "{why:?}");
     let asked = EvaluationOptions { budget_s: 20.0, ..options(1024.0 * MIB) };
     let short = explore(&asked, &mut Machine::new(1, law)).unwrap();

@@ -1,10 +1,12 @@
-//! Evaluations that have little time, or run out of it: what comes first, and what is said of the rest.
+//! Evaluations that have little time, or run out of it: what comes first, and what is said of what
+//! is missing.
 
 use crate::machines::{MIB, Machine, curves, file_cache, options};
 use ioscape_scaling::{EvaluationOptions, Phase, Probe, ProbeRequest, Progress, explore};
 use ioscape_schema::{Evaluation, Measurement, Point, Purpose};
 
-/// A machine whose largest set of reads comes into the file cache within a tenth of a second, and only where it is given time for that.
+/// A machine whose largest set of reads comes into the file cache within a tenth of a second, but
+/// only if it is given time for that.
 struct Late(Machine);
 
 impl Probe for Late {
@@ -28,7 +30,8 @@ impl Probe for Late {
     }
 }
 
-/// Telling the number of levels took 40 % of the time, and nothing else was measured.
+/// Guards against spending 40 % of the time on telling the number of levels, and measuring nothing
+/// else.
 #[test]
 fn a_set_that_comes_in_at_once_leaves_time_for_the_curves_of_the_regions() {
     let mut machine = Machine::new(2, file_cache);
@@ -41,8 +44,8 @@ fn a_set_that_comes_in_at_once_leaves_time_for_the_curves_of_the_regions() {
     assert!(found.findings.write_policy.is_some(), "{:#?}", found.findings.sentences);
 }
 
-/// A machine of one speed, whose evaluation is looked at while it is made: no curve has more than its first points before both ends of all have a
-/// second round.
+/// A machine of one speed that watches its evaluation: no curve gets more than its first points
+/// before both ends of all curves have a second round.
 struct Watched(Machine);
 
 impl Probe for Watched {
@@ -82,7 +85,7 @@ fn what_findings_compare_is_repeated_before_curves_are_filled() {
     assert!(filled[0], "there is time for more in the fastest");
 }
 
-/// Both regions were known when the time was up, and none turned up later.
+/// Both regions were known before time was up, and none turned up later.
 #[test]
 fn regions_that_no_time_was_left_for_did_not_turn_up_late() {
     let mut machine = Machine::with_noise(2, 0.01, file_cache);

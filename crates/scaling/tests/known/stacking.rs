@@ -6,9 +6,10 @@ use crate::today;
 use ioscape_scaling::model::{Validated, random_workloads, validate};
 use ioscape_schema::Workload;
 
-/// Numbers of the systems; others than those the rule was tried on.
+/// The numbers of the systems; the rule was tuned on others.
 const WORLDS: std::ops::Range<u64> = 904..908;
-/// The stack may be so much worse than the better part: a tenth, and what 100 workloads cannot tell apart.
+/// How much worse the stack may be than the better part: a tenth, plus what 100 workloads cannot
+/// distinguish.
 const WORSE: f64 = 1.1;
 const CHANCE: f64 = 0.006;
 

@@ -1,4 +1,4 @@
-//! Whether several evaluations of one world say the same, at budgets of one, three and ten minutes.
+//! Whether several evaluations of one world agree, at budgets of one, three and ten minutes.
 
 use super::world::World;
 use super::{chosen, today};
@@ -6,7 +6,7 @@ use ioscape_scaling::explore;
 use ioscape_scaling::judge::agreement::{Finding, agreement, findings};
 use std::collections::BTreeMap;
 
-/// Evaluations of each world.
+/// Number of evaluations of each world.
 const RUNS: u64 = 4;
 
 /// Pairs of evaluations, finding by finding.
@@ -32,7 +32,7 @@ impl Pairs {
     }
 }
 
-/// What a finding is about, without the region that it holds in.
+/// The subject of a finding, without the region in which it holds.
 fn kind(name: &str) -> &str {
     name.rsplit(", ").next().unwrap_or(name)
 }

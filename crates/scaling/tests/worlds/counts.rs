@@ -1,15 +1,16 @@
-//! Why a number of regions was told wrongly or not at all: what the model of levels thought, and what that rests on.
+//! Why a number of regions was stated wrongly or not at all: what the model of levels concluded,
+//! and from what.
 
 use super::world::World;
 use ioscape_schema::{BorderOperation, Evaluation, LevelCount, Point};
 
-/// A level slower than the one before it by less than this factor is a mild one.
+/// The factor up to which a level slower than the one before it counts as mild.
 const MILD: f64 = 2.0;
 /// The kinds of requests whose levels are counted.
 const OPERATIONS: [BorderOperation; 3] =
     [BorderOperation::Read, BorderOperation::Write, BorderOperation::Mixed];
 
-/// Why a number is wrong, or not told.
+/// Why a number is wrong, or withheld.
 pub fn cause(world: &World, evaluation: &Evaluation, told: bool) -> &'static str {
     let (found, truth) = (evaluation.regions.len(), world.regions());
     match (told, found.cmp(&truth)) {
@@ -43,7 +44,8 @@ fn untold(world: &World, evaluation: &Evaluation) -> &'static str {
     }
 }
 
-/// What the number rests on: probabilities with their borders, points and rounds of each curve, and the time spent.
+/// The grounds of the number: probabilities with their borders, points and rounds of each curve,
+/// and the time spent.
 pub fn grounds(world: &World, evaluation: &Evaluation) -> String {
     let mib =
         |all: &[f64]| -> Vec<u64> { all.iter().map(|b| (b / super::world::MIB) as u64).collect() };

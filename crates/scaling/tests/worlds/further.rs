@@ -1,24 +1,24 @@
-//! Further sentences whose truth a world knows: flushing, borders beyond the first, request sizes, the law of a write-through cache, and
-//! what disturbed the evaluation.
+//! Further sentences with a truth that the world knows: flushing, borders beyond the first, request
+//! sizes, the law of a write-through cache, and what disturbed the evaluation.
 
 use super::world::{Counters, World};
 use super::{Outcome, Tally, true_borders};
 use ioscape_schema::{BorderOperation, Evaluation, RegionFinding, Workload};
 
-/// What is said is true up to this factor.
+/// A statement is true within this factor.
 const ROOM: f64 = 1.1;
-/// A share of the best throughput that is enough.
+/// The share of the best throughput that is enough.
 const ENOUGH: f64 = 0.75;
-/// A flush slows writes down from this factor on.
+/// The least factor by which a flush counts as slowing writes down.
 const SLOWER: f64 = 1.5;
-/// The law of a write-through cache is followed within this factor.
+/// The law of a write-through cache counts as followed within this factor.
 const FOLLOWS: f64 = 1.3;
 
 fn is_true(holds: bool) -> Outcome {
     if holds { Outcome::True } else { Outcome::False }
 }
 
-/// The sentence that begins so.
+/// The sentence with this beginning.
 fn said<'a>(evaluation: &'a Evaluation, begins: &[&str]) -> Option<&'a String> {
     let is_about = |s: &&String| begins.iter().any(|words| s.starts_with(words));
     evaluation.findings.sentences.iter().find(is_about)
@@ -57,7 +57,7 @@ impl Tally {
             let word = if operation == BorderOperation::Read { "reads" } else { "writes" };
             let begins = format!("For {word}, throughput has another border at");
             let of = evaluation.borders.iter().filter(|b| b.operation == operation && !b.in_memory);
-            // Of what may be no level no border is told.
+            // A level that may not exist has no border to report.
             let of = of.skip(1).filter(|border| !evaluation.may_be_no_level(border));
             let texts = evaluation.findings.sentences.iter().filter(|s| s.starts_with(&begins));
             let truths = true_borders(world, operation);
@@ -115,7 +115,7 @@ impl Tally {
         let at =
             |size: f64| world.law(&Workload { size_mean: size as u64, ..region.focal.clone() });
         let speed = |size: f64| at(size) / at(largest.value);
-        // Throughput rises with the size, gently where it is near its best.
+        // Throughput rises with the size, and only gently near its best.
         let holds = speed(found.high) > ENOUGH / ROOM && speed(found.low) < ENOUGH * ROOM;
         self.sentence(world, "size for 75 %", is_true(holds), text);
     }

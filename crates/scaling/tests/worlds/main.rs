@@ -1,7 +1,9 @@
-//! Random worlds: how often the judgement is right, says so within its bounds, or says that it cannot tell.
+//! Random worlds: how often the judgement is right, is right within its bounds, or says that it
+//! cannot tell.
 //!
-//! Seeds below 1000 are for tuning; the others are held out. `IOSCAPE_WORLDS=2000..2100` chooses other seeds. Of the usual ones half are tried,
-//! the other half every other day, and all of them in the full run.
+//! Seeds below 1000 are for tuning; the others are held out. `IOSCAPE_WORLDS=2000..2100` chooses
+//! other seeds. One half of the usual seeds is tried on one day and the other half on the next; the
+//! full run tries all.
 #![allow(clippy::disallowed_methods, reason = "the seeds are chosen by the environment")]
 #![allow(clippy::print_stdout, reason = "the figures are what the test is for")]
 
@@ -19,45 +21,47 @@ use std::ops::Range;
 use world::cold::Cold;
 use world::{Counters, Overflow, World, Writes};
 
-/// A gain between these bounds may be called none: the sentences' 1.2 with a little room.
+/// A gain up to this factor may be called none: the sentences' 1.2 with a little room.
 const NONE: f64 = 1.25;
-/// A true effect of this size should be told.
+/// A true effect of this size should be reported.
 const PLAIN: f64 = 1.5;
 
-/// Upper ends of the classes of probability.
+/// Upper bounds of the classes of probability.
 const PROBABLE: [f64; 6] = [0.6, 0.8, 0.95, 0.98, 0.995, 1.0];
 
-/// What became of one statement.
+/// The outcome of one statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Outcome {
     True,
     False,
-    /// Not told, though the effect is plain.
+    /// Not reported, though the effect is plain.
     Withheld,
-    /// Not told, and hard to tell.
+    /// Not reported, and hard to tell.
     Open,
 }
 
 #[derive(Default)]
 struct Tally {
-    /// Sentences by kind.
+    /// Outcomes of sentences by kind.
     sentences: BTreeMap<&'static str, [usize; 4]>,
     regions: [usize; 3],
-    /// Reported borders: all, those near a true one, those of these whose bounds hold it.
+    /// Reported borders: all, those near a true one, and those of these whose bounds contain it.
     borders: [usize; 3],
     missed: usize,
     widths: Vec<f64>,
-    /// By the probability of the most probable number of regions: worlds, and those of them that have so many.
+    /// By the probability of the most probable number of regions: worlds, and those of them with
+    /// that number.
     calibration: [[usize; 2]; PROBABLE.len()],
     false_ones: Vec<String>,
-    /// Numbers of regions that are wrong or not told, and why.
+    /// Numbers of regions that are wrong or withheld, and why.
     odd_counts: Vec<String>,
     causes: BTreeMap<&'static str, usize>,
-    /// Effects that are plain and were not told.
+    /// Plain effects that were not reported.
     untold: Vec<String>,
 }
 
-/// Where a border of one kind of requests may be said to be, with the factor that a soft end leaves open.
+/// The ranges in which a border of one kind of requests may be reported, with the factor that a
+/// soft end leaves open.
 fn true_borders(world: &World, operation: BorderOperation) -> Vec<[f64; 2]> {
     let ends = match operation {
         BorderOperation::Write => world.writes.clone(),
@@ -261,7 +265,7 @@ impl Tally {
         self.further(world, evaluation);
     }
 
-    /// What is said of regions, caches and borders.
+    /// Checks the statements on regions, caches and borders.
     fn levels(&mut self, world: &World, evaluation: &Evaluation) {
         self.regions(world, evaluation);
         self.cache(world, evaluation, BorderOperation::Read);
@@ -280,7 +284,7 @@ impl Tally {
         of as f64 / all.max(1) as f64
     }
 
-    /// Prints the figures; no more than a share of `most_false` may be false.
+    /// Prints the figures; at most a share `most_false` may be false.
     fn finish(&mut self, most_false: f64) {
         self.print();
         if std::env::var_os("IOSCAPE_WORLDS_FALSE").is_some() {
@@ -320,7 +324,7 @@ impl Tally {
     }
 }
 
-/// The first text in parentheses, which holds figures and no verdict.
+/// The first text in parentheses, which holds figures but no verdict.
 fn parenthesis(text: &str) -> &str {
     let from = text.find(" (").unwrap_or(text.len());
     let to = text[from..].find(')').map_or(text.len(), |to| from + to + 1);
@@ -343,15 +347,16 @@ fn worlds_are_judged_rightly_or_not_at_all() {
     judge_all(seeds(0..40), World::new, 0.03);
 }
 
-/// Their speed jumps between two values for seconds, so that one run seldom knows it, and many runs do.
+/// Their speed jumps between two values that last for seconds, so that one run seldom sees both,
+/// and many runs do.
 #[test]
 fn machines_shared_with_neighbours_are_judged_rightly_or_not_at_all() {
     let tally = judge_all(seeds(0..24), World::shared, 0.03);
     assert!(tally.share(Outcome::Withheld) < 0.15, "{:.3}", tally.share(Outcome::Withheld));
 }
 
-/// Every measurement begins with an empty cache, and most are over before it is full: how fast a set is then tells more of the run's length
-/// than of the cache.
+/// Every measurement begins with an empty cache, and most end before it is full: the speed of a set
+/// then depends more on the run's length than on the cache.
 #[test]
 fn caches_that_begin_empty_are_judged_rightly_or_not_at_all() {
     let (mut tally, [mut told, mut outside]) = (Tally::default(), [0, 0]);
@@ -370,7 +375,7 @@ fn caches_that_begin_empty_are_judged_rightly_or_not_at_all() {
     assert!(outside <= 1 + told / 20, "{outside} of {told}");
 }
 
-/// Judges the worlds of all seeds, of which no more than a share of `most_false` may be false.
+/// Judges the worlds of all seeds; at most a share `most_false` may be false.
 fn judge_all(seeds: Range<u64>, make: fn(u64) -> World, most_false: f64) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {

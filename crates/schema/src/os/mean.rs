@@ -1,4 +1,5 @@
-//! What the geometric mean of MIPS-relative speeds is made of, and the means of the speeds that several results share.
+//! The cases that form the geometric mean of MIPS-relative speeds, and means over the cases that
+//! several results share.
 
 use super::benchmark::{Locality, OsBenchmark};
 use super::paper::TABLES;
@@ -6,17 +7,18 @@ use super::results::OsResults;
 use crate::statistics::geometric_mean;
 use std::collections::BTreeMap;
 
-/// The benchmark that the mean leaves out, as the paper's Figure 1 does.
+/// The benchmark excluded from the mean, as in the paper's Figure 1.
 const LEFT_OUT: &str = "bcopy";
 
 impl OsResults {
-    /// The cases whose speeds the mean is made of, in the order measured.
+    /// Returns the cases that form the mean, in order of measurement.
     pub fn in_mean(&self) -> impl Iterator<Item = &OsBenchmark> {
         let all = self.benchmarks.iter();
         all.filter(|one| one.name != LEFT_OUT && one.mips_relative.is_some())
     }
 
-    /// Names of the benchmarks of the paper's mean that have no speed here, or one on remote files alone.
+    /// Returns the benchmarks of the paper's mean that have no speed here, or only one on remote
+    /// files.
     pub fn missing_in_mean(&self) -> Vec<&'static str> {
         let is_there = |name: &str| {
             self.in_mean().any(|one| one.name == name && one.place != Some(Locality::Remote))
@@ -26,8 +28,11 @@ impl OsResults {
     }
 }
 
-/// The benchmarks whose speeds all of these results have, and the geometric mean of these speeds of each; no means where they share none. `None` where all
-/// have the same ones, so that their own means can be compared.
+/// Returns the benchmarks for which all results have a speed, and for each result the geometric
+/// mean of these speeds.
+///
+/// There are no means if nothing is shared. `None` if all have the same benchmarks, so that their
+/// own means can be compared.
 pub fn shared_means(all: &[&OsResults]) -> Option<(Vec<String>, Vec<f64>)> {
     let name = |one: &OsBenchmark| match one.place {
         Some(Locality::Remote) => format!("{} (remote)", one.name),
@@ -55,7 +60,7 @@ pub fn shared_means(all: &[&OsResults]) -> Option<(Vec<String>, Vec<f64>)> {
 mod tests {
     use super::*;
 
-    /// Results whose main cases have these speeds.
+    /// Results with these speeds of their main cases.
     fn rated(speeds: &[(&str, f64)]) -> OsResults {
         let one = |(name, speed): &(&str, f64)| OsBenchmark {
             name: (*name).to_owned(),

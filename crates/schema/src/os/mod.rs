@@ -1,4 +1,5 @@
-//! Results of the operating-system micro-benchmarks, and the MIPS-relative speed of Ousterhout (1990).
+//! Results of the operating-system micro-benchmarks and the MIPS-relative speed of Ousterhout
+//! (1990).
 
 mod benchmark;
 mod mean;

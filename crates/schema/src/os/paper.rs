@@ -1,13 +1,14 @@
 //! The tables of Ousterhout (1990) as data, and the paper's definition of MIPS-relative speed.
 //!
-//! The files are in `reference/ousterhout/` of the repository, with their source.
+//! The CSV files are in `reference/ousterhout/` of the repository, with their source.
 
 use super::benchmark::{Locality, OsBenchmark, OsUnit};
 
-/// MIPS rating of the MicroVAX II, on which every relative speed is 1 (Table 1).
+/// MIPS rating of the MicroVAX II, the machine with relative speed 1 (Table 1).
 pub const MVAX2_MIPS: f64 = 0.9;
 
-/// What the last column of Table 5 is headed: uncached megabytes a second over the rating, where other tables have relative speeds.
+/// Heading of the last column of Table 5: uncached megabytes per second over the rating, where
+/// other tables have relative speeds.
 pub const PER_MIPS: &str = "Mbytes/MIPS";
 
 /// One table of the paper.
@@ -15,19 +16,19 @@ pub const PER_MIPS: &str = "Mbytes/MIPS";
 pub struct Source {
     /// Number in the paper.
     pub number: u8,
-    /// What it shows, in short.
+    /// Short title.
     pub title: &'static str,
     /// The file's text.
     csv: &'static str,
-    /// How much one of the columns' unit is, in nanoseconds or bytes per second.
+    /// Factor from the columns' unit to nanoseconds or bytes per second.
     scale: f64,
-    /// What the columns count.
+    /// The unit of the scaled columns.
     pub unit: OsUnit,
     /// Name of the benchmark.
     pub name: &'static str,
-    /// The case that the relative speed is computed from.
+    /// The case used for the relative speed.
     pub case: &'static str,
-    /// All columns of measured values, with the case that each one is.
+    /// All columns of measured values, each with its case.
     pub cases: &'static [(&'static str, &'static str)],
 }
 
@@ -37,7 +38,7 @@ macro_rules! csv {
     };
 }
 
-/// The tables of measurements: 2 to 7, 9 and 10 (Table 8 is made of Table 7).
+/// The tables of measurements: 2 to 7, 9 and 10 (Table 8 is derived from Table 7).
 pub const TABLES: [Source; 8] = [
     Source {
         number: 2,
@@ -143,18 +144,19 @@ pub struct Row {
     pub hardware: &'static str,
     /// Operating system.
     pub os: &'static str,
-    /// `Local`, `NFS`, `AFS`, `Diskless` or `Remote`; empty where no files are used.
+    /// `Local`, `NFS`, `AFS`, `Diskless` or `Remote`; empty if no files are used.
     pub storage: &'static str,
     /// The table's measured columns, in nanoseconds or bytes per second.
     pub values: Vec<f64>,
-    /// The value that the relative speed is computed from.
+    /// The value used for the relative speed.
     pub value: f64,
-    /// The last column as printed: relative speed, in Table 5 [`PER_MIPS`]; absent in Table 7, which has neither.
+    /// The last column as printed: relative speed, in Table 5 [`PER_MIPS`]; absent in Table 7,
+    /// which has neither.
     pub printed: Option<&'static str>,
 }
 
 impl Row {
-    /// Where the files are; absent where no files are used.
+    /// Returns where the files are; `None` if no files are used.
     pub fn place(&self) -> Option<Locality> {
         match self.storage {
             "" => None,
@@ -163,13 +165,13 @@ impl Row {
         }
     }
 
-    /// Machine, operating system and storage in one line.
+    /// Returns machine, operating system and storage in one line.
     pub fn configuration(&self) -> String {
         format!("{} {} {}", self.hardware, self.os, self.storage).trim_end().to_owned()
     }
 }
 
-/// A file of values without quotes: names of the columns, and the lines.
+/// Splits a CSV file without quotes into its column names and its lines.
 fn lines(csv: &'static str) -> (Vec<&'static str>, impl Iterator<Item = Vec<&'static str>>) {
     let mut all = csv.lines().filter(|line| !line.is_empty());
     let head = all.next().unwrap_or_default().split(',').collect();
@@ -180,7 +182,7 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// The ten machines, fastest first.
+/// Returns the ten machines, fastest first.
 pub fn machines() -> Vec<Machine> {
     let (_, rows) = lines(csv!("figure1"));
     rows.filter_map(|row| {
@@ -190,7 +192,7 @@ pub fn machines() -> Vec<Machine> {
     .collect()
 }
 
-/// Rating of a machine, by its abbreviation.
+/// Returns the rating of a machine, by its abbreviation.
 pub fn mips_of(hardware: &str) -> Option<f64> {
     let (head, mut rows) = lines(csv!("table1"));
     let at = head.iter().position(|name| *name == "mips")?;
@@ -198,7 +200,7 @@ pub fn mips_of(hardware: &str) -> Option<f64> {
 }
 
 impl Source {
-    /// The rows in the paper's order.
+    /// Returns the rows in the paper's order.
     pub fn rows(&self) -> Vec<Row> {
         let (head, rows) = lines(self.csv);
         let at = |name: &str| head.iter().position(|one| *one == name);
@@ -221,7 +223,8 @@ impl Source {
         .collect()
     }
 
-    /// The MVAX2's value that speeds at `place` are relative to: MVAX2 NFS for remote places, else MVAX2 (Local).
+    /// Returns the MVAX2's value that speeds at `place` are relative to: MVAX2 NFS for remote
+    /// places, otherwise MVAX2 (Local).
     pub fn base(&self, place: Option<Locality>) -> Option<f64> {
         let remote = place == Some(Locality::Remote);
         let rows = self.rows();
@@ -229,8 +232,8 @@ impl Source {
         ours.find(|row| (row.storage == "NFS") == remote).map(|row| row.value)
     }
 
-    /// The paper's MIPS-relative speed of a machine rated `mips` whose value is `value` (section 4): for times
-    /// (T(MVAX2)/T) / (MIPS/0.9), for throughputs the inverse ratio.
+    /// Returns the paper's MIPS-relative speed of a machine rated `mips` whose value is `value`
+    /// (section 4): for times (T(MVAX2)/T) / (MIPS/0.9), for throughputs the inverse ratio.
     pub fn speed(&self, value: f64, place: Option<Locality>, mips: f64) -> Option<f64> {
         let base = self.base(place)?;
         let faster = if self.unit == OsUnit::Nanos { base / value } else { value / base };
@@ -238,7 +241,7 @@ impl Source {
     }
 }
 
-/// One line of Table 8, as printed; empty where the paper has none.
+/// One line of Table 8, as printed; empty text where the paper has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Andrew {
     /// Machine, by its abbreviation.
@@ -249,18 +252,18 @@ pub struct Andrew {
     pub local: &'static str,
     /// Relative speed with remote files.
     pub remote: &'static str,
-    /// Extra time that remote files take, in per cent.
+    /// Extra time with remote files, in per cent.
     pub penalty: &'static str,
 }
 
 impl Andrew {
-    /// The penalty that orders the table; the machines without one come first.
+    /// Returns the penalty by which the table is sorted; machines without one come first.
     pub fn penalty(&self) -> f64 {
         number(self.penalty).unwrap_or(f64::NEG_INFINITY)
     }
 }
 
-/// Table 8 in the paper's order.
+/// Returns Table 8 in the paper's order.
 pub fn andrew() -> Vec<Andrew> {
     let (_, rows) = lines(csv!("table8"));
     rows.filter_map(|row| {
@@ -270,36 +273,37 @@ pub fn andrew() -> Vec<Andrew> {
     .collect()
 }
 
-/// The table of a benchmark, by its name.
+/// Returns the table of a benchmark, by its name.
 pub fn table_of(name: &str) -> Option<&'static Source> {
     TABLES.iter().find(|table| table.name == name)
 }
 
-/// Table 5's megabytes a second over the rating `mips`, of `bytes_per_s`.
+/// Returns the figure of Table 5: megabytes per second over the rating `mips`.
 pub fn megabytes_per_mips(bytes_per_s: f64, mips: f64) -> Option<f64> {
     Some(bytes_per_s / 1e6 / mips).filter(|found| found.is_finite() && *found > 0.0)
 }
 
-/// MIPS-relative speed of one measured case; `None` for cases that the paper has no speed for.
+/// Returns the MIPS-relative speed of one measured case; `None` for cases without a speed in the
+/// paper.
 pub fn speed_of(one: &OsBenchmark, mips: f64) -> Option<f64> {
     let table = table_of(&one.name).filter(|table| table.case == one.case)?;
     table.speed(one.value?, one.place, mips)
 }
 
-/// One printed cell that does not follow from the paper's own figures.
+/// One printed cell that does not match the paper's own figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disagreement {
     /// Number of the table.
     pub table: u8,
-    /// Machine, operating system and what is compared.
+    /// Machine, operating system and the compared figure.
     pub configuration: String,
-    /// As printed.
+    /// The printed value.
     pub printed: &'static str,
-    /// By the definition.
+    /// The value computed by the definition.
     pub recomputed: f64,
 }
 
-/// Half a unit of the last printed digit.
+/// Returns half a unit of the last printed digit.
 fn half_digit(printed: &str) -> f64 {
     let decimals = printed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     0.5 * 10f64.powi(-(decimals as i32))
@@ -316,8 +320,10 @@ fn judge(
     off.then_some(Disagreement { table, configuration, printed, recomputed })
 }
 
-/// Every printed relative cell of the paper that differs from its recomputation by more than rounding, one cell excepted
-/// that lies within the rounding of its inputs (Table 9, Sun4 Sprite Diskless).
+/// Returns every printed relative cell that differs from its recomputation by more than rounding.
+///
+/// One cell is exempt, since it lies within the rounding of its inputs (Table 9, Sun4 Sprite
+/// Diskless).
 pub fn disagreements() -> Vec<Disagreement> {
     let mut all: Vec<Disagreement> = Vec::new();
     for table in TABLES.iter().filter(|table| table.name != "bcopy") {
@@ -337,7 +343,7 @@ pub fn disagreements() -> Vec<Disagreement> {
     all
 }
 
-/// Table 5: uncached Mbytes per second and MIPS.
+/// Checks Table 5: uncached Mbytes per second over MIPS.
 fn per_mips_off() -> Vec<Disagreement> {
     let (_, rows) = lines(csv!("table5"));
     rows.filter_map(|row| {
@@ -347,7 +353,8 @@ fn per_mips_off() -> Vec<Disagreement> {
     .collect()
 }
 
-/// Table 8, made of Table 7: speeds local and remote, and the remote penalty in per cent.
+/// Checks Table 8, derived from Table 7: local and remote speeds, and the remote penalty in per
+/// cent.
 fn andrew_off() -> Vec<Disagreement> {
     let Some(table) = table_of("mab") else { return Vec::new() };
     let runs = table.rows();

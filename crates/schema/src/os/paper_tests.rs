@@ -3,7 +3,8 @@
 use super::*;
 use crate::statistics::geometric_mean;
 
-/// The point of Figure 1 by its definition: geometric mean of all printed relative speeds of a machine without bcopy.
+/// The point of Figure 1 by its definition: the geometric mean of all printed relative speeds of a
+/// machine, without bcopy.
 fn figure1_recomputed(machine: &str) -> Option<f64> {
     let tables = TABLES.iter().filter(|table| table.name != "bcopy");
     let printed = tables.flat_map(Source::rows).filter(|row| row.hardware == machine);

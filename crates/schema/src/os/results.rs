@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 /// Dhrystones per second that count as one MIPS: the VAX-11/780 (Weicker's list, Dhrystone 1.1 and 2.1).
 pub const DHRYSTONES_PER_MIPS: f64 = 1757.0;
 
-/// What of the system affects these numbers, as found.
+/// Properties of the system that affect these numbers, as found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsSystem {
-    /// State of each known processor weakness and its mitigation.
+    /// State of each known processor vulnerability and its mitigation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vulnerabilities: BTreeMap<String, String>,
     /// Settings by name: seccomp mode, frequency governor, clock source, transparent huge pages and the like.
@@ -24,50 +24,52 @@ pub struct OsSystem {
     /// The processor that pinned benchmarks ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_cpu: Option<u32>,
-    /// The processor that benchmarks on two processors used in addition.
+    /// The second processor, for benchmarks that use two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_cpu: Option<u32>,
 }
 
-/// Proof that the Modified Andrew Benchmark did all of its work.
+/// Proof that the Modified Andrew Benchmark did all its work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MabProof {
-    /// Files and bytes of the source tree.
+    /// Number of files in the source tree.
     pub files: u32,
     /// Bytes of the source tree.
     pub bytes: u64,
-    /// Source files compiled.
+    /// Number of source files compiled.
     pub compiles: u32,
     /// Hash of all objects, archives and the linked program.
     pub object_hash: String,
-    /// Whether the hash is the known one, so that nothing was left out.
+    /// Whether the hash is the known one, so that no work was skipped.
     pub whole: bool,
     /// The compiler: `built in`, or the command given.
     pub compiler: String,
-    /// The program that every process of the run went over to when its step was done; absent where each step was a start of `ioscape`,
-    /// as up to version 0.1, which took most of the time.
+    /// The program that every process of the run executed after its step. Absent if each step
+    /// started `ioscape` itself, as up to version 0.1, which took most of the time.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub processes_end_in: String,
 }
 
 impl MabProof {
-    /// Name of the benchmark that it is a proof of.
+    /// Name of the benchmark it proves.
     pub const NAME: &'static str = "mab";
 
-    /// What it calls the compiler that is part of the program.
+    /// The name of the built-in compiler.
     pub const BUILT_IN: &'static str = "built in";
 
-    /// Whether the compiler is the one that is part of the program.
+    /// Returns whether the compiler is the built-in one.
     pub fn is_built_in(&self) -> bool {
         self.compiler == Self::BUILT_IN
     }
 
-    /// Whether all of the known work was done, by the compiler that is part of the program, so that times can be compared with others.
+    /// Returns whether all of the known work was done by the built-in compiler, so that times can
+    /// be compared with other results.
     pub fn is_known_work(&self) -> bool {
         self.whole && self.is_built_in()
     }
 
-    /// Why the times do not count whose compiler made something else than it should; absent where all of the work was done.
+    /// Returns why the times do not count if the compiler produced wrong output; `None` if all the
+    /// work was done.
     pub fn left_out(&self) -> Option<&'static str> {
         let why = "the compiled program is not the known one: work was left out, so that its time does not count";
         (!self.whole).then_some(why)
@@ -77,10 +79,10 @@ impl MabProof {
 /// Results of `ioscape os`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OsResults {
-    /// Integer rating by Dhrystone 2.1, VAX-11/780 = 1; absent when it was not measured.
+    /// Integer rating by Dhrystone 2.1, VAX-11/780 = 1; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dhrystone_mips: Option<f64>,
-    /// The rating that MIPS-relative speeds use: `--mips`, else that of Dhrystone.
+    /// The rating used for MIPS-relative speeds: `--mips`, otherwise Dhrystone's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mips: Option<f64>,
     /// Whether `mips` was given by the user.
@@ -92,35 +94,37 @@ pub struct OsResults {
     /// The same with bcopy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometric_mean_with_bcopy: Option<f64>,
-    /// How many of the eight benchmarks of the paper the mean is made of.
+    /// Number of cases in the mean.
     #[serde(default)]
     pub in_geometric_mean: u32,
-    /// Time the Modified Andrew Benchmark takes more on a remote file system, over the local time.
+    /// Extra time of the Modified Andrew Benchmark on a remote file system, over the local time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_penalty: Option<f64>,
     /// Every case.
     pub benchmarks: Vec<OsBenchmark>,
-    /// What of the system affects the numbers.
+    /// Properties of the system that affect the numbers.
     #[serde(default)]
     pub system: OsSystem,
     /// Proof of work of the Modified Andrew Benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mab: Option<MabProof>,
-    /// Time all of it took, in seconds.
+    /// Total time, in seconds.
     #[serde(default, deserialize_with = "crate::range::not_negative")]
     pub elapsed_s: f64,
 }
 
 impl OsResults {
-    /// The case of a benchmark, at a place if it has one.
+    /// Returns the case of a benchmark, at `place` if one is given.
     pub fn find(&self, name: &str, case: &str, place: Option<Locality>) -> Option<&OsBenchmark> {
         self.benchmarks.iter().find(|one| {
             one.name == name && one.case == case && (place.is_none() || one.place == place)
         })
     }
 
-    /// Rates the machine: by `given` MIPS or by Dhrystone; fills every MIPS-relative speed, the geometric means and the
-    /// remote penalty. A Modified Andrew Benchmark of other work than the paper's has no such speed.
+    /// Rates the machine by `given` MIPS or by Dhrystone.
+    ///
+    /// Fills every MIPS-relative speed, the geometric means and the remote penalty. The Modified
+    /// Andrew Benchmark has no such speed if its work is not the paper's.
     pub fn rate(&mut self, given: Option<f64>) {
         let dhrystone = self.find("dhrystone", "2.1", None).and_then(|one| one.value);
         self.dhrystone_mips = dhrystone.map(|per_s| per_s / DHRYSTONES_PER_MIPS);
@@ -146,7 +150,8 @@ impl OsResults {
             total(Locality::Local).zip(total(Locality::Remote)).map(|(near, far)| far / near - 1.0);
     }
 
-    /// The ends of the remote penalty, by the intervals of both times; absent without these.
+    /// Returns the ends of the remote penalty, from the intervals of both times; `None` without
+    /// these.
     pub fn remote_penalty_ci95(&self) -> Option<[f64; 2]> {
         self.remote_penalty?;
         let ends = |place| self.find(MabProof::NAME, "total", Some(place))?.ci95;

@@ -1,27 +1,31 @@
-//! The name of a case's row in a comparison, made and taken apart: the case, and how its work was done where that was not as usual.
+//! Names of a case's row in a comparison: the case, and how its work was done if not in the usual
+//! way.
 
 use super::benchmark::OsBenchmark;
 use super::results::{MabProof, OsResults};
 
-/// A command, program or setting as shown has at most so many characters.
+/// Maximum number of characters shown of a command, program or setting.
 const SHOWN_MOST: usize = 60;
 
-/// What stands for a text of which the other has nothing further.
+/// Placeholder for a text that has no parts beyond the other one's.
 const NOTHING: &str = "nothing further";
 
-/// What stands between the usual name of a row and how other work was done.
+/// Separator between the usual name of a row and how other work was done.
 const OTHER: &str = ", ";
 
-/// What a proof calls the small program that processes end in; its size follows.
+/// Name in a proof for the small program in which processes end; its size follows.
 const SMALL_PROGRAM: &str = "a program of ";
 
-/// A command, program or setting as shown: the beginning of a long one.
+/// Shortens a long command, program or setting to its beginning.
 fn shortened(text: &str) -> String {
     let short: String = text.chars().take(SHOWN_MOST).collect();
     if short.len() < text.len() { format!("{short}...") } else { short }
 }
 
-/// Two texts that differ, as shown beside one another: of a long one the parts that the other has not, from where they differ on if they begin alike.
+/// Shortens two different texts for display side by side.
+///
+/// Of a long text only the parts missing in the other are shown; if these begin alike, they are
+/// shown from where they differ.
 pub fn shortened_apart(one: &str, other: &str) -> [String; 2] {
     if [one, other].iter().all(|text| text.chars().count() <= SHOWN_MOST) {
         return [one, other].map(str::to_owned);
@@ -36,20 +40,21 @@ pub fn shortened_apart(one: &str, other: &str) -> [String; 2] {
     [one, other].map(|text| format!("...{}", shortened(&rest(text))))
 }
 
-/// The parts of a state as the kernel lists them.
+/// Splits a state into the parts listed by the kernel.
 fn parts(text: &str) -> Vec<&str> {
     text.split([';', ',']).map(str::trim).collect()
 }
 
-/// The parts of a text that another has not.
+/// Returns the parts of a text that another one lacks.
 fn further(text: &str, other: &str) -> String {
     let known = parts(other);
     let own: Vec<&str> = parts(text).into_iter().filter(|part| !known.contains(part)).collect();
     if own.is_empty() { NOTHING.to_owned() } else { own.join("; ") }
 }
 
-/// A command or program in the name of a row, where it must not be taken for another that begins alike: a long one is followed by a number that is made of
-/// all of it (FNV-1a; Fowler, Noll and Vo, 1991).
+/// Shortens a command or program for the name of a row, keeping it distinct from others with the
+/// same beginning: a long one is followed by a hash of its whole text (FNV-1a; Fowler, Noll and Vo,
+/// 1991).
 fn identified(text: &str) -> String {
     let short = shortened(text);
     if short == text {
@@ -60,13 +65,13 @@ fn identified(text: &str) -> String {
 }
 
 impl MabProof {
-    /// What a proof calls the small program, of so many bytes, that processes end in.
+    /// Returns a proof's name for the small program of `bytes` bytes in which processes end.
     pub fn small_program(bytes: usize) -> String {
         format!("{SMALL_PROGRAM}{bytes} bytes")
     }
 
-    /// In words, how the work was done if not by the compiler that is part of the program and in processes that end in the small program, which is
-    /// another one for each architecture.
+    /// Describes how the work was done, unless it was compiled by the built-in compiler and its
+    /// processes ended in the small program, which differs by architecture.
     pub fn other_work(&self) -> Option<String> {
         let compiler =
             (!self.is_built_in()).then(|| format!("compiled by {}", identified(&self.compiler)));
@@ -81,13 +86,13 @@ impl MabProof {
 }
 
 impl OsBenchmark {
-    /// The name of the case's row where its work is the usual one.
+    /// Returns the name of the case's row for the usual work.
     pub fn usual_row(&self) -> String {
         let place = self.place.map(|place| format!(" ({})", place.word())).unwrap_or_default();
         format!("{}, {}{place}", self.name, self.case)
     }
 
-    /// Whether a row of this name is the case's, whether its work was the usual one or another.
+    /// Returns whether a row name belongs to this case, with its usual work or other work.
     pub fn has_row(&self, row: &str) -> bool {
         let may_be_other = self.name == MabProof::NAME;
         let rest = row.strip_prefix(self.usual_row().as_str());
@@ -96,12 +101,13 @@ impl OsBenchmark {
 }
 
 impl OsResults {
-    /// What proves the work of a case, where that is not always the same.
+    /// Returns the proof of a case's work, if that work can vary.
     pub fn proof_of(&self, one: &OsBenchmark) -> Option<&MabProof> {
         self.mab.as_ref().filter(|_| one.name == MabProof::NAME)
     }
 
-    /// The name of a case's row, by which rows of two results belong together: other work has another name.
+    /// Returns the name of a case's row, which matches rows of two results: other work has another
+    /// name.
     pub fn row(&self, one: &OsBenchmark) -> String {
         let usual = one.usual_row();
         match self.proof_of(one).and_then(MabProof::other_work) {

@@ -1,28 +1,30 @@
-//! Counters of some requests: how many, how many bytes, how long they took.
+//! Counters of requests: their number, bytes and response times.
 
 use crate::{Distribution, ResponseTime, SimulatedTimes};
 use hdrhistogram::Histogram;
 
-/// Longest response time told apart, in nanoseconds: thirteen days, as in a queue that only grows.
+/// Longest response time distinguished, in nanoseconds: thirteen days, as in a queue that only
+/// grows.
 pub const LONGEST_NS: u64 = 1 << 50;
 
-/// Most distinct response times that [`Counters`] can hold, rounded up: three digits up to [`LONGEST_NS`].
+/// Upper bound of the distinct response times that [`Counters`] can hold: three digits up to
+/// [`LONGEST_NS`].
 pub const DISTINCT_MAX: usize = 42 * 1024;
 
-/// Requests of one kind: how many, how many bytes, and their response times to three significant digits.
+/// Requests of one kind: their number, bytes, and response times to three significant digits.
 #[derive(Clone, Debug)]
 pub struct Counters {
     /// Completed requests.
     pub ios: u64,
-    /// Bytes they moved.
+    /// Bytes moved.
     pub bytes: u64,
-    /// Sum of their response times in nanoseconds.
+    /// Sum of the response times in nanoseconds.
     pub sum_ns: u128,
-    /// The least of them in nanoseconds; [`u64::MAX`] without requests.
+    /// Shortest response time in nanoseconds; [`u64::MAX`] without requests.
     pub least_ns: u64,
-    /// The longest of them in nanoseconds: `times` knows only within which thousandth of it that lies.
+    /// Longest response time in nanoseconds, exactly; `times` resolves only a thousandth of it.
     pub longest_ns: u64,
-    /// It grows with the longest time, so short ones stay small.
+    /// Histogram; it grows with the longest time, so that short ones stay small.
     times: Histogram<u64>,
 }
 
@@ -33,15 +35,15 @@ impl Default for Counters {
 }
 
 impl Counters {
-    /// Nothing yet.
+    /// Returns empty counters.
     pub fn new() -> Self {
         let mut times = Histogram::new(3).expect("three digits are allowed");
         times.auto(true);
         Self { ios: 0, bytes: 0, sum_ns: 0, least_ns: u64::MAX, longest_ns: 0, times }
     }
 
-    /// Counters of what was counted elsewhere: requests, bytes, the sum of their times, the least and the longest in nanoseconds, and
-    /// each response time in nanoseconds with its number of requests.
+    /// Returns counters from counts made elsewhere: requests, bytes, the sum, minimum and maximum
+    /// of the response times in nanoseconds, and each response time with its number of requests.
     pub fn from_parts(
         [ios, bytes, sum_ns, least_ns, longest_ns]: [u64; 5],
         times: impl Iterator<Item = (u64, u64)>,
@@ -55,12 +57,13 @@ impl Counters {
         all
     }
 
-    /// The distinct response times in nanoseconds, in order, each with its number of requests; [`DISTINCT_MAX`] at most.
+    /// Iterates over the distinct response times in nanoseconds, ascending, each with its number of
+    /// requests; at most [`DISTINCT_MAX`].
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         self.times.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value()))
     }
 
-    /// One more request: the bytes it moved and its response time.
+    /// Adds a request: the bytes it moved and its response time.
     #[inline]
     pub fn add(&mut self, bytes: u64, ns: u64) {
         self.ios += 1;
@@ -72,14 +75,14 @@ impl Counters {
         let _ = self.times.record(ns.min(LONGEST_NS));
     }
 
-    /// Back to nothing, keeping the memory.
+    /// Resets the counters and keeps their memory.
     pub fn clear(&mut self) {
         (self.ios, self.bytes, self.sum_ns) = (0, 0, 0);
         (self.least_ns, self.longest_ns) = (u64::MAX, 0);
         self.times.reset();
     }
 
-    /// All of `other` as well.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.ios += other.ios;
         self.bytes += other.bytes;
@@ -90,17 +93,17 @@ impl Counters {
         let _ = self.times.add(&other.times);
     }
 
-    /// Mean response time in nanoseconds; 0 without requests.
+    /// Returns the mean response time in nanoseconds; 0 without requests.
     fn mean_ns(&self) -> f64 {
         self.sum_ns as f64 / self.ios.max(1) as f64
     }
 
-    /// A quantile of the response times, to three digits, and never above the longest.
+    /// Returns a quantile of the response times, to three digits and never above the longest.
     fn at(&self, quantile: f64) -> u64 {
         self.times.value_at_quantile(quantile).min(self.longest_ns)
     }
 
-    /// Mean, quantiles and longest of the response times.
+    /// Returns mean, quantiles and maximum of the response times.
     pub fn response_time(&self) -> ResponseTime {
         if self.ios == 0 {
             return ResponseTime::default();
@@ -115,7 +118,7 @@ impl Counters {
         }
     }
 
-    /// The same as a simulation keeps them.
+    /// Returns the same in the form used by simulations.
     pub fn simulated_times(&self) -> SimulatedTimes {
         let times = self.response_time();
         SimulatedTimes {
@@ -128,7 +131,8 @@ impl Counters {
         }
     }
 
-    /// The response times in nanoseconds as a distribution, in bins that double in width from a microsecond on.
+    /// Returns the response times in nanoseconds as a distribution, in bins that double in width
+    /// from a microsecond.
     pub fn distribution(&self) -> Distribution {
         if self.ios == 0 {
             return Distribution::default();
@@ -194,7 +198,7 @@ mod tests {
         assert_eq!(all.response_time().max, 7);
     }
 
-    /// The least of one request lay below its mean.
+    /// Guards against a minimum of one request below its mean.
     #[test]
     fn the_least_time_is_told_as_it_was() {
         let mut all = Counters::new();

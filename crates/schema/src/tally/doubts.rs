@@ -1,15 +1,16 @@
-//! Warnings that follow from a tally alone, real or simulated.
+//! Warnings derived from a tally alone, real or simulated.
 
 use crate::{Measurement, Stop, Warning, WarningKind};
 
-/// The doubt about a run whose warm-up did not end steady.
+/// Returns the warning about a run whose rate was not steady after the warm-up.
 pub fn doubt_of_steadiness(warm_up_s: f64) -> Warning {
     let message =
         format!("the rate was not steady after {warm_up_s:.1} s of warm-up; allow a longer run");
     Warning::new(WarningKind::NotSteady, message)
 }
 
-/// The doubt about a run that ended at its cap with an interval wider than `confidence`, or without a request.
+/// Returns the warning about a run that reached its time cap with an interval wider than
+/// `confidence`, or without a request.
 pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> {
     (m.stop == Stop::TimeCap && m.relative_error() > confidence).then(|| {
         let [known, aim] = [m.relative_error(), confidence].map(|share| 100.0 * share);
@@ -17,7 +18,7 @@ pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> 
             let message = "no request ended in the measured part, which tells nothing of the throughput: measure longer (--seconds)";
             return Warning::new(WarningKind::NotConfident, message);
         }
-        // Rounded alike, the sentence would contradict itself.
+        // With equal rounding the sentence would contradict itself.
         let digits = usize::from(known < aim + 1.0);
         let message = format!(
             "when time was up the throughput was known to {known:.digits$} % only, not to the {aim:.0} % aimed for"
@@ -26,7 +27,7 @@ pub fn doubt_of_confidence(m: &Measurement, confidence: f64) -> Option<Warning> 
     })
 }
 
-/// The doubt about a run in which I/O was not what took the time.
+/// Returns the warning about a run that spent most of its time on something other than I/O.
 pub fn doubt_of_io_share(m: &Measurement) -> Option<Warning> {
     (m.io_limited == Some(false)).then(|| {
         let (io, besides) = (m.io_time_frac, 1.0 - m.io_time_frac);

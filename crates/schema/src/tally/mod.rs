@@ -1,8 +1,10 @@
-//! The one tally: live counters or rows of a run in, a [`Measurement`](crate::Measurement) out, with one rule for
-//! throughput, its confidence interval, the end of the run, steadiness, bursts and response times.
+//! The common tally: live counters or rows of a run in, a [`Measurement`](crate::Measurement) out.
 //!
-//! An engine keeps [`Counters`] of its own and hands them in at the end; a simulator hands in one row after the other
-//! ([`RowTally`]). Neither can tell the results apart.
+//! One rule covers throughput, its confidence interval, the end of the run, steadiness, bursts and
+//! response times.
+//!
+//! An engine keeps its own [`Counters`] and hands them in at the end. A simulator hands in one row
+//! at a time ([`RowTally`]). The results cannot be told apart.
 
 mod counters;
 mod doubts;
@@ -15,7 +17,8 @@ mod total;
 pub use counters::{Counters, DISTINCT_MAX, LONGEST_NS};
 pub use doubts::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
 pub use interval::{
-    Interval, STEADY_TOLERANCE, burst_ratio, interval, interval_of_requests, is_steady,
+    Interval, STEADY_TOLERANCE, burst_ratio, correlation, interval, interval_of_requests,
+    is_steady, standard_error,
 };
 pub use rows::RowTally;
 pub use slices::Slices;

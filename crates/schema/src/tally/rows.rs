@@ -1,4 +1,4 @@
-//! A run as its rows come: it says when it is long enough, and ends as a [`Tally`].
+//! A run tallied row by row: decides when it is long enough and ends as a [`Tally`].
 
 use super::counters::Counters;
 use super::interval::interval;
@@ -26,8 +26,8 @@ pub struct RowTally {
 }
 
 impl RowTally {
-    /// A measured part that begins at `begun_ns`, of streams that think `think_ns` after each request, on
-    /// a system that does something once every `period_ns`, if that is known.
+    /// Starts a measured part at `begun_ns`. Its streams think `think_ns` after each request; the
+    /// system has a known period of `period_ns`, if any.
     pub fn new(rule: StopRule, begun_ns: u64, think_ns: u64, period_ns: Option<u64>) -> Self {
         let slices = match period_ns {
             Some(period_ns) => Slices::with_period(begun_ns, period_ns),
@@ -37,7 +37,8 @@ impl RowTally {
         Self { streams: Vec::new(), slices, looks, begun_ns, think_ns }
     }
 
-    /// Takes in a row; those of one stream ([`Io::process`]) in their order. Its response time is that from its arrival on.
+    /// Adds a row; rows of one stream ([`Io::process`]) must be in order. The response time counts
+    /// from arrival.
     pub fn add(&mut self, io: &Io) {
         let number = io.process as usize;
         if number >= self.streams.len() {
@@ -54,7 +55,8 @@ impl RowTally {
         self.slices.add(io.completed_ns, bytes);
     }
 
-    /// Whether the part is long enough at `now_ns`, by which all rows complete until then were taken in.
+    /// Returns the verdict if the part is long enough at `now_ns`, given that all rows completed by
+    /// then were added.
     pub fn look(&mut self, now_ns: u64) -> Option<Stop> {
         let elapsed_s = self.elapsed_s(now_ns);
         if !self.looks.is_due(elapsed_s) {
@@ -63,7 +65,7 @@ impl RowTally {
         self.looks.look(&self.slices.batches(now_ns), self.ios(), elapsed_s)
     }
 
-    /// How the part ends at `now_ns` where it cannot go on.
+    /// Returns how the part ends if it cannot go on after `now_ns`.
     pub fn verdict(&self, now_ns: u64) -> Stop {
         let batches = self.slices.batches(now_ns);
         self.looks.verdict(&batches, self.ios(), self.elapsed_s(now_ns))

@@ -1,20 +1,21 @@
-//! Slices of time of a run whose rows come one by one: their width doubles as the run grows, so that there are never many.
+//! Time slices of a run whose rows arrive one at a time. Their width doubles as the run grows, so
+//! that their number stays small.
 //!
-//! Where the system does something once in a known period, such as flushing its cache every 30 s, slices that cut the period
-//! differ by what they happen to hold. From ten periods on, whole periods are the slices.
+//! If the system does something periodically, such as flushing its cache every 30 s, slices that
+//! cut the period differ by chance. From ten periods on, whole periods are used as slices.
 
 use crate::statistics::mean;
 
-/// Most slices; there are at least half as many once the run is 20 ms long.
+/// Largest number of slices; there are at least half as many once the run is 20 ms long.
 const SLICES_MAX: usize = 400;
 
-/// Width of a slice at first: 0.1 ms.
+/// Initial width of a slice: 0.1 ms.
 const WIDTH_NS: u64 = 100_000;
 
-/// A known period is cut in two so often that the first slices last about as long.
+/// How often a known period is halved, so that the first slices are about as wide as `WIDTH_NS`.
 const HALVINGS: u32 = 18;
 
-/// Whole periods that are slices enough.
+/// Number of whole periods that suffice as slices.
 const PERIODS_LEAST: usize = 10;
 
 /// Bytes completed in each slice of a run.
@@ -27,21 +28,21 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Slices of a run that begins at `begun_ns`.
+    /// Returns the slices of a run that begins at `begun_ns`.
     pub fn new(begun_ns: u64) -> Self {
         Self { begun_ns, width_ns: WIDTH_NS, bytes: Vec::new(), period_ns: None }
     }
 
-    /// The same for a system that does something once every `period_ns`, which is 0.3 ms or more.
+    /// Returns the slices for a system with a period of `period_ns`, which is 0.3 ms or more.
     pub fn with_period(begun_ns: u64, period_ns: u64) -> Self {
         let width_ns = (period_ns >> HALVINGS).max(1);
         let period_ns = Some(width_ns << HALVINGS);
         Self { width_ns, period_ns, ..Self::new(begun_ns) }
     }
 
-    /// Adds bytes that were complete at `at_ns`, in any order.
+    /// Adds bytes completed at `at_ns`, in any order.
     pub fn add(&mut self, at_ns: u64, bytes: u64) {
-        // What completes with the last nanosecond of a slice belongs to it.
+        // A completion in the last nanosecond of a slice belongs to that slice.
         let after_ns = at_ns.saturating_sub(self.begun_ns).saturating_sub(1);
         while after_ns / self.width_ns >= SLICES_MAX as u64 {
             self.width_ns = self.width_ns.saturating_mul(2);
@@ -54,7 +55,8 @@ impl Slices {
         self.bytes[slice] += bytes;
     }
 
-    /// Bytes per second of each whole period by `now_ns`; of each slice where there are too few or no period is known.
+    /// Returns the bytes per second of each whole period up to `now_ns`, or of each slice if there
+    /// are too few periods or none is known.
     pub fn batches(&self, now_ns: u64) -> Vec<f64> {
         let rates = self.rates(now_ns);
         let in_period = |period: u64| (period / self.width_ns).max(1) as usize;
@@ -66,7 +68,7 @@ impl Slices {
         }
     }
 
-    /// Bytes per second of each slice that ends by `now_ns`.
+    /// Returns the bytes per second of each slice that ends by `now_ns`.
     pub fn rates(&self, now_ns: u64) -> Vec<f64> {
         let whole = now_ns.saturating_sub(self.begun_ns) / self.width_ns;
         let per_s = 1e9 / self.width_ns as f64;

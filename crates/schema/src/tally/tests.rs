@@ -1,4 +1,5 @@
-//! Tests of the tally: counters and rows of one run give one measurement, and what it says follows from them.
+//! Tests of the tally: counters and rows of one run give the same measurement, with consistent
+//! figures.
 
 use super::*;
 use crate::{Io, Measurement, Op, Phase, Request, Stop, Workload};
@@ -6,13 +7,14 @@ use proptest::prelude::*;
 
 const RULE: StopRule = StopRule { min_s: 1.0, cap_s: 4.0, confidence: 0.03 };
 
-/// A request of 4 KiB that waits for nothing.
+/// A request of 4 KiB that does not wait in a queue.
 fn row(process: u32, op: Op, queued_ns: u64, completed_ns: u64) -> Io {
     let request = Request { op, offset: 0, len: 4096 };
     Io { request, process, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
 }
 
-/// Streams that issue one request after the other, each taking what `time` says of its number.
+/// Streams that issue one request after another; `time` gives the duration of a request by its
+/// number.
 fn rows(processes: u32, each: u64, time: impl Fn(u64) -> u64) -> Vec<Io> {
     let mut all = Vec::new();
     for process in 0..processes {
@@ -58,7 +60,7 @@ fn a_run_with_stalls_is_known_badly_and_bursts() {
     assert!(doubt_of_confidence(&m, 0.03).unwrap().message.contains("known to"));
 }
 
-/// It was said to be known to 3 % only, and not to 3 %.
+/// Guards against "known to 3 % only, and not to 3 %".
 #[test]
 fn what_is_known_is_not_rounded_to_what_was_aimed_for() {
     let m = |half: f64| Measurement {
@@ -73,7 +75,7 @@ fn what_is_known_is_not_rounded_to_what_was_aimed_for() {
     assert_eq!(said(2.9), None);
 }
 
-/// Nothing was said to be known to inf % only.
+/// Guards against "known to inf % only" for a run without requests.
 #[test]
 fn of_a_run_without_a_request_it_is_said_that_it_was_too_short() {
     let none = Measurement::empty(Workload::default(), Stop::TimeCap);
@@ -113,7 +115,8 @@ fn thinking_is_no_io() {
     assert!(doubt_of_io_share(&m).is_some() && doubt_of_confidence(&m, 0.03).is_none());
 }
 
-/// Writes of 0.2 ms with pauses of 10 ms were said to tell of this program, which took a hundredth of a percent.
+/// Guards against blaming this program, which took a hundredth of a percent, for 10 ms pauses
+/// between writes of 0.2 ms.
 #[test]
 fn pauses_that_a_workload_asks_for_are_not_called_the_programs_own_time() {
     let said = |think_time_ns, overhead_ns| {
@@ -131,7 +134,7 @@ fn pauses_that_a_workload_asks_for_are_not_called_the_programs_own_time() {
     assert!(program.starts_with("only 2 % of the time was spent in I/O"), "{program}");
 }
 
-/// Streams that end at different times were never as fast together as the sum of their own rates.
+/// Streams that end at different times never ran together at the sum of their rates.
 #[test]
 fn what_is_carried_out_once_takes_as_long_as_its_longest_stream() {
     let mut tally = Tally::new(Vec::new(), Stop::PhasesOver);
@@ -149,7 +152,8 @@ fn what_is_carried_out_once_takes_as_long_as_its_longest_stream() {
     assert_eq!(steady.throughput_bytes_per_s, 1.5e6);
 }
 
-/// Calls of 256 MiB are four requests each, one of which alone is thought before: all the time was said to be thought.
+/// Guards against counting all the time as thinking: a call of 256 MiB is four requests, and only
+/// one of them follows a pause.
 #[test]
 fn in_phases_what_was_thought_is_no_io() {
     let mut tally = Tally::new(Vec::new(), Stop::PhasesOver);
@@ -172,7 +176,7 @@ fn nothing_is_measured_of_nothing() {
 }
 
 proptest! {
-    /// Any cut of a run's rows into an order that keeps each stream's own gives the same measurement.
+    /// Any order of a run's rows that keeps each stream's own order gives the same measurement.
     #[test]
     fn the_order_among_streams_makes_no_difference(times in proptest::collection::vec(1u64..5_000_000, 20..200)) {
         let all = rows(4, times.len() as u64, |number| times[number as usize]);

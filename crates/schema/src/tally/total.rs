@@ -1,18 +1,18 @@
-//! A finished run, from what its streams counted to a measurement.
+//! A finished run: turns the counts of its streams into a measurement.
 
 use super::counters::Counters;
-use super::interval::{Interval, burst_ratio, interval};
+use super::interval::{Interval, burst_ratio, interval, median_ratio};
 use crate::{Direction, Engine, Measurement, Stop, Workload};
 
-/// A finished run: what its streams counted, and its rate slice by slice.
+/// A finished run: the counts of its streams and its rate by slice.
 #[derive(Clone, Debug)]
 pub struct Tally {
     counters: [Counters; 2],
     bytes_per_s: f64,
     longest_ns: u64,
-    /// Measured parts of all streams together.
+    /// Total length of all streams' measured parts.
     streams_ns: u64,
-    /// The time in them in which the streams thought.
+    /// Total think time of the streams in these parts.
     thought_ns: u64,
     rates: Vec<f64>,
     interval: Option<Interval>,
@@ -20,13 +20,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A run whose slices of equal length had these `rates`, in bytes per second, and that ended for the reason `stop`.
+    /// Starts the tally of a run whose slices of equal length had these `rates`, in bytes per
+    /// second, and that ended for the reason `stop`.
     pub fn new(rates: Vec<f64>, stop: Stop) -> Self {
         let interval = interval(&rates);
         Self::with_interval(rates, interval, stop)
     }
 
-    /// The same with an interval from batches that were chosen otherwise.
+    /// Does the same with an interval from other batches.
     pub fn with_interval(rates: Vec<f64>, interval: Option<Interval>, stop: Stop) -> Self {
         let counters = [Counters::new(), Counters::new()];
         Self {
@@ -54,17 +55,18 @@ impl Tally {
         self.streams_ns = self.streams_ns.saturating_add(elapsed_ns);
     }
 
-    /// Adds the nanoseconds that a stream thought. Phases think for other times than their workload says of the whole; without phases it is the
-    /// workload's think time that counts.
+    /// Adds a stream's think time in nanoseconds. It is needed for phases, which have their own
+    /// think times; without phases the workload's think time counts.
     pub fn add_thinking(&mut self, thought_ns: u64) {
         self.thought_ns = self.thought_ns.saturating_add(thought_ns);
     }
 
-    /// All that follows from the counts: `overhead_ns` is what the harness itself needs per request.
+    /// Returns the measurement; `overhead_ns` is the harness's own cost per request.
     ///
-    /// The throughput is the sum of the streams' own ones; the elapsed time is what all bytes take at it. Of an application's phases, which
-    /// are carried out once, both are those of the longest stream. The interval of fewer than ten slices is as wide as the throughput; that of
-    /// others is at least as wide as one request makes it.
+    /// The throughput is the sum of the streams' throughputs, and the elapsed time is that of all
+    /// bytes at this rate. An application's phases run only once, so both come from the longest
+    /// stream. With fewer than ten slices the interval is as wide as the throughput; otherwise it
+    /// is at least as wide as one request makes it.
     pub fn measurement(&self, workload: &Workload, overhead_ns: f64) -> Measurement {
         let [read, write] = &self.counters;
         let mut all = read.clone();
@@ -80,7 +82,7 @@ impl Tally {
         let ios = all.ios as f64;
         let known = self.interval.map(|found| found.of_requests(ios));
         let relative = known.map_or(1.0, |found| found.relative().min(1.0));
-        // Who has carried out all its phases waits for nothing.
+        // A stream that has finished all its phases does not wait.
         let (streams_s, thought_ns) = match workload.phases.is_empty() {
             true => {
                 let streams_s = f64::from(workload.process_num) * elapsed_s;
@@ -100,6 +102,7 @@ impl Tally {
             read: direction(read, elapsed_s),
             write: direction(write, elapsed_s),
             burst_ratio: burst_ratio(&self.rates),
+            median_ratio: median_ratio(&self.rates),
             ..Measurement::empty(workload.clone(), self.stop)
         };
         share_of_io(&mut m, streams_s * 1e9, overhead_ns * ios + thought_ns);
@@ -117,7 +120,8 @@ fn direction(counters: &Counters, elapsed_s: f64) -> Option<Direction> {
     })
 }
 
-/// Share of the streams' time that the harness and the thinking, which took `besides_ns` of it, leave to I/O.
+/// Sets the fraction of the streams' time left to I/O by the harness and by thinking, which
+/// together took `besides_ns`.
 fn share_of_io(m: &mut Measurement, streams_ns: f64, besides_ns: f64) {
     let is_null = m.workload.engine == Engine::Null;
     m.io_time_frac = match streams_ns > 0.0 && !is_null {

@@ -1,20 +1,22 @@
-//! Arrays of disks: which disks a request goes to, and in which order (Patterson, Gibson & Katz 1988; Chen et al. 1994).
+//! Arrays of disks: which disks a request goes to, and in which order (Patterson, Gibson & Katz
+//! 1988; Chen et al. 1994).
 
 use crate::command::Command;
 use ioscape_schema::units::parse_bytes;
 use std::fmt;
 
-/// How the blocks of a volume lie on its disks.
+/// How a volume's blocks are laid out on its disks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
     /// One disk.
     #[default]
     Single,
-    /// Chunks in turn (RAID 0).
+    /// Chunks on the disks in turn (RAID 0).
     Striped,
     /// The same blocks on every disk (RAID 1).
     Mirrored,
-    /// Chunks in turn, with a chunk of parity in every row, on another disk in each (RAID 5, left-symmetric).
+    /// Chunks on the disks in turn, with one parity chunk per row on rotating disks (RAID 5,
+    /// left-symmetric).
     Parity,
 }
 
@@ -25,7 +27,7 @@ pub struct Array {
     pub level: Level,
     /// Its disks.
     pub disks: u16,
-    /// Bytes that lie together on a disk.
+    /// Bytes of a chunk.
     pub chunk_bytes: u64,
 }
 
@@ -44,11 +46,11 @@ impl Default for Array {
 /// A command to one disk of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which one.
+    /// Index of the disk.
     pub disk: u16,
-    /// Whether it waits for the others that do not.
+    /// Whether this part waits until all first parts are complete.
     pub second: bool,
-    /// What is asked.
+    /// The command.
     pub command: Command,
 }
 
@@ -56,7 +58,7 @@ impl Array {
     /// Reads `none`, `raid0:DISKS[:CHUNK]`, `raid1:DISKS` or `raid5:DISKS[:CHUNK]`.
     ///
     /// # Errors
-    /// The text is none of them, or there are too few disks.
+    /// The text is none of these, or the number of disks or the chunk size is invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut words = text.split(':');
         let (level, least) = match words.next() {
@@ -87,7 +89,7 @@ impl Array {
         Ok(Self { level, disks, chunk_bytes })
     }
 
-    /// Blocks of a volume on disks of `blocks` blocks of `sector` bytes.
+    /// The number of blocks of a volume on disks with `blocks` blocks of `sector` bytes each.
     pub fn blocks(&self, blocks: u64, sector: u32) -> u64 {
         let chunk = self.chunk(sector);
         match self.level {
@@ -101,7 +103,7 @@ impl Array {
         (self.chunk_bytes / u64::from(sector)).max(1)
     }
 
-    /// The commands that a command becomes; `copy` is the disk of a mirror that a read goes to.
+    /// Splits a command into commands to the disks; `copy` is the mirror's disk that serves a read.
     pub fn plan(&self, command: Command, sector: u32, copy: u16, into: &mut Vec<Part>) {
         into.clear();
         let part = |disk| Part { disk, second: false, command };
@@ -123,7 +125,7 @@ impl Array {
         }
     }
 
-    /// Every chunk that is touched, on its disk; `wide` chunks of data are in a row.
+    /// Adds one part per chunk of data that the command touches; a row has `wide` chunks of data.
     fn striped(&self, command: Command, sector: u32, wide: u64, into: &mut Vec<Part>) {
         let chunk = self.chunk(sector);
         let (mut block, end) = (command.block, command.block + command.count);
@@ -137,7 +139,7 @@ impl Array {
         }
     }
 
-    /// The disk of a row's chunk of data.
+    /// The disk that holds a row's `at`-th data chunk.
     fn disk_of(&self, row: u64, at: u64) -> u16 {
         match self.level {
             Level::Parity => ((self.parity_of(row) + 1 + at) % u64::from(self.disks)) as u16,
@@ -145,13 +147,13 @@ impl Array {
         }
     }
 
-    /// The disk of a row's parity.
+    /// The disk that holds a row's parity chunk.
     fn parity_of(&self, row: u64) -> u64 {
         let disks = u64::from(self.disks);
         disks - 1 - row % disks
     }
 
-    /// How many of these blocks of a disk are parity.
+    /// Counts how many of these `count` blocks of a disk, from `block` on, hold parity.
     pub fn parity_blocks(&self, disk: u16, [block, count]: [u64; 2], sector: u32) -> u64 {
         if self.level != Level::Parity {
             return 0;
@@ -168,8 +170,9 @@ impl Array {
         parity
     }
 
-    /// A write row by row: a whole row needs nothing read. Otherwise the parity follows from what is overwritten and the old parity, or
-    /// from what is not overwritten, whichever reads from fewer disks; data and parity are written when that has been read.
+    /// Plans a write row by row. A full-row write reads nothing. Otherwise the new parity is
+    /// computed from the overwritten data and the old parity, or from the data that stay, whichever
+    /// reads fewer disks. Data and parity are written after these reads.
     fn with_parity(&self, command: Command, sector: u32, into: &mut Vec<Part>) {
         let wide = u64::from(self.disks) - 1;
         let row_blocks = self.chunk(sector) * wide;
@@ -177,7 +180,8 @@ impl Array {
         let chunk = self.chunk(sector);
         while block < end {
             let mut until = ((block / row_blocks + 1) * row_blocks).min(end);
-            // Of two chunks at different places, which no block of the parity is common to, each has its own.
+            // If the write touches the end of one chunk and the start of the next without overlap
+            // in the parity chunk, each part updates its own parity blocks.
             let border = (block / chunk + 1) * chunk;
             if border < until && until - border <= block % chunk {
                 until = border;
@@ -215,7 +219,7 @@ impl Array {
     }
 }
 
-/// Joins two commands to one disk that lie behind one another.
+/// Merges two commands to the same disk if the second continues the first.
 fn joined(before: &mut Part, next: &mut Part) -> bool {
     let (first, then) = (&mut before.command, &next.command);
     let joins = (before.disk, before.second, first.write) == (next.disk, next.second, then.write)

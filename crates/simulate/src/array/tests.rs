@@ -1,4 +1,4 @@
-//! Where the blocks of arrays lie, and what their requests become.
+//! Tests of arrays: where blocks lie, and how requests are split.
 
 use super::*;
 use proptest::prelude::*;
@@ -23,11 +23,11 @@ fn a_small_write_with_parity_reads_two_and_writes_two() {
             (4, true, true, 2, 8)
         ]
     );
-    // A whole row needs no reading.
+    // A full-row write reads nothing.
     let whole = planned("raid5:5", 512, 512, true);
     assert_eq!(whole.len(), 5);
     assert!(whole.iter().all(|part| !part.1 && part.2 && part.3 == 128 && part.4 == 128));
-    // Three chunks of four: the fourth alone is read.
+    // A write of three of four chunks reads only the fourth.
     let most = planned("raid5:5", 0, 384, true);
     assert_eq!((most[0], most.len()), ((3, false, false, 0, 128), 5));
 }
@@ -85,13 +85,13 @@ proptest! {
     }
 }
 
-/// Blocks of a chunk in the random arrays: few, so that requests have many shapes.
+/// Blocks per chunk in the random arrays: few, so that requests take many shapes.
 const CHUNK: u64 = 8;
 
-/// A block of a disk.
+/// A disk and a block on it.
 type Place = (u16, u64);
 
-/// Blocks that are read and written before and after the others, each as often as it is.
+/// The sorted blocks that the parts of this stage read or write, with duplicates.
 fn blocks(parts: &[Part], second: bool, write: bool) -> Vec<Place> {
     let some = parts.iter().filter(|part| part.second == second && part.command.write == write);
     let of = |p: &Part| {
@@ -103,7 +103,8 @@ fn blocks(parts: &[Part], second: bool, write: bool) -> Vec<Place> {
     all
 }
 
-/// Left-symmetric RAID 5 block by block (the table of Linux's md): the disk and block of data, and the disk of its parity.
+/// Left-symmetric RAID 5 computed per block (the table of Linux's md): the place of the data block,
+/// and the disk of its parity.
 fn left_symmetric(disks: u64, block: u64) -> (Place, u16) {
     let (chunk, within) = (block / CHUNK, block % CHUNK);
     let (row, at) = (chunk / (disks - 1), chunk % (disks - 1));
@@ -127,7 +128,7 @@ proptest! {
         prop_assert!(data.iter().all(|(place, _)| written.binary_search(place).is_ok()));
         let is_data = |place: &Place| data.iter().any(|(other, _)| other == place);
         for &(parity, at) in written.iter().filter(|place| !is_data(place)) {
-            // A block of parity: of this row, at this place of its chunks.
+            // Whatever is not data must be the parity block at the same place in the row.
             prop_assert_eq!(u64::from(parity), disks - 1 - at / CHUNK % disks, "only parity beside data");
             let others = (0..disks as u16).filter(|&disk| disk != parity).map(|disk| (disk, at));
             let known = |place: &Place| read.binary_search(place).is_ok();
@@ -135,7 +136,7 @@ proptest! {
             let from_old = known(&(parity, at)) && new.iter().all(known);
             prop_assert!(from_old || old.iter().all(known), "parity of {at} is not known: {parts:?}");
         }
-        // Data and its parity go together: every block of data has a block of parity that is written.
+        // For every data block that is written, its parity block is written too.
         prop_assert!(data.iter().all(|((_, at), parity)| written.binary_search(&(*parity, *at)).is_ok()));
     }
 
@@ -146,7 +147,7 @@ proptest! {
         let command = Command { block: chunk * CHUNK + within, count, write: true, synchronous: true };
         let mut parts = Vec::new();
         array.plan(command, 512, 0, &mut parts);
-        // Two disks are read, or the one other that holds data, and two are written.
+        // Two disks are read, or the only one with other data if there are three; two are written.
         let reads = (disks - 2).min(2);
         prop_assert_eq!(parts.iter().filter(|p| !p.command.write && !p.second).count() as u64, reads);
         prop_assert_eq!(parts.iter().filter(|p| p.command.write && p.second).count(), 2);
@@ -173,7 +174,7 @@ proptest! {
         truth.sort_unstable();
         prop_assert_eq!(blocks(&parts, false, write), truth);
         prop_assert!(parts.iter().all(|part| !part.second && part.command.write == write));
-        // Chunks behind one another on a disk are one access.
+        // Adjacent chunks on a disk are merged into one access.
         let most = parts.iter().map(|p| parts.iter().filter(|q| q.disk == p.disk).count()).max();
         prop_assert!(level == Level::Parity || most == Some(1), "{:?}", parts);
     }

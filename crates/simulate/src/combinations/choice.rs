@@ -1,4 +1,4 @@
-//! The values that can be chosen or varied in a simulation, and how they are written.
+//! The values that a simulation's options and sweeps can take, and how they are parsed.
 
 use crate::array::Array;
 use crate::cache::{Destage, Freeing};
@@ -6,20 +6,20 @@ use crate::ssd::Filled;
 use crate::{Arrivals, SCHEDULERS, Scheduler};
 use ioscape_schema::units::parse_bytes;
 
-/// What a disk does with writes, as chosen.
+/// The chosen write cache of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheChoice {
-    /// Nothing.
+    /// No write cache.
     None,
     /// Immediate reporting.
     Immediate,
     /// A non-volatile buffer of this many bytes.
     Nvram(u64),
-    /// A volatile buffer of this many bytes, or all that the drive has.
+    /// A volatile buffer of this many bytes, or the drive's whole buffer.
     Volatile(Option<u64>),
 }
 
-/// One `--sweep`: what is varied, and its values.
+/// One `--sweep`: the option it varies, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sweep {
     /// Write caches.
@@ -28,7 +28,7 @@ pub enum Sweep {
     Destage(Vec<Destage>),
     /// Host schedulers.
     Scheduler(Vec<Scheduler>),
-    /// Reading ahead.
+    /// Read-ahead on or off.
     ReadAhead(Vec<bool>),
     /// Arrays.
     Array(Vec<Array>),
@@ -43,7 +43,7 @@ fn one_of<T: Copy>(text: &str, known: &[(&str, T)]) -> Result<T, String> {
 /// Reads a scheduler's name.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is not the name of a scheduler.
 pub fn scheduler(text: &str) -> Result<Scheduler, String> {
     one_of(text, &SCHEDULERS)
 }
@@ -51,15 +51,15 @@ pub fn scheduler(text: &str) -> Result<Scheduler, String> {
 /// Reads an order of destaging: `fcfs` or `satf`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn destage(text: &str) -> Result<Destage, String> {
     one_of(text, &[("fcfs", Destage::Fcfs), ("satf", Destage::Satf)])
 }
 
-/// Reads when the space of a write is freed: `whole` or `as-written`.
+/// Reads when the cache frees a write's space: `whole` or `as-written`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn freeing(text: &str) -> Result<Freeing, String> {
     one_of(text, &[("whole", Freeing::WholeWrite), ("as-written", Freeing::AsWritten)])
 }
@@ -67,15 +67,15 @@ pub fn freeing(text: &str) -> Result<Freeing, String> {
 /// Reads `on` or `off`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn switch(text: &str) -> Result<bool, String> {
     one_of(text, &[("on", true), ("off", false)])
 }
 
-/// Reads what a solid-state drive holds at first: `empty`, `full` or `steady-state`.
+/// Reads a solid-state drive's initial state: `empty`, `full` or `steady-state`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn precondition(text: &str) -> Result<Filled, String> {
     let known =
         [("empty", Filled::Empty), ("full", Filled::Full), ("steady-state", Filled::SteadyState)];
@@ -85,7 +85,7 @@ pub fn precondition(text: &str) -> Result<Filled, String> {
 /// Reads when requests arrive: `queued`, `issued` or `closed`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn arrivals(text: &str) -> Result<Arrivals, String> {
     let known =
         [("queued", Arrivals::Queued), ("issued", Arrivals::Issued), ("closed", Arrivals::Closed)];
@@ -95,7 +95,7 @@ pub fn arrivals(text: &str) -> Result<Arrivals, String> {
 /// Reads a write cache: `none`, `immediate`, `volatile[:SIZE]` or `nvram:SIZE`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The text is none of these.
 pub fn cache(text: &str) -> Result<CacheChoice, String> {
     match text {
         "none" => Ok(CacheChoice::None),
@@ -116,7 +116,7 @@ pub fn cache(text: &str) -> Result<CacheChoice, String> {
 /// Most values of one sweep.
 const VALUES_MOST: usize = 64;
 
-/// One value, or a range of sizes that doubles.
+/// Reads one value, or a range of sizes, each twice the one before.
 fn caches(text: &str) -> Result<Vec<CacheChoice>, String> {
     let Some((from, to)) = text.split_once("..") else { return Ok(vec![cache(text)?]) };
     let size = |text| parse_bytes(text).map_err(|e| e.to_string());
@@ -131,7 +131,7 @@ fn caches(text: &str) -> Result<Vec<CacheChoice>, String> {
 /// Reads a sweep, such as `cache=none,8k..64k`.
 ///
 /// # Errors
-/// The text is none of them.
+/// The key is unknown, a value is invalid, or there are too many values.
 pub fn sweep(text: &str) -> Result<Sweep, String> {
     let (key, values) = text.split_once('=').ok_or("give KEY=VALUES")?;
     let values = values.split(',');

@@ -1,4 +1,5 @@
-//! What is simulated: every combination of the options and of what `--sweep` varies, and none that says nothing.
+//! The configurations to simulate: every combination of the options and sweeps, without duplicates
+//! or options that have no effect.
 
 mod choice;
 
@@ -13,12 +14,13 @@ use crate::{Arrivals, Configuration, DiskOptions, Drive, Scheduler, WriteCache};
 /// Most combinations.
 const CELLS_MOST: usize = 4096;
 
-/// What is chosen for a simulation; what is not chosen is as the drive does it, or the first in a list of names.
+/// The options chosen for a simulation; an option that is absent takes the drive's default or the
+/// first value in its list of names.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// Write cache at the disk.
     pub cache: Option<CacheChoice>,
-    /// Order in which a non-volatile cache is written.
+    /// Order in which a non-volatile cache is destaged.
     pub destage: Option<Destage>,
     /// When the space of a write in a non-volatile cache is freed.
     pub freeing: Option<Freeing>,
@@ -26,7 +28,7 @@ pub struct Choices {
     pub scheduler: Option<Scheduler>,
     /// Whether the disk reads ahead.
     pub read_ahead: Option<bool>,
-    /// Commands that a disk takes at once.
+    /// Commands that a disk accepts at once.
     pub queue_depth: Option<u32>,
     /// The array that stands for every device.
     pub array: Option<Array>,
@@ -34,7 +36,7 @@ pub struct Choices {
     pub arrivals: Arrivals,
     /// Whether all disks share one bus.
     pub shared_bus: bool,
-    /// What is varied.
+    /// The options to vary.
     pub sweeps: Vec<Sweep>,
 }
 
@@ -47,10 +49,10 @@ struct Values {
     arrays: Vec<Array>,
 }
 
-/// All combinations of what is swept, in the order of the values.
+/// All combinations of the swept values, in the order of the values.
 ///
 /// # Errors
-/// Choices that contradict each other or have nothing to act upon, and more combinations than are simulated.
+/// Choices contradict each other or have no effect, or there are too many combinations.
 pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration>, String> {
     let values = values(chosen, drive)?;
     check_caches(chosen, &values, drive)?;
@@ -71,7 +73,8 @@ pub fn combinations(chosen: &Choices, drive: &Drive) -> Result<Vec<Configuration
                     let disk = DiskOptions { read_ahead, cache, queue_depth };
                     for &array in &values.arrays {
                         let options = Configuration { disk, scheduler, array, ..of_all };
-                        // Without a non-volatile cache the order of destaging makes no difference.
+                        // Without a non-volatile cache, combinations that differ only in destaging
+                        // are equal.
                         if !all.contains(&options) {
                             all.push(options);
                         }
@@ -132,10 +135,10 @@ fn values(chosen: &Choices, drive: &Drive) -> Result<Values, String> {
     })
 }
 
-/// The combinations of solid-state drives: of all choices, those of arrays.
+/// The combinations for solid-state drives, which differ only in their arrays.
 ///
 /// # Errors
-/// Arrays that are given twice.
+/// Arrays are given twice.
 pub fn of_flash(chosen: &Choices) -> Result<Vec<Configuration>, String> {
     let mut arrays = chosen.array.map(|array| vec![array]);
     for sweep in &chosen.sweeps {
@@ -154,7 +157,8 @@ pub fn of_flash(chosen: &Choices) -> Result<Vec<Configuration>, String> {
     Ok(all)
 }
 
-/// What a drive does of its own beside that of a combination: where nothing was chosen each drive does as its file says.
+/// The options of one drive in a combination: options that were not chosen follow the drive's own
+/// file.
 pub fn as_chosen(chosen: &Choices, combination: DiskOptions, drive: &Drive) -> DiskOptions {
     let varies = |is: fn(&Sweep) -> bool| chosen.sweeps.iter().any(is);
     let usual = drive.usual();
@@ -173,7 +177,8 @@ pub fn as_chosen(chosen: &Choices, combination: DiskOptions, drive: &Drive) -> D
     }
 }
 
-/// A write cache in all of a drive's buffer is as large as that drive's, whatever the first one's.
+/// Sizes a volatile cache without a given size to this drive's buffer, not to that of the drive
+/// from which the combination was made.
 fn of_own_size(chosen: &Choices, cache: WriteCache, drive: &Drive) -> WriteCache {
     let swept = chosen.sweeps.iter().filter_map(|sweep| match sweep {
         Sweep::Cache(values) => Some(values.as_slice()),
@@ -190,7 +195,7 @@ fn of_own_size(chosen: &Choices, cache: WriteCache, drive: &Drive) -> WriteCache
     }
 }
 
-/// Takes the values of a sweep; an option that has a value or values already would lose them.
+/// Takes the values of a sweep; rejects an option that already has values.
 fn vary<T: Clone>(key: &str, place: &mut Option<Vec<T>>, values: &[T]) -> Result<(), String> {
     if place.replace(values.to_vec()).is_some() {
         return Err(format!("{key} is given twice: give either --{key} or one --sweep {key}=..."));
@@ -198,7 +203,7 @@ fn vary<T: Clone>(key: &str, place: &mut Option<Vec<T>>, values: &[T]) -> Result
     Ok(())
 }
 
-/// Refuses options for a cache that no combination has, and caches that the drive has no room for.
+/// Rejects options for a cache that no combination has, and caches that do not fit the drive.
 fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), String> {
     let has_nvram = values.caches.iter().any(|cache| matches!(cache, CacheChoice::Nvram(_)));
     let swept = chosen.sweeps.iter().any(|sweep| matches!(sweep, Sweep::Destage(_)));
@@ -239,7 +244,8 @@ fn check_caches(chosen: &Choices, values: &Values, drive: &Drive) -> Result<(), 
     Ok(())
 }
 
-/// Refuses orders where nobody ever waits: in a closed system every device has one request at a time, which only an array makes several of.
+/// Rejects schedulers that never have a choice: in a closed system every device has one request at
+/// a time, unless an array splits it.
 fn check_closed(chosen: &Choices, values: &Values) -> Result<(), String> {
     let is_alone = values.arrays.iter().all(|array| array.level == Level::Single);
     if chosen.arrivals != Arrivals::Closed || !is_alone {

@@ -1,15 +1,16 @@
-//! What a disk writes by itself: its write buffer, while nobody asks for anything else.
+//! Destaging: the disk writes its buffer to the medium while it has no commands.
 
 use super::state::{Destaging, Disk};
 use crate::cache::{Destage, Dirty, Freeing};
 use crate::command::{Command, WriteCache};
 use crate::mechanism::Feed;
 
-/// Stretches that are looked at one by one; more are kept in order of their places. Up to here looking is faster.
+/// Up to so many stretches are examined one by one, which is faster; more are kept in order of
+/// position.
 const FEW: usize = 32;
 
 impl Disk<'_> {
-    /// Works out what the disk did by itself before `now_ns`.
+    /// Works out the disk's background work before `now_ns`.
     #[inline]
     pub(super) fn advance(&mut self, now_ns: u64) {
         if self.destaging.is_none() && self.buffer.is_empty() {
@@ -28,19 +29,20 @@ impl Disk<'_> {
         }
     }
 
-    /// As [`Self::wrote`], once all is worked out that the disk did by itself before `now_ns`.
+    /// Returns [`Self::wrote`], after the disk's background work before `now_ns` was worked out.
     pub fn wrote_until(&mut self, now_ns: u64) -> [u64; 2] {
         self.advance(now_ns);
         self.wrote
     }
 
-    /// From when on the disk may do something by itself: reads go before writing the buffer until they are complete.
+    /// From when on the disk may destage: reads take precedence until they complete.
     fn spare_ns(&self) -> u64 {
         self.free_ns.max(self.read_until_ns)
     }
 
-    /// When the next write to the medium starts, if nothing comes before it. Where the disk is predicted from a recorded state, its data
-    /// may come later than the disk is done, and the mechanism may be free before the write in progress ends.
+    /// When the next write to the medium starts, if no command comes first. If the disk is
+    /// predicted from a recorded state, its data may arrive after the disk is done, and the
+    /// mechanism may be free before the write in progress ends.
     fn next_start_ns(&self) -> u64 {
         let arrived_ns = self.buffer.oldest().map_or(0, |oldest| oldest.arrived_ns);
         let ends_ns = self.destaging.map_or(0, |destaging| destaging.access.end_ns);
@@ -67,7 +69,7 @@ impl Disk<'_> {
         true
     }
 
-    /// How the data of a stretch come: a drive that flushes first moves its arm while they do.
+    /// How the data of a stretch arrive: a drive that flushes first moves its arm meanwhile.
     fn feed(&self, dirty: &Dirty) -> Feed {
         match self.drive.buffer.flushes_first {
             true => {
@@ -78,7 +80,7 @@ impl Disk<'_> {
         }
     }
 
-    /// Which stretch is written next.
+    /// Chooses the stretch to write next.
     fn choose(&mut self, start: u64, oldest: Dirty) -> Dirty {
         match self.options.cache {
             WriteCache::Volatile { .. } | WriteCache::Nvram { destage: Destage::Satf, .. } => {
@@ -88,8 +90,9 @@ impl Disk<'_> {
         }
     }
 
-    /// The stretch with the least access per block: since a block passes in the same time anywhere, the least positioning per block.
-    /// `looks` hears of every step of the search among many.
+    /// The stretch with the least access time per block. Since blocks pass equally fast everywhere,
+    /// that is the one with the least positioning time per block. `looks` is called at every step
+    /// of the search among many.
     fn cheapest(&mut self, start: u64, looks: impl FnMut()) -> Option<Dirty> {
         let (mechanism, stretches) = (&self.drive.mechanism, self.buffer.stretches());
         if stretches > FEW {
@@ -107,13 +110,13 @@ impl Disk<'_> {
         self.buffer.iter().min_by_key(cost).copied()
     }
 
-    /// Blocks of room in use at `now_ns`, those on their way to the medium included.
+    /// Blocks of the buffer in use at `now_ns`, including those on their way to the medium.
     fn used(&self, now_ns: u64) -> u64 {
         let leaving = self.destaging.map_or(0, |d| self.still_held(&d, now_ns));
         self.buffer.blocks() + leaving
     }
 
-    /// Blocks of a write in progress that still take room.
+    /// Blocks of a write in progress that still take space.
     fn still_held(&self, destaging: &Destaging, now_ns: u64) -> u64 {
         let (count, access) = (destaging.dirty.count, &destaging.access);
         match self.options.cache {
@@ -125,11 +128,11 @@ impl Disk<'_> {
         }
     }
 
-    /// When the buffer has room for a write, from `ready` on.
+    /// When the buffer has space for a write, from `ready` on.
     pub(super) fn make_room(&mut self, ready: u64, command: Command) -> u64 {
         let mut now = ready;
         self.advance(now);
-        // The blocks it overwrites in the buffer give their room to it.
+        // The blocks that it overwrites in the buffer free their space for it.
         self.traffic.absorbed += self.buffer.discard(command.block, command.count);
         while self.used(now) + command.count > self.room {
             now = match self.destaging {
@@ -141,7 +144,7 @@ impl Disk<'_> {
         now
     }
 
-    /// When a write in progress leaves room for `count` blocks, or ends.
+    /// When a write in progress leaves space for `count` blocks, or ends.
     fn freed(&self, destaging: &Destaging, now: u64, count: u64) -> u64 {
         let end = destaging.access.end_ns.max(now + 1);
         let held_most = self.room.saturating_sub(count + self.buffer.blocks());
@@ -156,12 +159,12 @@ impl Disk<'_> {
         }
     }
 
-    /// When the mechanism is done with what it does now.
+    /// When the mechanism has finished its current work.
     pub(super) fn idle(&mut self, ready: u64) -> u64 {
         self.free_ns.max(ready)
     }
 
-    /// When everything written is on the medium, what is on its way there included.
+    /// When all data written are on the medium, including those on their way.
     pub(super) fn flushed(&mut self, ready: u64) -> u64 {
         if self.destaging.is_none() && self.buffer.is_empty() { ready } else { self.drain(ready) }
     }
@@ -175,7 +178,7 @@ impl Disk<'_> {
         self.free_ns.max(ready)
     }
 
-    /// Writes the rest of the buffer; gives the time when it is done.
+    /// Destages the rest of the buffer; returns when that is done.
     pub fn flush(&mut self, now_ns: u64) -> u64 {
         self.advance(now_ns);
         self.drain(now_ns)
@@ -193,7 +196,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
-        /// What is found by its place is what would be found if all were looked at.
+        /// The search by position finds what a search among all stretches would find.
         #[test]
         fn the_cheapest_stretch_is_found(
             written in prop::collection::vec((0u64..18_900, 1u64..60), 1..120),
@@ -220,7 +223,7 @@ mod tests {
                     let known = disk.buffer.iter().min_by_key(cost).copied();
                     prop_assert_eq!(Some(disk.choose(start, oldest)), known);
                     disk.advance(start + 1);
-                    // Others come, and overwrite parts of those that wait.
+                    // More writes arrive, and overwrite parts of waiting ones.
                     if let Some(&(block, count)) = late.next() {
                         disk.buffer.insert(block, 1 + count % longest, 0);
                     }
@@ -229,8 +232,9 @@ mod tests {
         }
     }
 
-    /// Steps of the search for the next stretch of a disk that writes so many requests as fast as it can, with a buffer of so many blocks:
-    /// in the mean, in the second third of the requests and in the last.
+    /// Mean number of steps in the search for the next stretch, over the second third of the
+    /// requests and over the last. The disk writes `requests` as fast as it can, with a buffer of
+    /// `blocks`.
     fn steps(
         drive: &crate::Drive,
         [blocks, requests]: [u64; 2],
@@ -271,7 +275,7 @@ mod tests {
         let room_ns = disk.clone().make_room(0, command);
         assert!((LATER_NS..LATER_NS + 30_000_000).contains(&room_ns), "{room_ns}");
         assert_eq!(disk.drain(0), room_ns, "the same write to the medium");
-        // The write in progress ends after the recorded completion that the disk is set to.
+        // The write in progress ends after the recorded completion to which the disk is reset.
         disk.buffer.insert(50, 8, LATER_NS);
         disk.advance(LATER_NS + 1);
         disk.buffer.insert(60, 8, LATER_NS);
@@ -289,7 +293,8 @@ mod tests {
         }
     }
 
-    /// Thousands of stretches on millions of tracks: the work for a request stays what it is, however many there have been.
+    /// With thousands of stretches on millions of tracks, the work per request does not grow with
+    /// the number of requests.
     #[test]
     fn a_search_takes_no_longer_the_more_a_large_disk_has_written() {
         let shipped = crate::drives::find("generic-hdd").expect("it is shipped");

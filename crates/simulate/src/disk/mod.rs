@@ -1,8 +1,10 @@
-//! One disk at work: controller, buffer and mechanism, one command at a time, its own writing in between.
+//! One disk: controller, buffer and mechanism, serving one command at a time and destaging its
+//! buffer in between.
 //!
-//! A command has two halves with the bus between them, so that several disks can share a bus: [`Disk::begin`] says when
-//! the bus is wanted and for how long, [`Disk::finish`] goes on when it was granted. What the disk does by itself
-//! (writing its buffer, reading ahead) needs no events: it is worked out up to the moment of the next command.
+//! A command has two halves with the bus between them, so that several disks can share a bus:
+//! [`Disk::begin`] says when and for how long the bus is needed, and [`Disk::finish`] continues
+//! once it was granted. The disk's background work (destaging, read-ahead) needs no events: it is
+//! worked out up to the time of the next command.
 
 use crate::command::{BusNeed, Command, Done, Parts, STREAMED_OVER_BYTES, WriteCache};
 use crate::drive::BusTransfer;
@@ -17,14 +19,14 @@ pub use state::Disk;
 use state::{Destaging, Half};
 
 impl Disk<'_> {
-    /// Carries out a command on a bus that is free when it is needed.
+    /// Executes a command, with a bus that is free when needed.
     #[inline]
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
         let need = self.begin(now_ns, command);
         self.finish(need.at_ns, need)
     }
 
-    /// Takes a command at `now_ns` and says when it needs the bus.
+    /// Starts a command at `now_ns` and returns when it needs the bus.
     #[inline]
     pub fn begin(&mut self, now_ns: u64, command: Command) -> BusNeed {
         self.advance(now_ns);
@@ -35,7 +37,8 @@ impl Disk<'_> {
         }
     }
 
-    /// Takes a write that must be on the medium when it is complete: it goes past what waits in the buffer, unless that is a FIFO.
+    /// Starts a write that must be on the medium when it completes: it overtakes what waits in the
+    /// buffer, unless that is a FIFO.
     pub fn begin_through(&mut self, now_ns: u64, write: Command) -> BusNeed {
         self.advance(now_ns);
         self.begin_write(now_ns, write, false)
@@ -64,7 +67,7 @@ impl Disk<'_> {
             (roomy, Half::Buffered { so_far })
         } else {
             self.traffic.absorbed += self.buffer.discard(command.block, command.count);
-            // A FIFO writes what came before first; a non-volatile buffer lets long writes pass.
+            // A FIFO destages earlier writes first; a non-volatile buffer lets long writes pass.
             let start = if self.options.cache == WriteCache::Immediate {
                 self.drain(ready)
             } else {
@@ -78,7 +81,8 @@ impl Disk<'_> {
         BusNeed { at_ns, for_ns }
     }
 
-    /// From a write's command to the arm's start and to its data on the bus, and from its last sector to its completion.
+    /// Times from a write's command to the arm's start, from the command to its data on the bus,
+    /// and from its last sector to its completion.
     #[inline]
     fn write_times(&self, command: &Command, buffered: bool) -> [u64; 3] {
         let controller = &self.drive.controller;
@@ -100,21 +104,23 @@ impl Disk<'_> {
         let bytes = command.count * u64::from(self.drive.sector_bytes);
         match self.options.cache {
             WriteCache::None => false,
-            // The drive itself decides, and does not know who waits.
+            // The drive itself decides, and does not know whether somebody waits.
             WriteCache::Immediate if self.drive.buffer.flushes_first => self.room > 0,
-            // A drive takes those that follow the write in progress too, but HP-UX does not ask for it where somebody waits.
+            // A drive also accepts writes that follow the one in progress, but HP-UX does not ask
+            // for it if somebody waits.
             WriteCache::Immediate => command.count <= self.room && !command.synchronous,
             WriteCache::Volatile { .. } => command.count <= self.room,
             WriteCache::Nvram { .. } => command.count <= self.room && bytes <= STREAMED_OVER_BYTES,
         }
     }
 
-    /// The blocks of a write that go into the buffer at once: no more than it has room for.
+    /// The part of a write that goes into the buffer at once: no more than the buffer can hold.
     fn part(&self, command: Command) -> Command {
         Command { count: command.count.min(self.room), ..command }
     }
 
-    /// Goes on when the bus was granted at `granted_ns`; gives the whole command.
+    /// Continues when the bus was granted at `granted_ns`; returns the outcome of the whole
+    /// command.
     #[inline]
     pub fn finish(&mut self, granted_ns: u64, need: BusNeed) -> Done {
         let write = self.half.is_some_and(|(command, _)| command.write);
@@ -166,8 +172,11 @@ impl Disk<'_> {
         }
     }
 
-    /// Takes a write into the buffer; gives the time when the last of it is there, and how long that waited for room. A drive whose buffer is
-    /// full gives the bus up until all of that is on the medium (DiskSim's low water mark of 0); a head that keeps up never lets it be full.
+    /// Takes a write into the buffer; returns when the last of it is there, and how long it waited
+    /// for space.
+    ///
+    /// A drive whose buffer is full releases the bus until all of the buffer is on the medium
+    /// (DiskSim's low water mark of 0). A head that keeps up never lets the buffer fill.
     #[inline]
     fn write_into_buffer(&mut self, command: Command, granted_ns: u64) -> (u64, u64) {
         let drive = self.drive;
@@ -197,7 +206,8 @@ impl Disk<'_> {
         }
     }
 
-    /// Whether the head has begun to write the buffer before `now_ns`, and passes blocks no slower than they come over the bus.
+    /// Whether the head began to destage before `now_ns`, and passes blocks at least as fast as
+    /// they arrive over the bus.
     fn keeps_up(&self, now_ns: u64) -> bool {
         let layout = &self.drive.mechanism.layout;
         self.destaging.is_some_and(|Destaging { dirty, access }| {

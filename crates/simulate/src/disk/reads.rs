@@ -1,4 +1,4 @@
-//! The first half of a read: from the buffer, from what is being read ahead, or from the medium.
+//! The first half of a read: from the buffer, from the blocks being read ahead, or from the medium.
 
 use super::state::{Disk, Half};
 use crate::command::{BusNeed, Command, Parts};
@@ -23,7 +23,7 @@ impl Disk<'_> {
             parts.transfer_ns = end_ns.saturating_sub(ready);
             end_ns.max(ready)
         } else {
-            // What was read ahead so far becomes a segment among the others.
+            // The blocks read ahead so far become another segment.
             let begun_ns = self.stop_reading_ahead(now_ns);
             match self.held(asked) {
                 Some(held) if held[1] >= asked[0] + asked[1] => {
@@ -46,7 +46,7 @@ impl Disk<'_> {
         if self.segments.is_empty() { None } else { self.segments.find(asked) }
     }
 
-    /// After a read that a segment answered, the drive may read on behind that segment.
+    /// After a read that a segment answered, lets the drive read on behind that segment.
     fn read_on_behind(&mut self, now_ns: u64, held: [u64; 2], asked: [u64; 2]) {
         if self.drive.buffer.read_ahead_after_hit {
             let since = now_ns + self.drive.controller.read_before_ns[self.after()];
@@ -56,7 +56,8 @@ impl Disk<'_> {
         }
     }
 
-    /// A read whose blocks, but for those at the beginning that a segment holds, come from the medium; the drive turns to it at
+    /// Reads blocks from the medium, except those at the beginning that a segment holds; the drive
+    /// turns to the read at
     /// `begun_ns`.
     #[inline]
     fn read_medium(
@@ -92,7 +93,7 @@ impl Disk<'_> {
         self.bus_for(&access, rest)
     }
 
-    /// The first block that is kept of a track whose sectors are read from the head's arrival on.
+    /// The first block kept of a track whose sectors are read from the head's arrival on.
     fn first_kept(&self, block: u64, access: &Access) -> u64 {
         if !self.drive.buffer.reads_from_arrival {
             return block;
@@ -103,7 +104,7 @@ impl Disk<'_> {
         block.saturating_sub(passed).max(layout.track_of(block)[0])
     }
 
-    /// How long before the end of the medium's part the data can begin to cross the bus.
+    /// How long before the medium is done the data can begin to cross the bus.
     fn early(&self, parts: &Parts, count: u64) -> u64 {
         match self.drive.bus.transfer {
             BusTransfer::Overlapped => self.overlap(parts.transfer_ns, count, 0),
@@ -133,28 +134,30 @@ impl Disk<'_> {
                 let mechanism = &self.drive.mechanism;
                 let [marked_ns, done_ns] =
                     mechanism.delivered_ns(&self.arm, access, asked, mark, rate);
-                // No longer than it has to be.
+                // Holds the bus no longer than necessary.
                 let at_ns = marked_ns.max(done_ns - for_ns.min(done_ns));
                 BusNeed { at_ns, for_ns: done_ns - at_ns }
             }
         }
     }
 
-    /// Whether the blocks of a read passed in their order at an even pace.
+    /// Whether the blocks of a read passed in order at an even pace.
     #[inline]
     fn in_one_pass(&self, access: &Access) -> bool {
         access.first_end_ns == access.end_ns
             && access.transfer_ns < self.drive.mechanism.layout.rotation_ns()
     }
 
-    /// Blocks of a read of `count` that must have come before it takes the bus; a segment never holds more than its own blocks.
+    /// How many blocks of a read of `count` must have been read before it takes the bus; at most
+    /// what a segment holds.
     #[inline]
     fn mark(&self, count: u64) -> u64 {
         let held = if self.segment == 0 { count } else { count.min(self.segment) };
         ((held * self.drive.bus.read_water_mark) >> 10).clamp(1, count.max(1))
     }
 
-    /// How much of the medium's time the bus is used as well: not before the water mark, and not longer than it has to be.
+    /// How long the bus transfer overlaps the medium's: it starts at the water mark, or later if it
+    /// then still finishes in time.
     fn overlap(&self, transfer_ns: u64, count: u64, setup_ns: u64) -> u64 {
         let bus = &self.drive.bus;
         let marked = transfer_ns - transfer_ns * self.mark(count) / count.max(1);
@@ -167,14 +170,15 @@ impl Disk<'_> {
         self.traffic.read_hits += 1;
     }
 
-    /// When the last of these blocks is in the buffer, if reading ahead has them or comes to them without a break.
+    /// When the last of these blocks is in the buffer, if read-ahead has them or reaches them
+    /// without a break.
     fn read_ahead_delivers(&mut self, now_ns: u64, asked: [u64; 2]) -> Option<u64> {
         let ahead = self.ahead.as_mut()?;
         ahead.deliver(&self.drive.mechanism, &self.arm, now_ns, asked)
     }
 
-    /// Reads on behind the blocks that are `held`, from `since_ns` on, after a request for blocks from the first of `request` on up to
-    /// the second.
+    /// Starts reading ahead at `since_ns` behind the blocks `held`, after a request for blocks from
+    /// `request[0]` up to `request[1]`.
     fn start_reading_ahead(&mut self, held: [u64; 2], request: [u64; 2], since_ns: u64) {
         if self.options.read_ahead && self.drive.buffer.bytes > 0 && self.buffer.is_empty() {
             self.segments.make_room();
@@ -184,8 +188,9 @@ impl Disk<'_> {
         }
     }
 
-    /// Ends reading ahead for a write that comes at `now_ns`. A drive with segments does so at once, and spends the command's overhead when it
-    /// turns to it; one without goes on until the write is `ready`.
+    /// Ends read-ahead for a write that arrives at `now_ns`. A drive with segments stops at once,
+    /// and spends the command's overhead once it turns to the command; one without continues until
+    /// the write is `ready`.
     pub(super) fn give_up_reading_ahead(&mut self, now_ns: u64, overhead_ns: u64, ready: u64) {
         if self.ahead.is_none() {
             return;
@@ -198,7 +203,8 @@ impl Disk<'_> {
         }
     }
 
-    /// Ends reading ahead for a command that needs the mechanism; gives the time when the drive turns to it.
+    /// Ends read-ahead for a command that needs the mechanism; returns when the drive turns to the
+    /// command.
     pub(super) fn stop_reading_ahead(&mut self, now_ns: u64) -> u64 {
         if let Some(ahead) = self.ahead.take() {
             let mechanism = &self.drive.mechanism;

@@ -1,4 +1,4 @@
-//! The state of a disk between commands and between the halves of one.
+//! The state of a disk between commands, and between the two halves of a command.
 
 use crate::cache::{Buffer, Dirty};
 use crate::command::{Command, DiskOptions, Parts, Traffic, WriteCache};
@@ -14,7 +14,7 @@ pub(super) struct Destaging {
     pub(super) access: Access,
 }
 
-/// Between the halves of a command.
+/// The state between the halves of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Half {
     /// A read whose data wait for the bus.
@@ -35,22 +35,23 @@ pub struct Disk<'a> {
     pub(super) free_ns: u64,
     pub(super) buffer: Buffer<'a>,
     pub(super) room: u64,
-    /// Blocks of a segment of the drive's buffer, or of all of it where it has none.
+    /// Blocks of a segment of the drive's buffer, or of the whole buffer if it has no segments.
     pub(super) segment: u64,
     pub(super) destaging: Option<Destaging>,
     pub(super) ahead: Option<ReadAhead>,
     pub(super) reach: Reach,
     pub(super) segments: Segments,
-    /// First block after the last write, for drives that flush first and for the time of writes that do not follow.
+    /// First block after the last write; used by drives that flush first, and to time writes that
+    /// do not follow it.
     pub(super) write_end: u64,
     pub(super) half: Option<(Command, Half)>,
     pub(super) last_completed_ns: u64,
-    /// When the last read was complete: what is in the buffer is not written while a read goes on.
+    /// When the last read completed: the buffer is not destaged during a read.
     pub(super) read_until_ns: u64,
     pub(super) last_wrote: bool,
-    /// From when to when it wrote its buffer without a break, the last time.
+    /// When it last destaged without a break: begin and end.
     pub(super) wrote: [u64; 2],
-    /// Counts.
+    /// Counts of blocks and reads.
     pub traffic: Traffic,
 }
 
@@ -87,7 +88,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Whether it reports any write that it would lose without power.
+    /// Whether it reports any write complete that a power failure would lose.
     pub fn reports_early(&self) -> bool {
         self.options.cache.reports_early()
     }
@@ -97,8 +98,8 @@ impl<'a> Disk<'a> {
         self.drive.sector_bytes
     }
 
-    /// Controller time of a flush, as of a write that the buffer takes. Never 0: a request that takes no time would be read as one
-    /// whose completion is not recorded.
+    /// Controller time of a flush: that of a write that the buffer takes. Never 0, since a request
+    /// that takes no time would be read as one without a recorded completion.
     pub fn flush_overhead_ns(&self) -> u64 {
         let controller = &self.drive.controller;
         let before_ns = controller.write_hit_before_ns[self.after()];
@@ -110,17 +111,17 @@ impl<'a> Disk<'a> {
         &self.arm
     }
 
-    /// When the last command was complete.
+    /// When the last command completed.
     pub fn last_completed_ns(&self) -> u64 {
         self.last_completed_ns
     }
 
-    /// When the mechanism ends what it does now.
+    /// When the mechanism finishes its current work.
     pub fn free_ns(&self) -> u64 {
         self.free_ns
     }
 
-    /// From when to when it wrote its buffer by itself without a break, the last time; times from 0 to 0 where it never did.
+    /// When it last destaged without a break: begin and end, both 0 if it never did.
     pub fn wrote(&self) -> [u64; 2] {
         self.wrote
     }
@@ -131,7 +132,8 @@ impl<'a> Disk<'a> {
         self.free_ns = self.free_ns.min(end_ns);
     }
 
-    /// Has what a flush wrote be on the medium at `end_ns`, where the real disk was faster: the mechanism is free from then on.
+    /// Ends a flush at `end_ns`, if the real disk was faster: what it wrote is on the medium, and
+    /// the mechanism is free from then on.
     pub fn was_flushed(&mut self, end_ns: u64) {
         if self.reports_early() {
             self.destaging = None;
@@ -151,12 +153,14 @@ impl<'a> Disk<'a> {
         self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
     }
 
-    /// First block of the arm's cylinder and those behind it, where blocks lie in the order of cylinders; else none.
+    /// The first block on the arm's cylinder or a later one; `None` unless blocks lie in cylinder
+    /// order.
     pub fn first_block_at_arm(&self) -> Option<u64> {
         self.drive.mechanism.layout.first_block_from(self.arm.cylinder)
     }
 
-    /// No more than what a command, or any other farther in the same direction, needs for its seek, where blocks lie in the order of
+    /// A lower bound on the seek time of this command and of any farther in the same direction, if
+    /// blocks lie in order of
     /// cylinders.
     pub fn seek_at_least_ns(&self, command: &Command) -> u64 {
         let layout = &self.drive.mechanism.layout;
@@ -164,7 +168,7 @@ impl<'a> Disk<'a> {
         self.drive.mechanism.seek_at_least_ns(&self.arm, to)
     }
 
-    /// Which of a pair of times holds: after a read, or after a write.
+    /// Index into a pair of times: 0 after a read, 1 after a write.
     #[inline]
     pub(super) fn after(&self) -> usize {
         usize::from(self.last_wrote)

@@ -1,4 +1,4 @@
-//! Tests of one disk's buffer: what completes early, what waits for room, and who goes first.
+//! Tests of one disk's buffer: what completes early, what waits for space, and what goes first.
 
 use super::*;
 use crate::cache::{Destage, Freeing};
@@ -30,12 +30,12 @@ fn a_write_into_the_buffer_is_complete_at_once_and_a_read_of_it_needs_no_medium(
 fn a_full_buffer_holds_the_next_write_until_the_whole_write_in_progress_is_done() {
     let drive = simple();
     let wait = |freeing| {
-        // 32 blocks of room; the first write takes all of it.
+        // The buffer holds 32 blocks; the first write fills it.
         let mut disk = Disk::new(&drive, nvram(16, Destage::Fcfs, freeing));
         disk.serve(0, command(50, 32, true));
         disk.serve(MS, command(90, 4, true)).completed_ns
     };
-    // The first goes to sectors 50 to 82 of the track: it ends at 8.2 ms.
+    // The first write goes to sectors 50 to 82 of the track, so it ends at 8.2 ms.
     assert!(wait(Freeing::WholeWrite).abs_diff(82 * MS / 10) < 1000);
     assert!(wait(Freeing::AsWritten).abs_diff(54 * MS / 10) < 200_000);
 }
@@ -63,7 +63,7 @@ fn immediate_reporting_leaves_alone_what_somebody_waits_for_even_behind_a_write_
     assert!(!waited_for.parts.cached && waited_for.completed_ns > 6 * MS, "{waited_for:?}");
 }
 
-/// A drive with fast writes of DiskSim's, and a change.
+/// A drive with DiskSim's fast writes, and a change.
 fn fast_writing(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
     segmented(segments, |p| {
         (p.buffer.flushes_first, p.buffer.immediate_reporting) = (true, true);
@@ -80,8 +80,10 @@ fn the_end_of_a_write_longer_than_the_buffer_is_reported_when_there_is_room_for_
         assert_eq!(done.parts.total_ns(), done.completed_ns, "{done:?}");
         [done.completed_ns, disk.flush(done.completed_ns)]
     };
-    // The buffer holds 100 blocks: sectors 50 to 100 of the first track pass from 5 ms on, and the other half on the next one by 16. What is
-    // behind them comes half a millisecond after that, and waits for its sector to come round; so does what is behind it, on the third track.
+    // The buffer holds 100 blocks. The first half goes to sectors 50 to 100 of the first track,
+    // which pass from 5 ms on; the second half is on the next track by 16 ms. Blocks behind the
+    // first 100 arrive half a millisecond after that, and wait for their sector to come round; so
+    // do the blocks behind those, on the third track.
     for (count, [reported, written]) in
         [(100, [0, 160]), (150, [165, 310]), (200, [165, 380]), (250, [385, 530])]
     {
@@ -94,19 +96,19 @@ fn the_end_of_a_write_longer_than_the_buffer_is_reported_when_there_is_room_for_
 
 #[test]
 fn a_head_that_keeps_up_with_the_bus_leaves_room_for_the_rest_of_a_long_write() {
-    // A block takes the bus 0.2 ms, and 0.1 ms to be written.
+    // A block takes 0.2 ms on the bus, and 0.1 ms to be written.
     let drive = fast_writing(1, |p| p.bus.to_drive_bytes_per_s = 2_560_000.0);
     let done = Disk::new(&drive, drive.usual()).serve(0, command(50, 250, true));
     assert!(done.completed_ns.abs_diff(50 * MS) < 1000, "{done:?}");
 }
 
-/// As if DiskSim's "Allow sneaky full read hits" were always 1.
+/// Simulated as if DiskSim's "Allow sneaky full read hits" were always 1.
 #[test]
 fn a_read_that_the_buffer_answers_does_not_wait_for_what_was_written() {
     let drive = fast_writing(2, |p| p.buffer.read_ahead = true);
     let mut disk = Disk::new(&drive, drive.usual());
     disk.serve(0, command(0, 8, false));
-    // Behind what was read ahead.
+    // Beyond the blocks read ahead.
     let written = disk.serve(100 * MS, command(15_000, 8, true));
     let hit = disk.serve(written.completed_ns, command(50, 8, false));
     assert!(written.parts.cached && hit.parts.cached, "{written:?}, {hit:?}");
@@ -125,7 +127,7 @@ fn back_to_back_writes_run_at_the_rate_of_the_medium() {
         now = disk.serve(now, command(n * 16, 16, true)).completed_ns;
     }
     let end = disk.flush(now);
-    // The rotation to come back to sector 0, eight tracks, and the skews between them.
+    // The rotation back to sector 0, eight tracks, and the skews between them.
     assert!(end < (10 + 8 * 10 + 4 + 3 * 2) * MS + 1000, "{end}");
     assert_eq!(disk.traffic.destaged, 800);
 }
@@ -173,7 +175,8 @@ fn reads_go_before_writes_that_wait() {
 #[test]
 fn nothing_is_written_from_the_buffer_while_a_read_goes_on() {
     let mut parameters = crate::testing::simple_parameters();
-    // A block takes 5 ms on its way to the host: long enough for the second write, if it were let go.
+    // A block takes 5 ms on its way to the host: long enough for the second write, if it were
+    // allowed.
     parameters.bus.to_host_bytes_per_s = 102_400.0;
     let drive = parameters.build().expect("the drive can be built");
     let mut disk = Disk::new(&drive, nvram(64, Destage::Fcfs, Freeing::WholeWrite));
@@ -204,7 +207,7 @@ fn no_read_is_complete_before_its_last_sector_has_passed() {
             now_ns = completed_ns + n * 12_345;
         }
     };
-    // The medium gives 5.12 MB/s.
+    // The medium transfers 5.12 MB/s.
     for rate in [1e5, 1e6, 5.12e6, 4e7, 1e12] {
         for read_on_arrival in [false, true] {
             read_all(BusTransfer::StoreAndForward, rate, read_on_arrival);
@@ -214,7 +217,7 @@ fn no_read_is_complete_before_its_last_sector_has_passed() {
     }
 }
 
-/// The simple drive with a buffer of so many segments of 100 blocks.
+/// The simple drive with a buffer of `segments` segments of 100 blocks.
 fn segmented(segments: u32, change: impl Fn(&mut crate::Parameters)) -> crate::Drive {
     let mut parameters = crate::testing::simple_parameters();
     parameters.buffer.bytes = u64::from(segments) * 51_200;
@@ -234,8 +237,8 @@ fn segments_answer_reads_until_they_are_needed_or_overwritten() {
     assert!(!disk.serve(9000 * MS, command(5040, 8, false)).parts.cached);
 }
 
-/// The HP C2247A: segments of 256 blocks, a water mark of three quarters, and a bus that takes 0.1701 ms for a block where the medium takes
-/// 0.1157.
+/// The HP C2247A: segments of 256 blocks, a water mark of three quarters, and a bus that takes
+/// 0.1701 ms per block, where the medium takes 0.1157 ms.
 #[test]
 fn a_read_longer_than_a_segment_takes_the_bus_when_a_segment_would() {
     let shipped = crate::drives::find("hp-c2247a").expect("it is shipped");
@@ -247,7 +250,8 @@ fn a_read_longer_than_a_segment_takes_the_bus_when_a_segment_would() {
     });
     assert_eq!(longer_ns, segment_ns);
     let Parts { waited_ns, overhead_ns, seek_ns, rotation_ns, .. } = done.parts;
-    // 192 blocks and a skew of 14 sectors pass by; then the bus is taken again, for all 512.
+    // 192 blocks and a skew of 14 sectors pass; then the drive takes the bus again, for all 512
+    // blocks.
     let known_ns = 206 * 11_111_111 / 96 + 187_680 + 512 * 170_100;
     let found_ns = done.completed_ns - waited_ns - overhead_ns - seek_ns - rotation_ns;
     assert!(found_ns.abs_diff(known_ns) < 10_000, "{found_ns} for {known_ns}");
@@ -260,7 +264,7 @@ fn what_was_delivered_is_forgotten_where_the_drive_does_so() {
         let mut disk =
             Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
         disk.serve(0, command(0, 8, false));
-        // Before what was read ahead takes its room.
+        // Before the blocks read ahead take their space.
         disk.serve(11 * MS, command(4, 4, false)).parts.cached
     };
     assert_eq!([again(false), again(true)], [true, false]);
@@ -275,7 +279,7 @@ fn what_was_asked_for_takes_up_room_where_the_drive_keeps_it() {
             Disk::new(&drive, DiskOptions { read_ahead: true, ..DiskOptions::default() });
         let room = drive.buffer.bytes / u64::from(drive.buffer.segments) / 512;
         disk.serve(0, command(0, room / 4, false));
-        // Long after the segment is full.
+        // Long after the segment has filled.
         [0, room - 4, room + 4].map(|block| {
             let mut disk = disk.clone();
             disk.serve(1000 * MS, command(block, 4, false)).parts.cached
@@ -306,9 +310,10 @@ fn a_write_waits_for_its_lead_and_a_scattered_one_for_its_own_times() {
     let close = |found: [u64; 2], wanted: [u64; 2]| {
         found.iter().zip(wanted).all(|(a, b)| a.abs_diff(b) < 1000)
     };
-    // One block is enough at sector 3, after 0.3 ms; the other comes in time. The second write begins at sector 90.
+    // One block is enough at sector 3, after 0.3 ms; the other arrives in time. The second write
+    // begins at sector 90.
     assert!(close(times(&[]), [MS / 2, 94 * MS / 10 + MS / 2]), "{:?}", times(&[]));
-    // Two of them are not there before 0.4 ms: a rotation is lost.
+    // Two blocks have arrived only by 0.4 ms, so a rotation is lost.
     let led = times(&[[1, 2]]);
     assert!(close(led, [105 * MS / 10, 94 * MS / 10 + MS / 2]), "{led:?}");
 }

@@ -1,23 +1,24 @@
-//! The test bed of a `.parv` file, as far as it says something of one drive: which drive, and the bus it is on.
+//! The test bed of a `.parv` file, as far as it concerns one drive: which drive, and its bus.
 
 use super::folder::{Folder, paths};
 use super::parse::{Block, Contents, parse};
 use crate::Error;
 
-/// A drive and what is in front of it.
+/// A drive and the components in front of it.
 pub struct TestBed<'a> {
     /// The drive's block.
     pub disk: &'a Block,
-    /// The bus it is on.
+    /// The drive's bus.
     pub bus: Option<&'a Block>,
-    /// Everything else between the host and that bus.
+    /// All other components between the host and that bus.
     pub before: Vec<&'a Block>,
-    /// Drives of the test bed.
+    /// Number of drives in the test bed.
     pub drives: usize,
 }
 
 impl<'a> TestBed<'a> {
-    /// The drive that `name` describes: the first of the topology whose block is in that file, or the first of all.
+    /// Returns the drive that `name` describes: the first in the topology whose block is in that
+    /// file, or else the first.
     ///
     /// # Errors
     /// No drive is described.

@@ -1,21 +1,22 @@
-//! The files of one description: a `.seek` is named by a `.model`, that by a `.diskspecs`, and that by the `.parv` of a test
-//! bed. Given any of them, the others are found in its folder by the names they state.
+//! The files of one description: a `.parv` of a test bed names a `.diskspecs`, which names a
+//! `.model`, which names a `.seek`. Given any of them, the others are found in its folder by these
+//! names.
 
 use super::parse::{Component, Contents, mentions, parse};
 use crate::Error;
 
-/// The other files in the folder of the one that was given.
+/// The other files in the folder of the given one.
 pub struct Folder<'a> {
     /// Their names, without the folder.
     pub names: Vec<String>,
-    /// The text of one of them, or why it cannot be had.
+    /// Returns the text of one of them, or why it cannot be read.
     pub open: &'a dyn Fn(&str) -> Result<String, String>,
 }
 
-/// Endings of the files, those that are named first.
+/// File name endings, each named by files with one of the later endings.
 const ENDINGS: [&str; 4] = ["seek", "model", "diskspecs", "parv"];
 
-/// How far up a file is in the chain of names; `None` for files of other kinds.
+/// Position of a file in the chain of names; `None` for files of other kinds.
 fn rank(name: &str) -> Option<usize> {
     ENDINGS.iter().position(|ending| stem(name, ending).is_some())
 }
@@ -24,16 +25,16 @@ fn stem<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     name.strip_suffix(ending)?.strip_suffix('.')
 }
 
-/// Whether a file's name is that of one of DiskSim's parameter files.
+/// Whether a file name has the ending of one of DiskSim's parameter files.
 pub fn is_description(name: &str) -> bool {
     rank(name).is_some()
 }
 
-/// Files that take in files that take in files, at most.
+/// Most levels of files that include files.
 const DEPTH_MOST: usize = 8;
 
 impl Folder<'_> {
-    /// The text of a file that `by` names.
+    /// The text of a file named in file `by`.
     pub(super) fn text(&self, name: &str, by: &str) -> Result<String, Error> {
         (self.open)(name).map_err(|why| Error::parameter(by, format!("{name}: {why}")))
     }
@@ -47,7 +48,7 @@ impl Folder<'_> {
         Ok(head)
     }
 
-    /// The file that names `name`: of several the one called like it.
+    /// The file that names `name`; of several, the one with the same stem.
     fn naming(&self, name: &str) -> Result<Option<String>, Error> {
         let Some(own) = rank(name) else { return Ok(None) };
         let names = |other: &String| {
@@ -55,7 +56,8 @@ impl Folder<'_> {
                 && (self.open)(other).is_ok_and(|text| mentions(&text, name))
         };
         let mut found: Vec<&String> = self.names.iter().filter(|other| names(other)).collect();
-        // A test bed that names a model names the drive's file as well: the nearest comes first.
+        // A test bed that names a model also names the drive's file; the nearest in the chain
+        // counts.
         let nearest = found.iter().filter_map(|other| rank(other)).min();
         found.retain(|other| rank(other) == nearest);
         found.sort();
@@ -77,7 +79,7 @@ impl Folder<'_> {
         }
     }
 
-    /// What a file says, with all that it takes in.
+    /// The contents of a file, with all files it includes.
     pub(super) fn contents(&self, name: &str) -> Result<Contents, Error> {
         let mut all = Contents::default();
         self.take_in(name, &self.text(name, name)?, &mut all, 0)?;
@@ -108,7 +110,7 @@ impl Folder<'_> {
 /// Components from the head of a topology to a disk.
 pub(super) type Path<'a> = Vec<&'a Component>;
 
-/// The ways to all components of a kind, in the order of the file.
+/// The paths to all components of a kind, in the order of the file.
 pub(super) fn paths<'a>(all: &'a [Component], kind: &str) -> Vec<Path<'a>> {
     let mut found = Vec::new();
     for component in all {

@@ -1,13 +1,13 @@
-//! What a layout of DiskSim's comes to: zones, or runs of tracks.
+//! The result of reading a DiskSim layout: zones, or runs of tracks.
 
 use crate::layout::{Remap, TrackOrder, TrackRun, Zone};
 
-/// What the layout says.
+/// The contents of a layout.
 #[derive(Default)]
 pub struct Found {
     /// Zones.
     pub zones: Vec<Zone>,
-    /// Instead of zones, runs of tracks.
+    /// Runs of tracks, instead of zones.
     pub runs: Vec<TrackRun>,
     /// Places of these runs that hold no block.
     pub slipped_places: Vec<[u64; 2]>,
@@ -15,7 +15,7 @@ pub struct Found {
     pub remaps: Vec<Remap>,
     /// Order of tracks in zones.
     pub order: TrackOrder,
-    /// Defects of every zone that were moved: sectors, or tracks where those are spared, counted from the zone's first, and
-    /// where they are now.
+    /// The remapped defects of every zone, each with its new place. Both are sectors counted from
+    /// the zone's first, or tracks if whole tracks are spared.
     pub defects: Vec<Vec<[u64; 2]>>,
 }

@@ -5,7 +5,8 @@ use super::parse::{Block, Value};
 use super::{layout_g2, layout_g4};
 use crate::layout::{TrackOrder, Zone};
 
-/// The layout of a block; `blocks` is the number of blocks that is stated of the drive, and `file` gives the text of another file.
+/// Reads the layout of a block; `blocks` is the stated number of blocks of the drive, and `file`
+/// returns the text of another file.
 pub fn layout(
     block: &Block,
     heads: u16,
@@ -46,7 +47,7 @@ fn numbers(block: &Block, key: &str) -> Result<Vec<u64>, String> {
         .collect()
 }
 
-/// The zones of a block `dm_layout_g1` of a disk with so many heads.
+/// The zones of a block `dm_layout_g1`, for a disk with `heads` heads.
 fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
     let order = match whole(block, "LBN-to-PBN mapping scheme")? {
         0 => TrackOrder::Rising,
@@ -74,11 +75,11 @@ fn zoned(block: &Block, heads: u16) -> Result<Found, String> {
     Ok(Found { zones, order, defects, ..Found::default() })
 }
 
-/// Keys of the skews of a zone: at a switch of tracks and of cylinders, and of its first block.
+/// Keys of a zone's skews: at a switch of tracks, at a switch of cylinders, and of its first block.
 pub const SKEWS: [&str; 3] =
     ["Skew for track switch", "Skew for cylinder switch", "Offset of first block"];
 
-/// The skews of a zone in whole sectors: those that are not told are 0.
+/// The skews of a zone in whole sectors; missing ones are 0.
 fn skews(zone: &Block, in_revolutions: bool) -> Result<[u32; 3], String> {
     let sectors = whole(zone, "Blocks per track")? as f64;
     let mut found = [0; 3];
@@ -96,9 +97,10 @@ fn skews(zone: &Block, in_revolutions: bool) -> Result<[u32; 3], String> {
     Ok(found)
 }
 
-/// One zone. Sparing schemes by their numbers in DiskSim: 1 by tracks at the end of the zone, 2 and 4 by sectors at the end
-/// of every cylinder, 5 and 6 at its front, 3 at the end of every track, 8 of every range of cylinders, 7, 9 and 10 of the zone. Slips take spares,
-/// but those of 4, 6 and 10 move all blocks behind them.
+/// Reads one zone. Spares by number of DiskSim's sparing scheme: 1 has tracks at the end of the
+/// zone; 2 and 4 have sectors at the end of every cylinder, 5 and 6 at its front; 3 has sectors at
+/// the end of every track, 8 of every range of cylinders, and 7, 9 and 10 of the zone. Slips use up
+/// spares, except in 4, 6 and 10, where they shift all blocks behind them.
 fn zone(
     block: &Block,
     heads: u16,
@@ -161,8 +163,9 @@ fn zone(
     Ok(zone)
 }
 
-/// Tracks from each of which on a slip turns the zone by a sector: the first of the cylinder behind it, or the one behind it where tracks have
-/// their own spares (by DiskSim's source, which counts the slips among spares as well).
+/// For each slip, the track from which on it turns the zone by a sector: the first of the next
+/// cylinder, or the next track if tracks have their own spares. This follows DiskSim's source,
+/// which counts slips among spares as well.
 fn pushed_tracks(slips: &[u64], scheme: u64, heads: u16, sectors: u32) -> Vec<u64> {
     let tracks = match scheme {
         2 | 4..=6 => u64::from(heads),
@@ -176,7 +179,8 @@ fn pushed_tracks(slips: &[u64], scheme: u64, heads: u16, sectors: u32) -> Vec<u6
     slips.iter().filter_map(behind).collect()
 }
 
-/// Slips counted without the spares at the end or front of every cylinder; those among the spares cost no block.
+/// Slips counted without the spares at the end or front of every cylinder; slips among the spares
+/// cost no block.
 fn without_spares(slips: &[u64], sectors: u64, spares: u64, at_front: bool) -> Vec<u64> {
     let data = sectors.saturating_sub(spares);
     let first = if at_front { spares } else { 0 };

@@ -1,12 +1,13 @@
-//! DiskSim's layout G2 as runs of tracks: its places are lines of a map file, as an extracting program wrote them
-//! (`lbn 0 --> cyl 0, head 0, sect 4, seqcnt 107`), and its zones say how wide sectors are and how tracks are skewed.
+//! DiskSim's layout G2 as runs of tracks. A map file, written by an extraction program, gives the
+//! places, one per line (`lbn 0 --> cyl 0, head 0, sect 4, seqcnt 107`); its zones give the width
+//! of sectors and the skews of tracks.
 
 use super::found::Found;
 use super::layout_g4::whole;
 use super::parse::{Block, Value};
 use crate::layout::{Remap, TrackRun};
 
-/// Blocks that lie one after the other on a track.
+/// Consecutive blocks on a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     block: u64,
@@ -22,14 +23,14 @@ impl Extent {
     }
 }
 
-/// A zone: its cylinders, the sectors of its tracks, and angles in rotations.
+/// A zone: its cylinders, the sectors per track, and angles in rotations.
 struct Zone {
     first: u32,
     last: u32,
     sectors: u32,
-    /// Of its first track's sector 0.
+    /// Angle of sector 0 of the first track.
     angle: f64,
-    /// From each track to the next, by head and by cylinder.
+    /// Skews from each track to the next, by head and by cylinder.
     skews: [f64; 2],
 }
 
@@ -44,7 +45,7 @@ pub fn map_file(block: &Block) -> Option<&str> {
     }
 }
 
-/// The runs of tracks of a block `dm_layout_g2` with this map.
+/// Returns the runs of tracks of a block `dm_layout_g2` with this map.
 pub fn layout(block: &Block, map: &str) -> Result<Found, String> {
     let Some(Value::List(all)) = block.get("Zones") else { return Err("no Zones".to_owned()) };
     let zones = all.iter().enumerate().map(|(at, one)| {
@@ -55,7 +56,7 @@ pub fn layout(block: &Block, map: &str) -> Result<Found, String> {
     tracks(&zones, &extents(map)?)
 }
 
-/// Whether skews are told in revolutions, and not in sectors, as where nothing is said.
+/// Whether skews are in revolutions rather than sectors, which is the default.
 pub(super) fn in_revolutions(unit: Option<&Value>) -> Result<bool, String> {
     match unit {
         Some(Value::Word(unit)) if unit == "revolutions" => Ok(true),
@@ -73,7 +74,7 @@ fn zone(block: &Block) -> Result<Zone, String> {
     let in_rotations = in_revolutions(block.get("Skew units"))?;
     let angle = |key: &str| {
         let value = block.number(key).unwrap_or(0.0);
-        // Sectors are whole ones.
+        // DiskSim truncates to whole sectors.
         if in_rotations { value } else { libm::trunc(value) / f64::from(sectors) }
     };
     Ok(Zone {
@@ -85,7 +86,8 @@ fn zone(block: &Block) -> Result<Zone, String> {
     })
 }
 
-/// The extents of a map: behind two lines and one of its size, until other lines come.
+/// The extents of a map: they follow two lines and one with its size, and end at the first other
+/// line.
 fn extents(map: &str) -> Result<Vec<Extent>, String> {
     let mut found = Vec::new();
     let mut next = 0;
@@ -121,7 +123,7 @@ fn extent(line: &str) -> Option<Extent> {
     else {
         return None;
     };
-    // How many follow the first, or how many there are.
+    // `seqcnt` is the number of blocks that follow the first; `len` is the number of all.
     let more = u64::from(*what == "seqcnt");
     let count = count.parse::<u32>().ok()?;
     Some(Extent {
@@ -133,14 +135,15 @@ fn extent(line: &str) -> Option<Extent> {
     })
 }
 
-/// The track that is being filled.
+/// The track being filled.
 struct Open {
     run: TrackRun,
     /// Sector behind the last place.
     next: u32,
 }
 
-/// Runs of one track each. What lies elsewhere between two stretches of a track was moved there from the sectors between them.
+/// Returns runs of one track each. Blocks that lie elsewhere, between two stretches of a track,
+/// were remapped from the sectors between them.
 fn tracks(zones: &[Zone], extents: &[Extent]) -> Result<Found, String> {
     let (mut found, mut open) = (Found::default(), None::<Open>);
     let mut places = 0;
@@ -177,7 +180,7 @@ fn tracks(zones: &[Zone], extents: &[Extent]) -> Result<Found, String> {
         let number = number.ok_or_else(|| format!("no zone has cylinder {}", extent.cylinder))?;
         let zone = &zones[number];
         skew = match home {
-            // Blocks that go on before the first of their track: it has turned no further.
+            // These blocks continue before the first of their track, so the skew stays the same.
             Some(home) if home == extent.track() => skew,
             Some(home) if in_zone == Some(number) => {
                 skew + zone.skews[usize::from(home.0 != extent.cylinder)]
@@ -218,8 +221,9 @@ mod tests {
     use super::*;
     use crate::layout::{Layout, Plan};
 
-    /// Two heads on four cylinders, in two zones of 10 and 8 sectors. The spare of a track is its last sector; on the second track sector 3 is
-    /// slipped, and on the third sector 4 was moved to the second one's spare.
+    /// Two heads on four cylinders, in two zones of 10 and 8 sectors per track. The last sector of
+    /// each track is its spare. Sector 3 of the second track is slipped, and sector 4 of the third
+    /// track is remapped to the spare of the second.
     const MAP: &str = "Vendor: V\nModel: M\n4 cylinders, 10000 rot, 2 heads
 lbn 0 --> cyl 0, head 0, sect 0, seqcnt 8
 lbn 9 --> cyl 0, head 1, sect 0, seqcnt 2
@@ -297,7 +301,8 @@ lbn 200 --> cyl 1, head 1, sect 0, seqcnt 99\n"
         let whole = "lbn 0 --> cyl 0, head 0, sect 0, seqcnt 99";
         let wrapped = "lbn 0 --> cyl 0, head 0, sect 40, seqcnt 59
 lbn 60 --> cyl 0, head 0, sect 0, seqcnt 39";
-        // Sectors of 80,000 ns: the last of the track, its first, and those of the next two tracks.
+        // Sectors take 80,000 ns: the last sector of the track, its first, and the first of the
+        // next two tracks.
         let known = [7_920_000, 0, 960_000, 2_560_000];
         assert_eq!(angles(wrapped, [59, 60, 100, 200]), known);
         assert_eq!(angles(whole, [99, 0, 100, 200]), known);

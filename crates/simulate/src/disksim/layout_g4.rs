@@ -1,23 +1,24 @@
-//! DiskSim's layout G4 as runs of tracks: patterns of tracks (`TP`), and lists (`IDX`) whose entries repeat a pattern or another
-//! list, the last of which is the whole disk (CMU-PDL-08-101 and the comments of its parameters).
+//! DiskSim's layout G4 as runs of tracks. It has patterns of tracks (`TP`), and lists (`IDX`) whose
+//! entries repeat a pattern or another list; the last list is the whole disk (CMU-PDL-08-101 and
+//! the comments of its parameters).
 
 use super::found::Found;
 use super::parse::{Block, Value};
 use crate::layout::{Remap, TrackRun};
 
-/// Lists within lists at most: more are a circle.
+/// Most levels of lists within lists: more means that they form a cycle.
 const DEPTH_MOST: usize = 16;
-/// Runs of tracks at most: a bound for memory, several times the tracks of the largest drives.
+/// Most runs of tracks: bounds memory, at several times the tracks of the largest drives.
 const RUNS_MOST: usize = 8_000_000;
 
-/// A pattern of a track: its first and last sector with data, and all its sectors.
+/// A pattern of a track: its first and last sector with data, and the number of all sectors.
 struct Pattern {
     first: u32,
     last: u32,
     sectors: u32,
 }
 
-/// What an entry repeats.
+/// The child that an entry repeats.
 enum Of {
     /// A list by its number.
     List(usize),
@@ -25,22 +26,23 @@ enum Of {
     Track { pattern: usize, head: u16 },
 }
 
-/// An entry of a list: a child that is repeated until the entry's blocks are full.
+/// An entry of a list: repeats a child until the entry's blocks are full.
 struct Entry {
-    /// First block, counted from the list's, cylinder from the list's, and angle from the list's first block in rotations.
+    /// First block and cylinder, relative to the list's, and angle from the list's first block, in
+    /// rotations.
     block: u64,
     cylinder: i64,
     angle: f64,
-    /// Blocks, cylinders and angle from one child to the next.
+    /// Blocks, cylinders and angle from one repetition to the next.
     each_blocks: u64,
     each_cylinders: i64,
     each_angle: f64,
-    /// Blocks of all.
+    /// Blocks of all repetitions.
     blocks: u64,
     of: Of,
 }
 
-/// Where a list or an entry begins, within how many lists.
+/// Where a list or an entry begins, and how many lists it is nested in.
 #[derive(Clone, Copy, Default)]
 struct Place {
     cylinder: i64,
@@ -48,13 +50,13 @@ struct Place {
     depth: usize,
 }
 
-/// Patterns and lists as they are written.
+/// Patterns and lists as written in the file.
 struct Tree {
     patterns: Vec<Pattern>,
     lists: Vec<Vec<Entry>>,
 }
 
-/// The runs of tracks of a block `dm_layout_g4`, as far as they are needed for this many blocks.
+/// Returns the runs of tracks of a block `dm_layout_g4`, as far as `blocks` blocks need them.
 pub fn layout(block: &Block, blocks: Option<u64>) -> Result<Found, String> {
     let lists = list(block, "IDX")?.iter().enumerate().map(|(at, one)| entries(one, at));
     let tree =
@@ -76,7 +78,7 @@ fn list<'a>(block: &'a Block, key: &str) -> Result<&'a [Value], String> {
     }
 }
 
-/// A whole number within bounds, by what it stands for.
+/// Reads a whole number within bounds; errors name it `what`.
 pub(super) fn whole(value: Option<&Value>, what: &str, bounds: [i64; 2]) -> Result<i64, String> {
     match value {
         Some(Value::Number(number))
@@ -100,7 +102,7 @@ fn angle(value: Option<&Value>, what: &str) -> Result<f64, String> {
     }
 }
 
-/// Bounds of blocks, exact in what numbers are kept in.
+/// Bounds of block numbers, which are exact as floating-point numbers.
 const BLOCKS: [i64; 2] = [0, 1 << 53];
 const SECTORS: [i64; 2] = [0, 1 << 24];
 const CYLINDERS: [i64; 2] = [-(1 << 31), 1 << 31];
@@ -123,7 +125,7 @@ fn patterns(all: &[Value]) -> Result<Vec<Pattern>, String> {
     each.collect()
 }
 
-/// The entries of one list: ten words, and eleven of a track, whose last is its head.
+/// The entries of one list: ten words each, or eleven for a track, the last of which is its head.
 fn entries(value: &Value, at: usize) -> Result<Vec<Entry>, String> {
     let Value::List(all) = value else {
         return Err(format!("IDX, list {at} (from 0) is no list"));
@@ -198,7 +200,7 @@ fn remaps(all: &[Value]) -> Result<Vec<Remap>, String> {
 }
 
 impl Tree {
-    /// Adds the runs of a list of at most so many blocks; returns how many it has.
+    /// Adds the runs of a list, for at most `most` blocks; returns its number of blocks.
     fn unfold(
         &self,
         runs: &mut Vec<TrackRun>,
@@ -233,7 +235,7 @@ impl Tree {
         Ok(done)
     }
 
-    /// Adds so many blocks of an entry that repeats a list.
+    /// Adds the first `blocks` blocks of an entry that repeats a list.
     fn repeat(
         &self,
         runs: &mut Vec<TrackRun>,
@@ -257,7 +259,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Adds so many blocks of an entry that repeats a pattern of a track.
+    /// Adds the first `blocks` blocks of an entry that repeats a track pattern.
     fn tracks(
         &self,
         runs: &mut Vec<TrackRun>,
@@ -304,7 +306,7 @@ impl Tree {
 }
 
 impl Place {
-    /// The place so many cylinders and so much of a rotation on.
+    /// Returns the place that is `cylinders` and an angle farther on.
     fn then(self, cylinders: i64, angle: f64) -> Self {
         Self { cylinder: self.cylinder + cylinders, angle: self.angle + angle, depth: self.depth }
     }

@@ -1,4 +1,5 @@
-//! Tests of layout G4: against zones that say the same, surfaces that are filled in turns, slips, remaps, and what is refused.
+//! Tests of layout G4: against equivalent zones, surfaces filled in turns, slips, remaps, and what
+//! is refused.
 
 use super::super::parse::parse;
 use super::*;
@@ -21,7 +22,7 @@ fn plan<'a>(found: &'a Found, zones: &'a [Zone]) -> Plan<'a> {
     }
 }
 
-/// Two zones: lists of a cylinder's tracks, each repeated with its skew.
+/// Two zones, as lists of a cylinder's tracks, each repeated with its skew.
 const ZONED: &str = "dm_layout_g4 {
     TP = [ 0, 99, 100, 0, 83, 84 ],
     IDX = [
@@ -64,7 +65,8 @@ fn lists_of_tracks_say_the_same_as_zones() {
 
 #[test]
 fn surfaces_are_filled_in_turns_and_on_the_way_back() {
-    // Head 0 outwards in, head 1 back, both at an angle of a tenth a track; and a list that is cut off.
+    // Head 0 inwards, head 1 back, both at an angle of a tenth per track; and a list that is cut
+    // off.
     let text = "dm_layout_g4 { TP = [ 2, 9, 12 ],
         IDX = [
             [ 0, 0, 0.0, 8, 1, 0.1, 32, 4, TRACK, 0, 0, 32, 3, 0.5, 8, 1, 0.1, 32, -4, TRACK, 0, 1 ],
@@ -76,7 +78,7 @@ fn surfaces_are_filled_in_turns_and_on_the_way_back() {
     let at = |block: u64| {
         let place = layout.locate(block);
         let on = layout.tracks()[place.track];
-        // In hundredths of a rotation: times are counted in whole nanoseconds.
+        // In hundredths of a rotation, since times are whole nanoseconds.
         let angle = (layout.angle_ns(place.track, place.slot) + 50_000) / 100_000 % 100;
         (on.cylinder, on.head, place.slot, angle)
     };
@@ -87,7 +89,7 @@ fn surfaces_are_filled_in_turns_and_on_the_way_back() {
     assert_eq!(at(64), (14, 0, 2, 25));
     assert_eq!((at(149).0, at(149).1, at(149).2), (20, 0, 7));
     assert_eq!([at(3), at(4)].map(|to| (to.0, to.1, to.2)), [(11, 1, 10), (11, 1, 11)]);
-    // No more is unfolded than the disk is said to hold.
+    // Only as many runs are unfolded as the stated number of blocks needs.
     assert_eq!(found(text, Some(9)).unwrap().runs.len(), 2);
 }
 

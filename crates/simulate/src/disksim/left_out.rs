@@ -1,40 +1,41 @@
-//! What a description says that is not simulated: every key that neither acts nor has the value that is simulated, by name.
+//! What a description states but the simulation leaves out: names every key that neither takes
+//! effect nor has the simulated value.
 
 use super::bed::TestBed;
 use super::layout::SKEWS;
 use super::layout_g2::in_revolutions;
 use super::parse::{Block, Value};
 
-/// How a key is dealt with.
+/// How a key is handled.
 enum Dealt {
-    /// It acts, whatever its value.
+    /// It takes effect, whatever its value.
     Acts,
     /// It is simulated as if it had this value.
     As(f64),
-    /// The same, and it says something only where this other key is above 0.
+    /// The same, but the key matters only if this other key is above 0.
     AsWhere(f64, &'static str),
-    /// It acts, but any value but these is simulated as one of them.
+    /// It takes effect, but any other value is simulated as one of these.
     Among([f64; 2]),
-    /// It acts, but for values from this one on it does not act as it should.
+    /// It takes effect, but values from this one on are not fully simulated.
     Below(f64),
 }
 
 use Dealt::{Acts, Among, As, AsWhere, Below};
 
-/// Keys of a `disksim_disk`; what is not here is simulated as if it were 0.
+/// Keys of a `disksim_disk`; all others are simulated as if they were 0.
 const OF_DISKS: [(&str, Dealt); 52] = [
     ("Model", Acts),
     ("Per-request overhead time", Acts),
     ("Time scale for overheads", Acts),
     ("Bulk sector transfer time", Acts),
     ("Scheduler", Acts),
-    // They say how DiskSim calculates and reports, and nothing of the drive.
+    // These control how DiskSim calculates and reports, and do not concern the drive.
     ("Print stats", Acts),
     ("Avg sectors per cylinder", Acts),
     ("Hold bus entire read xfer", As(1.0)),
-    // A block that the head is just reading ahead is as good as read.
+    // A block that the head is currently reading ahead counts as read.
     ("Allow almost read hits", AsWhere(1.0, "Buffer continuous read")),
-    // A read that the buffer answers does not wait for what was written.
+    // A read that the buffer answers does not wait for data to be written.
     ("Allow sneaky full read hits", AsWhere(1.0, "Fast write level")),
     ("Allow read hits on write data", Acts),
     ("Max queue length", As(1.0)),
@@ -51,7 +52,7 @@ const OF_DISKS: [(&str, Dealt); 52] = [
     ("Read-ahead over requested", Acts),
     ("Read-ahead on idle hit", Acts),
     ("Read any free blocks", Acts),
-    // Level 1 reports only writes that follow one another early; it is simulated as level 2.
+    // Level 1 reports only consecutive writes early; it is simulated as level 2.
     ("Fast write level", Among([0.0, 2.0])),
     ("Immediate buffer read", Below(2.0)),
     ("Immediate buffer write", Below(2.0)),
@@ -81,19 +82,20 @@ const OF_DISKS: [(&str, Dealt); 52] = [
     ("Minimum seek delay", Acts),
 ];
 
-/// Keys of a drive's own queue: it holds one request, so only what delays that one matters.
+/// Keys of a drive's own queue, which holds one request: only keys that delay that request matter.
 const OF_QUEUES: [(&str, Dealt); 3] = [
     ("Scheduling policy", As(1.0)),
     ("Cylinder mapping strategy", Acts),
     ("Maximum concat size", Acts),
 ];
 
-/// Keys of the buses and controllers in front of the drive's bus; what is not here is simulated as if it were 0.
+/// Keys of the buses and controllers in front of the drive's bus; all others are simulated as if
+/// they were 0.
 const OF_OTHERS: [(&str, Dealt); 6] = [
     ("type", As(1.0)),
     ("Arbitration type", Acts),
     ("Print stats", Acts),
-    // The host's queue is chosen by the options of the command.
+    // Options of the command choose the host's queue.
     ("Scheduler", Acts),
     ("Use queueing in subsystem", Acts),
     ("Stat definition file", Acts),
@@ -148,7 +150,7 @@ const OF_MODELS: [(&str, Dealt); 35] = [
     ("Rotation speed (in rpms)", Acts),
 ];
 
-/// Keys of a layout `dm_layout_g2` and its zones. Where the zones' blocks end follows from the map.
+/// Keys of a layout `dm_layout_g2` and its zones. The map determines where the zones' blocks end.
 const OF_MAPPED: [(&str, Dealt); 10] = [
     ("Layout Map File", Acts),
     ("Zones", Acts),
@@ -162,7 +164,7 @@ const OF_MAPPED: [(&str, Dealt); 10] = [
     ("Skew for cylinder switch", Acts),
 ];
 
-/// Keys that act and have words for values; a word is no value of any other.
+/// Keys that take effect and have words as values; for any other key, a word is not a value.
 const OF_WORDS: [&str; 6] = [
     "Model",
     "Access time type",
@@ -172,10 +174,10 @@ const OF_WORDS: [&str; 6] = [
     "Layout Map File",
 ];
 
-/// A skew this near to a whole number of sectors, in sectors, is one that was written with few digits.
+/// Within this many sectors of a whole number, a skew is one that was written with few digits.
 const WHOLE: f64 = 1e-4;
 
-/// What is left out of a drive, its model and its test bed: keys with their lines.
+/// Names what is left out of a drive, its model and its test bed: keys with their lines.
 pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     let mut found = of_block(bed.disk, &OF_DISKS);
     if let Some(Value::Block(queue)) = bed.disk.get("Scheduler") {
@@ -185,7 +187,7 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     if let Some(Value::Block(layout)) = model.get("Layout Model") {
         let is_mapped = layout.kind == "dm_layout_g2";
         let known: &[(&str, Dealt)] = if is_mapped { &OF_MAPPED } else { &OF_MODELS };
-        // Read as a word, in either unit.
+        // Skew units were already read as a word, with either unit.
         let is_read = |key: &String| !key.starts_with("Skew units");
         found.extend(of_block(layout, known).into_iter().filter(is_read));
         let zones = match layout.get("Zones") {
@@ -222,7 +224,8 @@ pub fn left_out(bed: &TestBed<'_>, model: &Block) -> Vec<String> {
     found
 }
 
-/// Whether a key of the host's queue delays requests: that is not chosen by an option of the command, as the order is.
+/// Whether a key of the host's queue delays requests; no option of the command chooses that, unlike
+/// the order.
 fn is_delay(key: &str) -> bool {
     ["Read initiation delay", "Write initiation delay"].iter().any(|name| key.starts_with(name))
 }
@@ -249,7 +252,7 @@ fn of_block(block: &Block, known: &[(&str, Dealt)]) -> Vec<String> {
     .collect()
 }
 
-/// Skews in revolutions that are no whole numbers of sectors, but are simulated as such.
+/// Skews in revolutions that are not whole numbers of sectors, but are simulated as such.
 fn of_skews(layout: &Block, zone: &Block) -> Vec<String> {
     let unit = zone.get("Skew units").or_else(|| layout.get("Skew units"));
     let sectors = zone.number("Blocks per track").filter(|_| in_revolutions(unit) == Ok(true));
@@ -267,7 +270,7 @@ fn of_skews(layout: &Block, zone: &Block) -> Vec<String> {
     broken.collect()
 }
 
-/// Kinds of seek and of access that are simulated as other kinds.
+/// Kinds of seek and access that are simulated as other kinds.
 fn of_mechanism(block: &Block) -> Vec<String> {
     let simulated = [
         ("Access time type", "trackSwitchPlusRotation"),

@@ -1,5 +1,6 @@
-//! The notation of DiskSim's files: `kind name { key = value, … }`, lists in brackets, comments after `#`; and between the
-//! blocks `source FILE`, `instantiate [ names ] as NAME` and `topology kind name [ … ]`.
+//! The notation of DiskSim's files: blocks `kind name { key = value, … }`, lists in brackets, and
+//! comments after `#`; between the blocks, `source FILE`, `instantiate [ names ] as NAME` and
+//! `topology kind name [ … ]`.
 
 use crate::Error;
 
@@ -10,7 +11,7 @@ pub enum Value {
     Number(f64),
     /// A word, such as the name of a form.
     Word(String),
-    /// `source FILE`, or a file named by a word.
+    /// The file of `source FILE`.
     Source(String),
     /// `[ … ]`.
     List(Vec<Value>),
@@ -25,7 +26,7 @@ pub struct Block {
     pub kind: String,
     /// Its name, if any.
     pub name: String,
-    /// Keys, values and lines.
+    /// Keys, values and line numbers.
     pub fields: Vec<(String, Value, usize)>,
 }
 
@@ -35,7 +36,7 @@ impl Block {
         self.fields.iter().find(|(known, _, _)| known == key).map(|(_, value, _)| value)
     }
 
-    /// A number.
+    /// The value of a key, if it is a number.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.get(key)? {
             Value::Number(number) => Some(*number),
@@ -44,38 +45,38 @@ impl Block {
     }
 }
 
-/// A component of a topology with the components behind it.
+/// A component of a topology, with the components behind it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Component {
     /// What it is, such as `disksim_bus`.
     pub kind: String,
-    /// The name it was instantiated by.
+    /// The name under which it was instantiated.
     pub name: String,
-    /// What is connected behind it.
+    /// The components connected behind it.
     pub behind: Vec<Component>,
 }
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contents {
     /// Its blocks.
     pub blocks: Vec<Block>,
-    /// The files it takes in.
+    /// The files that it includes.
     pub sources: Vec<String>,
     /// Names of components, each with the name of the block that describes it.
     pub instances: Vec<(String, String)>,
-    /// The components that nothing is in front of.
+    /// The components at the head of the topology.
     pub topology: Vec<Component>,
 }
 
-/// Whether a text has this word, such as the name of a file.
+/// Whether a text contains this word, such as the name of a file.
 pub fn mentions(text: &str, word: &str) -> bool {
     words(text).iter().any(|(each, _)| *each == word)
 }
 
-/// Blocks within blocks at most.
+/// Most levels of blocks within blocks.
 const DEPTH_MOST: usize = 16;
-/// Names of a range at most.
+/// Most names of a range.
 const NAMES_MOST: u32 = 65_536;
 
 struct Cursor<'a> {
@@ -84,10 +85,10 @@ struct Cursor<'a> {
     at: usize,
 }
 
-/// What a file says.
+/// Parses the text of a file.
 ///
 /// # Errors
-/// Notation that is broken, with its line.
+/// Broken notation; the error names the line.
 pub fn parse(text: &str, name: &str) -> Result<Contents, Error> {
     let mut cursor = Cursor { name, words: words(text), at: 0 };
     let mut found = Contents::default();
@@ -114,7 +115,7 @@ pub fn parse(text: &str, name: &str) -> Result<Contents, Error> {
     Ok(found)
 }
 
-/// Words and signs with their lines.
+/// Splits a text into words and signs, with their line numbers.
 fn words(text: &str) -> Vec<(&str, usize)> {
     let mut all = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -153,7 +154,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// The words before one of `signs`, which stays.
+    /// Takes the words before one of `signs`, but not the sign.
     fn until(&mut self, signs: &[&str]) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         while let Some(word) = self.peek() {
@@ -166,7 +167,7 @@ impl Cursor<'_> {
         Err(self.wrong(&format!("the file ends before {}", signs.join(" or "))))
     }
 
-    /// The next word.
+    /// Takes the next word.
     fn word(&mut self, what: &str) -> Result<String, Error> {
         let word = self.peek().map(str::to_owned);
         let word = word.ok_or_else(|| self.wrong(&format!("the file ends before {what}")))?;
@@ -174,7 +175,7 @@ impl Cursor<'_> {
         Ok(word)
     }
 
-    /// `[ name name .. name ] as NAME`, names separated by commas or by nothing.
+    /// Parses `[ name name .. name ] as NAME`; commas between names are optional.
     fn instances(&mut self, found: &mut Vec<(String, String)>) -> Result<(), Error> {
         self.take("[")?;
         let mut names: Vec<String> = Vec::new();
@@ -195,7 +196,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// `disk0 .. disk3`: all names from one to another that differ in the number at their end.
+    /// Expands `disk0 .. disk3` to all names in between, which differ only in the number at their
+    /// end.
     fn between(&self, from: &str, to: &str) -> Result<Vec<String>, Error> {
         let parts = |name: &str| {
             let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -211,7 +213,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// `kind name [ components ]`.
+    /// Parses `kind name [ components ]`.
     fn component(&mut self, depth: usize) -> Result<Component, Error> {
         if depth > DEPTH_MOST {
             return Err(self.wrong("too many components behind components"));

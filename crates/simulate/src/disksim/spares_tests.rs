@@ -1,4 +1,5 @@
-//! Where the blocks of a zone lie among its spares and slips, against the rules of every sparing scheme written down once more.
+//! Tests where the blocks of a zone lie among spares and slips, against an independent statement of
+//! every sparing scheme's rules.
 
 use super::layout::layout;
 use super::parse::parse;
@@ -32,7 +33,7 @@ fn layout_of(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Layout {
     .unwrap()
 }
 
-/// The sectors of the blocks of one zone, counted from its first, as they are read.
+/// The sector of each block of one zone, in order of blocks, counted from the zone's first.
 fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
     let layout = layout_of(scheme, spares, unused, slips);
     let place = |block| {
@@ -42,8 +43,9 @@ fn places(scheme: u64, spares: u64, unused: u64, slips: &[u64]) -> Vec<u64> {
     (0..layout.blocks()).map(place).collect()
 }
 
-/// All sectors of the zone that are good and no spare, in their order, by parts of it that have their own spares: of `each` sectors, of which the
-/// first or the last are spares, one less for every slip there where these take spares.
+/// All sectors of the zone that are neither slips nor spares, in order. The zone's parts of `each`
+/// sectors have their own spares, the first or last sectors of the part, minus one for every slip
+/// there if slips use up spares.
 fn kept(each: u64, spares: u64, at_front: bool, takes: bool, slips: &[u64]) -> Vec<u64> {
     let parts = (0..CYLINDERS * OF_CYLINDER / each).flat_map(|part| {
         let all: Vec<u64> = (part * each..(part + 1) * each).collect();
@@ -81,7 +83,7 @@ proptest! {
         prop_assert_eq!(places(3, spares, unused, &slips), by_track);
         let by_range = behind(kept(2 * OF_CYLINDER, spares, false, true, &slips));
         prop_assert_eq!(places(8, spares, unused, &slips), by_range);
-        // The slips of scheme 10 take no spares of the zone, but blocks.
+        // The slips of scheme 10 use up no spares of the zone, but blocks.
         let lost = spares + slips.len() as u64;
         let by_zone = behind(kept(CYLINDERS * OF_CYLINDER, lost, false, true, &slips));
         prop_assert_eq!(places(10, spares, unused, &slips), by_zone);
@@ -90,11 +92,12 @@ proptest! {
     }
 }
 
-/// DiskSim's own arithmetic for blocks behind one slip, far from the ends of cylinders.
+/// Follows DiskSim's own arithmetic for blocks behind one slip, far from the ends of cylinders.
 #[test]
 fn a_slip_counts_the_spares_before_it() {
     let found = places(4, 5, 0, &[OF_CYLINDER + 7]);
-    // The second cylinder begins at block 55; its eighth block is the first that moves, and all behind it.
+    // The second cylinder begins at block 55; its eighth block is the first to move, along with all
+    // behind it.
     assert_eq!((found[55 + 6], found[55 + 7]), (OF_CYLINDER + 6, OF_CYLINDER + 8));
     assert_eq!((found[110 - 1], found[110]), (2 * OF_CYLINDER, 2 * OF_CYLINDER + 1));
     let found = places(3, 2, 0, &[SECTORS + 7]);

@@ -1,4 +1,4 @@
-//! A drive's description as parameters of a drive.
+//! Converts a DiskSim description to the parameters of a drive.
 
 use super::bed::TestBed;
 use super::folder::Folder;
@@ -15,22 +15,22 @@ use crate::layout::{Layout, Remap, Zone};
 use crate::seek::SeekCurve;
 use std::collections::BTreeMap;
 
-/// A drive of DiskSim's, as far as it is understood here.
+/// A drive of DiskSim's, as far as it can be simulated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Specs {
     /// The drive.
     pub parameters: Parameters,
-    /// Keys whose values differ from what is simulated here, and so are left out.
+    /// Keys that are left out because their values differ from what is simulated.
     pub left_out: Vec<String>,
 }
 
-/// Bytes of DiskSim's blocks.
+/// Size of DiskSim's blocks in bytes.
 const SECTOR: u32 = 512;
 
 /// Reads the description that the file `name` of a folder belongs to.
 ///
 /// # Errors
-/// Notation that is broken, keys that are missing or not known, values that cannot be.
+/// Broken notation, missing or unknown keys, impossible values.
 pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     let wrong = |why: String| Error::parameter(name, why);
     let all = folder.contents(&folder.head(name)?)?;
@@ -47,7 +47,8 @@ pub fn read(name: &str, folder: &Folder<'_>) -> Result<Specs, Error> {
     Ok(Specs { parameters, left_out })
 }
 
-/// The block of a drive's mechanism and layout: in the drive's own, in a file of its own, or a block of the same files.
+/// The block with a drive's mechanism and layout: inside the drive's own block, in a separate file,
+/// or another block of the same files.
 fn model(disk: &Block, all: &Contents, name: &str, folder: &Folder<'_>) -> Result<Block, Error> {
     let is_model = |block: &&Block| block.kind == "dm_disk";
     match disk.get("Model") {
@@ -65,7 +66,7 @@ fn model(disk: &Block, all: &Contents, name: &str, folder: &Folder<'_>) -> Resul
     }
 }
 
-/// Puts a layout that is in a file of its own into the block of its drive.
+/// Replaces a layout in a separate file by its block.
 fn take_in_layout(model: &mut Block, name: &str, folder: &Folder<'_>) -> Result<(), Error> {
     let layout = model.fields.iter_mut().find(|(key, ..)| key == "Layout Model");
     if let Some((_, value @ Value::Source(_), _)) = layout
@@ -77,7 +78,7 @@ fn take_in_layout(model: &mut Block, name: &str, folder: &Folder<'_>) -> Result<
     Ok(())
 }
 
-/// The layout of a drive.
+/// Reads the layout of a drive.
 fn found(model: &Block, file: &dyn Fn(&str) -> Result<String, String>) -> Result<Found, String> {
     let heads = needed(model, "Number of data surfaces")? as u16;
     let blocks = model.number("Block count").filter(|count| *count >= 1.0);
@@ -85,8 +86,8 @@ fn found(model: &Block, file: &dyn Fn(&str) -> Result<String, String>) -> Result
     layout::layout(block(model, "Layout Model")?, heads, blocks, file)
 }
 
-/// The blocks on defects that were moved. Where whole tracks are spared, all blocks of a track move with it; a defect that
-/// holds no block moves nothing.
+/// Returns the blocks on defects that were remapped. If whole tracks are spared, all blocks of a
+/// track move with it; a defect that holds no block moves nothing.
 fn remaps(
     parameters: &Parameters,
     tracks: &Layout,
@@ -115,7 +116,7 @@ fn remaps(
     Ok(remaps)
 }
 
-/// Cylinder, head and sector of the `at`-th sector of a zone, spares and defects counted.
+/// Cylinder, head and sector of the `at`-th sector of a zone, including spares and defects.
 fn sector_at(parameters: &Parameters, zone: &Zone, at: u64) -> Result<[u32; 3], String> {
     let (sectors, heads) = (u64::from(zone.sectors_per_track), u64::from(parameters.heads));
     let (track, sector) = (at / sectors, (at % sectors) as u32);
@@ -130,7 +131,7 @@ fn sector_at(parameters: &Parameters, zone: &Zone, at: u64) -> Result<[u32; 3], 
     Ok([cylinder, head, sector])
 }
 
-/// Holds the number of blocks against the one that is stated, and numbers no more than that.
+/// Compares the number of blocks with the stated one, and uses no more than that.
 fn count_blocks(
     parameters: &mut Parameters,
     model: &Block,
@@ -225,7 +226,8 @@ fn seek(
     }
 }
 
-/// A `.seek` file: `distance, milliseconds` and perhaps more, line by line, mostly behind one with the number of points; with its number of columns.
+/// Parses a `.seek` file, and returns its number of columns too. Each line has `distance,
+/// milliseconds` and perhaps more; most files begin with a line that states the number of points.
 fn table(text: &str) -> Result<(SeekCurve, usize), String> {
     let (mut points, mut columns) = (Vec::new(), 0);
     for (number, line) in text.lines().enumerate() {
@@ -289,9 +291,9 @@ fn parameters(
 fn controller(disk: &Block) -> ControllerParameters {
     let scale = disk.number("Time scale for overheads").unwrap_or(1.0);
     let of = |key: &str| scale * number(disk, key);
-    // Every request pays it before anything else begins.
+    // Every request has this overhead before anything else begins.
     let before = |key: &str| of("Per-request overhead time") + of(key);
-    // The delay between its two disconnections is no overhead of the drive's, and not scaled.
+    // The delay between the two disconnections is no overhead of the drive, so it is not scaled.
     let scattered = ScatteredWrite {
         seek_after_ms: before("Extradisc command overhead") + of("Extradisc seek delta"),
         data_after_ms: before("Extradisc command overhead")
@@ -317,7 +319,7 @@ fn controller(disk: &Block) -> ControllerParameters {
     }
 }
 
-/// The bus: a block takes as long as the slower of bus and drive needs for it.
+/// The bus: a block takes as long as the slower of bus and drive.
 fn bus(bed: &TestBed<'_>) -> BusParameters {
     let disk = bed.disk;
     let of_bus = |key: &str| bed.bus.map_or(0.0, |bus| number(bus, key));
@@ -330,7 +332,7 @@ fn bus(bed: &TestBed<'_>) -> BusParameters {
         name: bed.bus.map_or("SCSI", |bus| bus.name.as_str()).to_owned(),
         to_host_bytes_per_s: rate("Read block transfer time"),
         to_drive_bytes_per_s: rate("Write block transfer time"),
-        // Preparing data comes before every transfer, whoever waits for it.
+        // Data preparation comes before every transfer, even if nobody waits for it.
         arbitration_ms: scale * number(disk, "Data preparation overhead")
             + of_bus("Arbitration time"),
         transfer: BusTransfer::Overlapped,
@@ -346,7 +348,8 @@ fn bus(bed: &TestBed<'_>) -> BusParameters {
 /// The rate of a bus whose blocks take no time.
 const NO_TIME_BYTES_PER_S: f64 = 1e12;
 
-/// Blocks of a write that must have come before writing begins, in drives with the extra disconnect (DiskSim's rule).
+/// How many blocks of a write must have arrived before writing begins, on drives with the extra
+/// disconnect (DiskSim's rule).
 const EXTRA_DISCONNECT_LEAD: [[u64; 2]; 2] = [[1, 10], [45, 15]];
 
 fn buffer(disk: &Block) -> BufferParameters {
@@ -375,7 +378,7 @@ fn buffer(disk: &Block) -> BufferParameters {
         segments: if caches { segments } else { 0 },
         own_write_segment: is("Use separate write segment") && caches && segments > 1,
         reads_from_arrival: is("Read any free blocks"),
-        // -1: its room is free as soon as the host has it.
+        // -1: a block's space is freed as soon as the host has the block.
         forgets_delivered: number(disk, "Read-ahead over requested") < 0.0,
         keeps_requested: disk.number("Read-ahead over requested") == Some(0.0),
         forgets_written: disk.number("Allow read hits on write data") == Some(0.0),

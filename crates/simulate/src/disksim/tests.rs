@@ -1,4 +1,5 @@
-//! Tests of DiskSim's files: broken ones, defects, the others of one description, and keys that neither act nor are named.
+//! Tests of DiskSim's files: broken ones, defects, the files of one description, and keys that
+//! neither take effect nor are named.
 
 use super::parse::{Value, parse};
 use super::*;
@@ -10,7 +11,7 @@ use crate::simulate::simulate;
 use crate::{Command, Error};
 use ioscape_schema::Io;
 
-/// A drive whose keys all have the values that are simulated.
+/// A drive whose keys all have the simulated values.
 pub(super) const WHOLE: &str = include_str!("whole.diskspecs");
 pub(super) const MODEL: &str = include_str!("whole.model");
 pub(super) const BED: &str = include_str!("whole.parv");
@@ -54,8 +55,8 @@ fn the_bus_is_found_in_the_test_bed_and_its_lack_is_told() {
     assert!(error.to_string().contains("b.parv and c.parv"), "{error}");
 }
 
-/// Requests of all kinds: near and far, after reads and writes, close together and far apart; then reads that come back to
-/// three, four, five and six places.
+/// Requests of all kinds: near and far, after reads and writes, close together and far apart in
+/// time; then reads that return to three, four, five and six places.
 fn jobs(blocks: u64) -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut at = 0;
@@ -64,7 +65,7 @@ fn jobs(blocks: u64) -> Vec<Job> {
         let (block, write) = if n >= 600 {
             (n % (3 + (n - 600) / 75) * 17_000 + n % 2 * 140, false)
         } else if n >= 480 {
-            // What was written is read, and then what lies before something that was read.
+            // Reads what was written, and then what lies before something that was read.
             let place = n / 4 * 7919 % (blocks / 3) + 40;
             (place + [0, 0, 40_000, 39_994][(n % 4) as usize] % (blocks / 2), n % 4 == 0)
         } else if n % 4 == 0 {
@@ -90,12 +91,14 @@ fn digits(specs: &Specs) -> String {
         format!("{:?}", simulate(&drive, &jobs, &options))
     };
     let both = |cache| run(cache, Arrivals::Queued) + &run(cache, Arrivals::Closed);
-    // A buffer with fast writes takes all of them: some keys act only where they go to the medium.
+    // A buffer with fast writes takes all of them, but some keys take effect only if writes go to
+    // the medium.
     both(drive.buffer.usual().cache) + &both(WriteCache::None)
 }
 
-/// Keys that say how DiskSim calculates and reports, what it calls a thing, and what another key of the same block replaces. (0 of
-/// "Read-ahead over requested" acts only without "Maximum read-ahead", which has a test of its own.)
+/// Keys that control how DiskSim calculates and reports, names, and keys that another key of the
+/// same block replaces. (A 0 for "Read-ahead over requested" takes effect only without "Maximum
+/// read-ahead", and has a test of its own.)
 const NO_PART_OF_A_DRIVE: [&str; 10] = [
     "Read-ahead over requested",
     "Print stats",
@@ -239,7 +242,7 @@ fn with_layout(layout: &str) -> Result<Specs, Error> {
 
 #[test]
 fn every_layout_of_disksim_is_read_or_refused_in_a_sentence() {
-    // Four surfaces, one after the other, there and back.
+    // Four surfaces, one after the other, inwards and back in turns.
     let runs: Vec<String> = (0..4)
         .map(|head| {
             let (from, step) = if head % 2 == 0 { (0, 300) } else { (299, -300) };

@@ -1,5 +1,5 @@
-//! Variations of a drive in DiskSim's notation, held against closed forms: what a changed key should do to the times, worked out from the
-//! geometry alone.
+//! Tests variations of a drive in DiskSim's notation against closed forms: the effect of a changed
+//! key on the times, worked out from the geometry alone.
 
 use super::Specs;
 use super::tests::{BED, MODEL, WHOLE, whole};
@@ -7,7 +7,8 @@ use crate::command::{Command, DiskOptions};
 use crate::disk::Disk;
 use crate::drive::Drive;
 
-/// The fixture without times of the bus, the controller and settling, so that the mechanism alone is left.
+/// The fixture without times of the bus, the controller and settling, so that only the mechanism
+/// takes time.
 fn bare(change: &[(&str, &str)]) -> Drive {
     let mut texts = [WHOLE, MODEL, BED].map(|text| {
         let line = |line: &str| match line.split_once(" = ") {
@@ -26,7 +27,7 @@ fn bare(change: &[(&str, &str)]) -> Drive {
     parameters.build().unwrap()
 }
 
-/// Keys that say a time of something else than the mechanism.
+/// Whether a key states a time that is not the mechanism's.
 fn is_time(key: &str) -> bool {
     let words = [
         "overhead",
@@ -44,7 +45,8 @@ fn is_time(key: &str) -> bool {
         && !other.contains(&key)
 }
 
-/// Mean seek, rotation and transfer of reads of one block at random places, in milliseconds, far apart in time.
+/// Mean seek, rotation and transfer times in milliseconds of reads of one block at random places,
+/// far apart in time.
 fn random_reads(drive: &Drive, blocks: std::ops::Range<u64>) -> [f64; 3] {
     let mut disk = Disk::new(drive, DiskOptions::default());
     let (mut state, mut now_ns, mut sums) = (7u64, 0, [0.0; 3]);
@@ -64,7 +66,8 @@ fn random_reads(drive: &Drive, blocks: std::ops::Range<u64>) -> [f64; 3] {
     sums
 }
 
-/// Time of one read of so many blocks from block 0 on, from its first sector to its last, in rotations.
+/// Time of one read of `blocks` blocks from block 0 on, from its first sector to its last, in
+/// rotations.
 fn rotations_of(drive: &Drive, blocks: u64) -> f64 {
     let mut disk = Disk::new(drive, DiskOptions::default());
     let command = Command { block: 0, count: blocks, write: false, synchronous: true };
@@ -81,7 +84,8 @@ fn a_random_read_waits_half_a_rotation_and_passes_a_sector_of_its_zone() {
     for rpm in [3600.0, 5400.0, 10_000.0] {
         let drive = bare(&[("(in rpms) = 5400", &format!("(in rpms) = {rpm}"))]);
         let rotation_ms = 60_000.0 / rpm;
-        // 150 cylinders of 4 tracks with 100 sectors, 75 pairs of cylinders without two spares.
+        // 150 cylinders of 4 tracks with 100 sectors; each of the 75 pairs of cylinders has two
+        // spares.
         let border = 150 * 400 - 150;
         for (blocks, sectors) in [(0..border, 100.0), (border..110_100, 84.0)] {
             let [_, rotation, transfer] = random_reads(&drive, blocks);
@@ -99,7 +103,8 @@ fn seeks_have_the_mean_that_their_curve_and_the_zones_give() {
         [always, "Seek type = curve", "Seek type = threepoint_curve", "Seek type = hpl", curve]
     {
         let drive = bare(&[(curve, seek), ("Head switch time = 1.2", "Head switch time = 0.0")]);
-        // Blocks by cylinder: 400 and 336, less two for every pair; pairs of cylinders by their shares.
+        // Blocks per cylinder: 400 and 336, less two per pair of cylinders; weights pairs of
+        // cylinders by their shares.
         let of = |cylinder: usize| if cylinder < 150 { 399.0 } else { 335.0 } / 110_100.0;
         let mut known = 0.0;
         for from in 0..300usize {
@@ -117,7 +122,8 @@ fn seeks_have_the_mean_that_their_curve_and_the_zones_give() {
 
 #[test]
 fn skews_hide_a_switch_or_cost_a_rotation() {
-    // Eight tracks over two cylinders: 7 switches, of which one is to the next cylinder. A switch takes 10.8 sectors of 100.
+    // Eight tracks over two cylinders: 7 switches, one of them to the next cylinder. A switch takes
+    // 10.8 of 100 sectors.
     let all = 800 - 2;
     let sequential = |track: u32, cylinder: u32, switch_ms: f64| {
         let drive = bare(&[
@@ -144,7 +150,7 @@ fn defects_and_spares_cost_the_sectors_they_take() {
         "Number of spares = 2,\n            slips = []",
         "Number of spares = 2,\n            slips = [ 90, 7 ]",
     )]);
-    // Two sectors are passed over, and the last two blocks are on the next track.
+    // Two sectors are skipped, so the last two blocks are on the next track.
     assert_near(rotations_of(&slipped, 98), 1.0, 1e-4, "slips");
     assert_near(rotations_of(&slipped, 100), 1.0 + 0.12 + 0.02, 1e-4, "over the track");
     assert_eq!(
@@ -199,7 +205,8 @@ fn a_bus_slower_than_the_medium_sets_the_rate_and_a_faster_one_does_not() {
         let done = disk.serve(0, command);
         let medium_ms = 60_000.0 / 5400.0;
         let took_ms = (done.completed_ns - done.parts.rotation_ns) as f64 / 1e6;
-        // The first block comes over a slow bus when it is read; over a fast one, the last when it is read. Half of them are waited for.
+        // Half of the blocks must have been read. On a slow bus, the transfer then begins and takes
+        // its full time; on a fast one, only the last block is left once it is read.
         let known =
             if each_ms > 0.2 { 0.5 * medium_ms + 100.0 * each_ms } else { medium_ms + each_ms };
         assert_near(took_ms, known, 0.01, "bus");

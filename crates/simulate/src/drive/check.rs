@@ -1,10 +1,10 @@
-//! Checks of a drive's numbers: an impossible one is refused, never silently changed.
+//! Checks of a drive's numbers: an impossible one is rejected, never silently changed.
 
 use super::{BufferParameters, Parameters};
 use crate::Error;
 
 impl Parameters {
-    /// Refuses impossible values.
+    /// Rejects impossible values.
     pub(super) fn check(&self) -> Result<(), Error> {
         let wrong = |why: String| Error::parameter(&self.name, why);
         if self.sector_bytes == 0 {
@@ -23,7 +23,7 @@ impl Parameters {
         check_buffer(&self.buffer, self.sector_bytes).map_err(wrong)
     }
 
-    /// All times that are given, with their keys.
+    /// All times that the file gives, with their keys.
     fn times(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let (mechanism, controller) = (&self.mechanism, &self.controller);
         let scattered = controller.scattered_write;

@@ -1,4 +1,4 @@
-//! A drive: its parameter file, and the integers that a run needs of it.
+//! A drive: its parameter file, and the integers that a run computes from it.
 
 pub use power::Power;
 pub use status::Status;
@@ -15,16 +15,16 @@ mod check;
 mod power;
 mod status;
 
-/// When data cross the bus.
+/// When a request's data cross the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BusTransfer {
     /// All of a request's data, before or after the medium.
     StoreAndForward,
-    /// Track by track: a read takes the bus when its first track is read, a write goes to a track when that track's data
-    /// have come.
+    /// Track by track: a read takes the bus once its first track has been read; a write starts on a
+    /// track once that track's data have arrived.
     ByTrack,
-    /// While the medium passes.
+    /// While the medium is being read or written.
     Overlapped,
 }
 
@@ -34,21 +34,22 @@ pub enum BusTransfer {
 pub struct MechanismParameters {
     /// Switching heads on a cylinder, in milliseconds.
     pub head_switch_ms: f64,
-    /// What a write waits for on top of a seek or switch, in milliseconds; less than 0 where it needs less than a read.
+    /// Extra settling time of a write after a seek or head switch, in milliseconds; negative if a
+    /// write needs less time than a read.
     #[serde(default)]
     pub write_settle_ms: f64,
-    /// What a write needs at least to get to its track, in milliseconds.
+    /// Least time a write takes to reach its track, in milliseconds.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_seek_least_ms: f64,
-    /// Whether reads begin with any sector of the track.
+    /// Whether a read may begin at any sector of the track.
     #[serde(default)]
     pub read_on_arrival: bool,
-    /// Whether writes do.
+    /// Whether a write may begin at any sector of the track.
     #[serde(default)]
     pub write_on_arrival: bool,
 }
 
-/// Time that the controller takes on top, in milliseconds.
+/// Overhead of the controller, in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerParameters {
@@ -78,18 +79,19 @@ pub struct ControllerParameters {
     /// Instead of `write_hit_before_ms` when the command before was a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hit_before_after_write_ms: Option<f64>,
-    /// To get the bus back for a read's data, after it was given up to wait for the medium.
+    /// Time to reacquire the bus for a read's data, after releasing it to wait for the medium.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_reconnect_ms: f64,
-    /// To get the bus back for saying that a write is on the medium.
+    /// Time to reacquire the bus to report that a write is on the medium.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_reconnect_ms: f64,
-    /// A write elsewhere than behind the write before it.
+    /// Times of a write that does not continue the write before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scattered_write: Option<ScatteredWrite>,
 }
 
-/// Times of a write that comes after a write elsewhere, where a controller gives the bus up once more before the data.
+/// Times of a write that does not continue the write before it, for a controller that releases
+/// the bus once more before the data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScatteredWrite {
@@ -111,17 +113,18 @@ pub struct BusParameters {
     pub to_host_bytes_per_s: f64,
     /// Bytes a second towards the drive.
     pub to_drive_bytes_per_s: f64,
-    /// Time to get hold of it, in milliseconds.
+    /// Time to acquire the bus, in milliseconds.
     #[serde(default)]
     pub arbitration_ms: f64,
     /// When data cross it.
     pub transfer: BusTransfer,
-    /// Share of a read's blocks that must have come from the medium before it takes the bus, when data cross it
-    /// overlapped; rounded down, at least one block. Of a read longer than a segment of the buffer, the share of a segment's blocks.
+    /// Share of a read's blocks that must have come from the medium before the read takes the bus,
+    /// if transfers overlap the medium; rounded down, at least one block. For a read longer than a
+    /// buffer segment, the share of the segment's blocks.
     #[serde(default)]
     pub read_water_mark: f64,
-    /// Pairs of a write's least length and the blocks of it that must have come over the bus before writing begins; one
-    /// block where no pair applies.
+    /// Pairs of a least write length and the number of its blocks that must have crossed the bus
+    /// before writing begins; one block if no pair applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write_lead: Vec<[u64; 2]>,
 }
@@ -137,8 +140,9 @@ pub enum ReadAheadTo {
     Cylinder,
     /// To the end of the track.
     OwnTrack,
-    /// To the end of the track, and of the next one too when the data held began on an earlier track, even if the buffer is too
-    /// small for it: what comes then takes the place of what came first (DiskSim's scheme 4).
+    /// To the end of the track, and to the end of the next track too if the buffered data began on
+    /// an earlier track. If the buffer is too small, new data overwrite the oldest (DiskSim's
+    /// scheme 4).
     Track,
 }
 
@@ -154,50 +158,54 @@ pub struct BufferParameters {
     /// How far.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_ahead_to: ReadAheadTo,
-    /// Blocks that are read ahead at most; absent: as many as there is room.
+    /// Most blocks to read ahead; absent: as many as there is room for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_blocks: Option<u64>,
-    /// Parts of equal size that the memory is divided into, each holding one stretch of blocks after it was read or
-    /// written. 0: it is one piece that holds nothing but what is being read ahead or waits to be written.
+    /// Number of equal segments, each of which keeps one run of blocks after they were read or
+    /// written. 0: one piece, which holds only read-ahead and data waiting to be written.
     #[serde(default, skip_serializing_if = "is_default")]
     pub segments: u32,
-    /// Whether one of the segments is kept for writes, and reads never look into it.
+    /// Whether one segment is reserved for writes; reads never hit it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub own_write_segment: bool,
-    /// Whether the sectors of a track that pass before the first that was asked for are kept as well.
+    /// Whether the drive also keeps the sectors that pass under the head before the first requested
+    /// one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reads_from_arrival: bool,
-    /// Whether what a read asked for is forgotten when the host has it, to read ahead into its room.
+    /// Whether a read's blocks are dropped once the host has them, to make room for read-ahead.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_delivered: bool,
-    /// Whether what a read asked for takes up room of what is read ahead behind it, where no number of blocks limits that: the buffer then
-    /// still holds all of it.
+    /// Whether a read's blocks stay in the buffer and so reduce the room for read-ahead, if
+    /// `read_ahead_blocks` does not limit it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub keeps_requested: bool,
-    /// Whether what was written is forgotten once it is on the medium, so that no read finds it in the buffer.
+    /// Whether written blocks are dropped once they are on the medium, so that no read hits them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub forgets_written: bool,
-    /// Whether reading ahead stops in the middle of a sector for a command that needs the arm, not at the sector's end.
+    /// Whether a command that needs the arm stops read-ahead within a sector, not at the sector's
+    /// end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stops_in_sector: bool,
-    /// Whether everything written goes to the medium before any command but a write that follows it without a gap and a read that the
-    /// buffer answers (DiskSim's "fast write": CMU-PDL-08-101). With `immediate_reporting`, all writes are reported when their data are in the
-    /// buffer then, whoever waits for them.
+    /// Whether buffered writes go to the medium before any other command, except a write that
+    /// continues them without a gap or a read that the buffer answers (DiskSim's "fast write":
+    /// CMU-PDL-08-101). With `immediate_reporting`, every write, even a synchronous one, is then
+    /// reported when its data are in the buffer.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flushes_first: bool,
-    /// Whether a read that finds its data in the buffer makes an idle drive read on behind them.
+    /// Whether a buffer hit makes an idle drive continue reading after the buffered blocks.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_ahead_after_hit: bool,
-    /// Whether eligible writes are reported when their data are in it.
+    /// Whether eligible writes are reported when their data are in the buffer.
     #[serde(default)]
     pub immediate_reporting: bool,
-    /// Whether all writes are reported when their data are in it, though it loses them without power.
+    /// Whether all writes are reported when their data are in the buffer, although a power failure
+    /// loses them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_back: bool,
 }
 
 impl BufferParameters {
-    /// What a drive does with its buffer unless it is told otherwise.
+    /// The drive's default use of its buffer.
     pub fn usual(&self) -> DiskOptions {
         let cache = match (self.write_back, self.immediate_reporting) {
             (true, _) => WriteCache::Volatile { bytes: self.bytes },
@@ -207,13 +215,13 @@ impl BufferParameters {
         DiskOptions { read_ahead: self.read_ahead, cache, queue_depth: 1 }
     }
 
-    /// Bytes of one segment, or of all when there are none.
+    /// Bytes of one segment, or of the whole buffer if it has no segments.
     pub fn segment_bytes(&self) -> u64 {
         self.bytes / u64::from(self.segments.max(1))
     }
 }
 
-/// Whether a value need not be written to a file.
+/// Whether a value is the default, and so is left out of the file.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -230,7 +238,7 @@ pub struct Parameters {
     pub status: Status,
     /// Bytes of a block.
     pub sector_bytes: u32,
-    /// Heads with data.
+    /// Data heads.
     pub heads: u16,
     /// Cylinders that the arm can reach.
     pub cylinders: u32,
@@ -239,19 +247,20 @@ pub struct Parameters {
     /// Order of tracks in a cylinder.
     #[serde(default)]
     pub track_order: TrackOrder,
-    /// Blocks that are used, when not all that the zones hold.
+    /// Blocks in use, if fewer than the zones hold.
     #[serde(default)]
     pub blocks: Option<u64>,
-    /// Zones in the order of their blocks.
+    /// Zones in block order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<Zone>,
-    /// Instead of zones, runs of tracks in the order of their blocks.
+    /// Runs of tracks in block order, instead of zones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub track_runs: Vec<TrackRun>,
-    /// First of the places of these runs that hold no block, and how many, counted from the disk's first.
+    /// Ranges of places in these runs that hold no block: the first place, counted from the disk's
+    /// first, and how many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slipped_places: Vec<[u64; 2]>,
-    /// Moved blocks.
+    /// Remapped blocks.
     #[serde(default)]
     pub remaps: Vec<Remap>,
     /// Seek curve.
@@ -265,36 +274,38 @@ pub struct Parameters {
     /// Memory.
     #[serde(default)]
     pub buffer: BufferParameters,
-    /// Commands that the drive takes at once, to choose their order by the shortest access (tagged or native command queueing).
+    /// Commands the drive accepts at once and orders by shortest access time (tagged or native
+    /// command queueing).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
-    /// What it takes from the power supply.
+    /// Its power consumption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// Where each group of numbers comes from, by the group's key.
+    /// The source of each group of numbers, by the group's key.
     pub sources: BTreeMap<String, String>,
 }
 
-/// Controller times of a run; pairs are those after a read and after a write.
+/// Controller times for a run. In a pair, the first is after a read and the second after a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Controller {
     /// From a read's command to the arm's start.
     pub read_before_ns: [u64; 2],
-    /// The same when the buffer holds the data.
+    /// From a read's command to the bus transfer when the buffer holds the data.
     pub hit_before_ns: [u64; 2],
     /// From a read's last byte on the bus to its completion.
     pub read_after_ns: u64,
     /// From a write's command to the arm's start.
     pub write_before_ns: [u64; 2],
-    /// From a write's command to its data's way into the buffer.
+    /// From a write's command to the start of the transfer into the buffer.
     pub write_hit_before_ns: [u64; 2],
-    /// From a write's last sector to its completion, getting the bus back included.
+    /// From a write's last sector to its completion, including reacquiring the bus.
     pub write_after_ns: u64,
-    /// From the bus' end to the completion of a write that went into the buffer.
+    /// From the end of the bus transfer to the completion of a write into the buffer.
     pub write_hit_after_ns: u64,
-    /// To get the bus back for a read's data.
+    /// Time to reacquire the bus for a read's data.
     pub read_reconnect_ns: u64,
-    /// Arm's start, data on the bus, and last sector to completion of a write after a write elsewhere.
+    /// Times of a write that does not continue the write before it: from its command to the arm's
+    /// start, from its command to the data on the bus, and from its last sector to its completion.
     pub scattered_write_ns: Option<[u64; 3]>,
 }
 
@@ -324,35 +335,36 @@ impl ControllerParameters {
     }
 }
 
-/// Bus times of a run.
+/// Bus times for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bus {
     /// Time of one block towards the host, in 2^-20 ns.
     pub to_host: u64,
     /// Time of one block towards the drive, in 2^-20 ns.
     pub to_drive: u64,
-    /// Time to get hold of it.
+    /// Time to acquire the bus.
     pub arbitration_ns: u64,
     /// When data cross it.
     pub transfer: BusTransfer,
-    /// Share of a read that must have come before it takes the bus, in 1024ths.
+    /// Share of a read that must have come from the medium before it takes the bus, in 1024ths.
     pub read_water_mark: u64,
-    /// Least length of a write and the blocks that must have come before writing begins, by rising length.
+    /// Pairs of a least write length and the blocks that must have arrived before writing begins,
+    /// in order of rising length.
     pub write_lead: Vec<[u64; 2]>,
 }
 
-/// Fraction of a nanosecond that bus times of a block are kept in.
+/// Binary digits after the point in a block's bus time.
 const BUS_FRACTION: u32 = 20;
 
 impl Bus {
-    /// Time of `blocks` blocks.
+    /// The time that `blocks` blocks take on the bus.
     #[inline]
     pub fn time_ns(&self, blocks: u64, to_drive: bool) -> u64 {
         let each = if to_drive { self.to_drive } else { self.to_host };
         (blocks * each) >> BUS_FRACTION
     }
 
-    /// Blocks of a write of `count` that must have come before writing begins.
+    /// How many blocks of a write of `count` must have arrived before writing begins.
     #[inline]
     pub fn lead(&self, count: u64) -> u64 {
         let rule = self.write_lead.iter().rev().find(|[least, _]| count >= *least);
@@ -377,33 +389,33 @@ pub struct Drive {
     pub bus: Bus,
     /// Memory.
     pub buffer: BufferParameters,
-    /// Commands that it takes at once.
+    /// Commands it accepts at once.
     pub queue_depth: u32,
-    /// What it takes from the power supply, if that is known.
+    /// Its power consumption, if known.
     pub power: Option<Power>,
 }
 
 impl Parameters {
-    /// Reads a parameter file; `name` is the file's, for errors.
+    /// Reads a parameter file; `name` is the file's name, for errors.
     ///
     /// # Errors
-    /// A key that is unknown, missing or of the wrong kind, with its line.
+    /// A key is unknown, missing or of the wrong type; names its line.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         Error::or_parsed(name, text)
     }
 
-    /// These parameters as a file.
+    /// Returns the text of a parameter file with these parameters.
     ///
     /// # Errors
-    /// A number that a file cannot hold.
+    /// A number cannot be written to a file.
     pub fn text(&self) -> Result<String, Error> {
         toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
     }
 
-    /// The drive these parameters describe.
+    /// Builds the drive that these parameters describe.
     ///
     /// # Errors
-    /// Names the key with an impossible value.
+    /// A value is impossible; names its key.
     pub fn build(&self) -> Result<Drive, Error> {
         let wrong = |key: &str, why: String| Error::parameter(&self.name, format!("{key}: {why}"));
         self.check()?;
@@ -457,7 +469,7 @@ impl Parameters {
 }
 
 impl Drive {
-    /// Reads a parameter file and makes its drive.
+    /// Reads a parameter file and builds its drive.
     ///
     /// # Errors
     /// As [`Parameters::parse`] and [`Parameters::build`].
@@ -465,7 +477,7 @@ impl Drive {
         Parameters::parse(text, name)?.build()
     }
 
-    /// What it does unless it is told otherwise.
+    /// The drive's default options.
     pub fn usual(&self) -> DiskOptions {
         DiskOptions { queue_depth: self.queue_depth, ..self.buffer.usual() }
     }

@@ -1,22 +1,23 @@
-//! What a drive takes from the power supply.
+//! A drive's power consumption.
 
 use serde::{Deserialize, Serialize};
 
-/// What a drive takes from the power supply, in watts.
+/// A drive's power consumption, in watts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// While it has a command, and while a disk writes its buffer by itself.
+    /// While the drive has a command, and while a disk writes back its buffer on its own.
     pub active_w: f64,
-    /// Otherwise; also while a solid-state drive programs and collects garbage behind writes that it has reported.
+    /// Otherwise; also while a solid-state drive programs and collects garbage after it has
+    /// reported the writes.
     pub idle_w: f64,
 }
 
 impl Power {
-    /// Refuses what no drive takes.
+    /// Rejects values that no drive has.
     ///
     /// # Errors
-    /// The key and its value.
+    /// A value is out of range; names its key and the value.
     pub fn check(&self) -> Result<(), String> {
         for (key, watts) in [("power.active_w", self.active_w), ("power.idle_w", self.idle_w)] {
             if !(0.0..=1e6).contains(&watts) {
@@ -26,7 +27,7 @@ impl Power {
         Ok(())
     }
 
-    /// Energy in joules of a drive that was active for a part of a time, both in nanoseconds.
+    /// The energy in joules of a drive that was active for `active_ns` of `of_ns` nanoseconds.
     pub fn energy_j(&self, active_ns: u64, of_ns: u64) -> f64 {
         let idle_ns = of_ns.saturating_sub(active_ns) as f64;
         (self.active_w * active_ns as f64 + self.idle_w * idle_ns) / 1e9

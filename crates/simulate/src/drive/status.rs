@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// Fitted to measured times of the very drive.
+    /// Fitted to measured times of that very drive.
     Calibrated,
-    /// Fitted to measured times that it does not explain well enough.
+    /// Fitted to measured times that the parameters do not explain well enough.
     NotCalibrated,
-    /// Taken from publications, compared with no measured times.
+    /// Taken from publications and not compared with measured times.
     FromPublishedParameters,
     /// Stands for a kind of drive, not for a product.
     Generic,
 }
 
 impl Status {
-    /// In words.
+    /// Returns the status in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Calibrated => "calibrated",
@@ -27,7 +27,7 @@ impl Status {
         }
     }
 
-    /// What is to be known of all that is simulated with a drive that is trusted no farther.
+    /// The warning that every simulation with a drive of this status carries, if any.
     pub fn doubt(self) -> Option<&'static str> {
         (self == Self::NotCalibrated).then_some(
             "the drive's file calls it not calibrated: how far the real one is from what is simulated is not known",

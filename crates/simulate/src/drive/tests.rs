@@ -1,4 +1,4 @@
-//! Tests of parameter files: the shipped ones hold together, and wrong ones are refused by key.
+//! Tests of parameter files: the shipped ones are consistent, and errors name the wrong key.
 
 use super::*;
 use crate::command::Command;
@@ -39,7 +39,7 @@ fn capacities_are_the_published_ones() {
     }
 }
 
-/// Milliseconds that a random read of 8 KB takes in the mean, one at a time.
+/// The mean time of a random 8 KB read in milliseconds, with one read at a time.
 fn random_read_ms(drive: &Drive) -> f64 {
     let (mut disk, mut dice) = (Disk::new(drive, drive.usual()), Pcg64Mcg::new(9));
     let count = 8192 / u64::from(drive.sector_bytes);
@@ -53,7 +53,7 @@ fn random_read_ms(drive: &Drive) -> f64 {
     now_ns as f64 / 1e6 / f64::from(reads)
 }
 
-/// Its arm travelled over both as if they were one behind the other: 38 ms.
+/// Guards against an arm that travels across both mechanisms as if they were one (38 ms).
 #[test]
 fn a_drive_of_two_mechanisms_seeks_no_longer_than_one_of_them() {
     let [one, both] =
@@ -100,7 +100,8 @@ fn wrong_files_are_refused_with_key_and_line() {
     }
 }
 
-/// Blocks in a nanosecond of requests of 4 MiB one behind the other, 128 MiB in all, until the last is read or on the medium.
+/// The throughput, in blocks per nanosecond, of 128 MiB of sequential 4 MiB requests, until the
+/// last one has been read or is on the medium.
 fn sequential(drive: &Drive, write: bool) -> f64 {
     let (mut disk, count, mut now_ns) = (Disk::new(drive, drive.usual()), 8192, 0);
     for n in 0..32 {
@@ -110,7 +111,7 @@ fn sequential(drive: &Drive, write: bool) -> f64 {
     (32 * count) as f64 / disk.flush(now_ns) as f64
 }
 
-/// A skew that is shorter than a switch costs a rotation for each track.
+/// Guards against a skew that is shorter than a head switch, which costs a rotation per track.
 #[test]
 fn the_generic_drive_writes_as_fast_as_it_reads() {
     let drive = drives::find("generic-hdd").unwrap().build().unwrap();

@@ -1,15 +1,15 @@
-//! What zones must be like before blocks are numbered.
+//! Checks of zones and track runs before blocks are numbered.
 
 use super::plan::{Plan, Zone};
 use std::collections::BTreeSet;
 
-/// Most tracks of a layout: a bound for memory, ten times those of the largest drives.
+/// Most tracks of a layout: bounds memory at ten times the tracks of the largest drives.
 const TRACKS_MOST: u64 = 40_000_000;
 
-/// Most zones; no drive is known to have a tenth of them.
+/// Most zones; no known drive has a tenth as many.
 const ZONES_MOST: usize = 4096;
 
-/// Refuses impossible and overlapping zones, by their number.
+/// Rejects impossible or overlapping zones; the error names the zone's number.
 pub(super) fn check(plan: &Plan<'_>) -> Result<(), String> {
     if plan.heads == 0
         || plan.rotation_ns == 0

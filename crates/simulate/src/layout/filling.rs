@@ -7,19 +7,20 @@ pub(super) struct Filling<'a> {
     zone: &'a Zone,
     /// Sectors of a track that may hold data.
     usable: u64,
-    /// Sectors that still may hold data on this cylinder, or on those that share their spares.
+    /// Sectors that may still hold data on this cylinder, or on the cylinders that share spares
+    /// with it.
     room: u64,
-    /// Spares at their front that are still to come.
+    /// Spares yet to come at the front of these cylinders.
     spares: u64,
-    /// Sectors at the zone's front without data that are still to come.
+    /// Sectors without data yet to come at the front of the zone.
     unused: u64,
-    /// Sectors counted so far, as slips count them.
+    /// Sectors passed so far, in the numbering that slips use.
     sector: u64,
-    /// Tracks so far.
+    /// Tracks filled so far.
     tracks: u64,
-    /// Blocks that the zone may still number.
+    /// Blocks that may still be numbered in the zone.
     left: u64,
-    /// Next of the slips.
+    /// Index of the next slip.
     slip: usize,
 }
 
@@ -38,27 +39,28 @@ impl<'a> Filling<'a> {
             true => self.next_slips(tracks * u64::from(self.zone.sectors_per_track)),
             false => &[],
         };
-        // Each slip takes one of them, so that the last block stays where it is.
+        // Each slip uses up one spare, so that the last block stays in place.
         let free = spares.saturating_sub(ahead.len() as u64);
         self.spares = if self.zone.spares_at_front { free } else { 0 };
     }
 
-    /// The slips among the next so many sectors.
+    /// The slips among the next `sectors` sectors.
     fn next_slips(&self, sectors: u64) -> &'a [u64] {
         let ahead = &self.zone.slips[self.slip..];
         &ahead[..ahead.partition_point(|slip| *slip < self.sector + sectors)]
     }
 
-    /// The next track: sector of its first block, and its blocks.
+    /// Fills the next track; returns the sector of its first block and its number of blocks.
     pub(super) fn track(&mut self, track: u32, slips: &mut Vec<(u32, u32)>) -> (u32, u64) {
         let is_lost = self.zone.slipped_tracks.binary_search(&self.tracks).is_ok();
         self.tracks += 1;
         if is_lost {
-            // Whole tracks take their number with them: the unused front is counted in sectors that hold data.
+            // A lost track uses up none of the unused front, which counts sectors that could hold
+            // data.
             return (0, 0);
         }
         let within = self.zone.slips_within_cylinder;
-        // Sectors that slips count begin here, and are so many.
+        // `counted` sectors from here on have numbers that slips refer to.
         let base = if within { 0 } else { self.spares.min(self.usable) };
         let counted = match within {
             true => u64::from(self.zone.sectors_per_track),
@@ -85,7 +87,7 @@ impl<'a> Filling<'a> {
         (front as u32, blocks)
     }
 
-    /// After the last track: whether all that was asked for was there. `blocks` were numbered.
+    /// After the last track, checks that the zone held all it promised; `blocks` were numbered.
     pub(super) fn check(&self, blocks: u64) -> Result<(), String> {
         if blocks == 0 {
             return Err("no sectors are left for data".into());
@@ -103,7 +105,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Where a head is that passed so many sectors from `from` on, those in `lost` not counted.
+/// The sector after `count` good sectors from `from` on; those in `lost` do not count.
 fn passed(lost: &[u64], from: u64, mut count: u64) -> u64 {
     let mut at = from;
     while count > 0 {

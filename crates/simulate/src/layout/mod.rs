@@ -1,4 +1,5 @@
-//! Where every block lies: zones, skews, spares, slips and remaps, worked out once into a table of tracks.
+//! Where every block lies: zones, skews, spares, slips and remaps, compiled once into a table of
+//! tracks.
 
 mod check;
 mod filling;
@@ -19,15 +20,15 @@ pub struct Track {
     pub first_block: u64,
     /// Cylinder.
     pub cylinder: u32,
-    /// Angle of its sector 0 as a time of rotation.
+    /// Angle of its sector 0, expressed as rotation time.
     pub angle_ns: u32,
-    /// Zone; of a disk without zones, which of its numbers of sectors per track it has.
+    /// Zone; on a disk without zones, the index of its number of sectors per track.
     pub zone: u16,
     /// Head, 0 for the first.
     pub head: u16,
     /// Sector of its first block.
     first_slot: u32,
-    /// Whether blocks may not be consecutive on it.
+    /// Whether the track has slipped sectors, so that its blocks may not be consecutive.
     slipped: bool,
 }
 
@@ -38,11 +39,11 @@ pub struct SectorAddress {
     pub track: usize,
     /// Sector on the track.
     pub slot: u32,
-    /// Blocks from here to the end of the track.
+    /// Blocks from this one to the end of the track.
     pub left: u32,
 }
 
-/// A stretch of tracks in which a block's is found by proportion.
+/// A range of tracks in which a block's track is found by interpolation.
 #[derive(Clone, Copy, Debug)]
 struct Band {
     first_block: u64,
@@ -51,15 +52,16 @@ struct Band {
     track_share: u64,
 }
 
-/// Tracks of one band of runs: few enough that a block's is near where the proportion puts it, whatever the tracks hold.
+/// Tracks per band of runs: few enough that interpolation lands near a block's track, however many
+/// blocks each track holds.
 const BAND_TRACKS: usize = 512;
 
-/// How close sectors are.
+/// The spacing of a track's sectors.
 #[derive(Clone, Copy, Debug)]
 struct Pitch {
     /// Sectors of a track, spares included.
     sectors: u32,
-    /// Time of one of them in 2^-20 ns.
+    /// Time of one sector, in 2^-20 ns.
     sector: u64,
 }
 
@@ -69,10 +71,10 @@ impl Pitch {
     }
 }
 
-/// A part of the fraction of a nanosecond that sector times are kept in: angles are right to 1 ns over a track.
+/// Binary digits after the point in a sector time: angles are accurate to 1 ns over a track.
 const FRACTION: u32 = 20;
 
-/// The zones with their slips in the order of their sectors: files list them in the order they were found.
+/// The zones with their slips sorted by sector: files list slips in the order they were found.
 fn in_order(zones: &[Zone]) -> Vec<Zone> {
     let mut zones = zones.to_vec();
     for zone in &mut zones {
@@ -87,26 +89,27 @@ fn in_order(zones: &[Zone]) -> Vec<Zone> {
 pub struct Layout {
     tracks: Vec<Track>,
     bands: Vec<Band>,
-    /// By [`Track::zone`].
+    /// Indexed by [`Track::zone`].
     pitches: Vec<Pitch>,
-    /// (track, slot) that the numbering slips past, in order.
+    /// Each (track, slot) that the block numbering skips, in order.
     slips: Vec<(u32, u32)>,
-    /// Moved blocks and where they lie, by block.
+    /// Remapped blocks and their addresses, sorted by block.
     remaps: Vec<(u64, SectorAddress)>,
     blocks: u64,
     cylinders: u32,
     rotation_ns: u64,
     /// 2^64 divided by the time of a rotation.
     rotations: u64,
-    /// Whether later blocks lie on the same or later cylinders, all of them.
+    /// Whether cylinder numbers never fall as block numbers rise.
     rises: bool,
 }
 
 impl Layout {
-    /// Works the table out.
+    /// Builds the table.
     ///
     /// # Errors
-    /// A sentence naming the zone when zones overlap, a skew is longer than a track, or nothing is left for data.
+    /// A sentence that names the zone or run: zones overlap, a skew is longer than a track, nothing
+    /// is left for data, or a number is otherwise impossible.
     pub fn new(plan: &Plan<'_>) -> Result<Self, String> {
         let zones = in_order(plan.zones);
         let plan = &Plan { zones: &zones, ..plan.clone() };
@@ -148,7 +151,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// A moved block and where it is now.
+    /// A remapped block and its new address.
     fn moved(&self, remap: &Remap) -> Result<(u64, SectorAddress), String> {
         let track = self
             .find(remap.cylinder, remap.head)
@@ -232,7 +235,7 @@ impl Layout {
         self.blocks += u64::from(track.places) - track.lost.len() as u64;
     }
 
-    /// Which of the numbers of sectors per track this is.
+    /// The index of this number of sectors per track.
     fn pitch_of(&mut self, sectors: u32) -> u16 {
         let known = self.pitches.iter().position(|pitch| pitch.sectors == sectors);
         let at = known.unwrap_or_else(|| {
@@ -242,7 +245,7 @@ impl Layout {
         at as u16
     }
 
-    /// Makes one band of the tracks from `first_track` on, of which `first_block` is the first block.
+    /// Makes one band of the tracks from `first_track` on, which begin with `first_block`.
     fn add_band(&mut self, first_track: usize, first_block: u64) {
         let tracks = (self.tracks.len() - first_track) as u64;
         let blocks = (self.blocks - first_block).max(1);
@@ -250,22 +253,23 @@ impl Layout {
         self.bands.push(Band { first_block, first_track, track_share });
     }
 
-    /// Blocks of the disk.
+    /// The number of blocks of the disk.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Cylinders the arm can reach.
+    /// The number of cylinders the arm can reach.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
 
-    /// Time of one rotation.
+    /// The time of one rotation.
     pub fn rotation_ns(&self) -> u64 {
         self.rotation_ns
     }
 
-    /// Where in its rotation the platter is after `time_ns`: the remainder, without a division.
+    /// The platter's angle after `time_ns`, as rotation time: the remainder, computed without a
+    /// division.
     #[inline]
     pub fn turned_ns(&self, time_ns: u64) -> u64 {
         let turns = (u128::from(time_ns) * u128::from(self.rotations)) >> 64;
@@ -276,7 +280,7 @@ impl Layout {
         rest
     }
 
-    /// All tracks in the order of their blocks.
+    /// All tracks in block order.
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
     }
@@ -285,14 +289,14 @@ impl Layout {
         self.tracks.iter().position(|t| (t.cylinder, t.head) == (cylinder, head))
     }
 
-    /// Blocks of a track.
+    /// The number of blocks on a track.
     fn blocks_of(&self, track: usize) -> u64 {
         let next =
             self.tracks.get(track + 1).map_or(self.blocks, |t| t.first_block.min(self.blocks));
         next.saturating_sub(self.tracks[track].first_block)
     }
 
-    /// Where a block of the disk is.
+    /// Finds the address of a block.
     #[inline]
     pub fn locate(&self, block: u64) -> SectorAddress {
         if let Some(moved) = self.remapped(block) {
@@ -300,7 +304,7 @@ impl Layout {
         }
         let zone = self.bands.partition_point(|b| b.first_block <= block).max(1) - 1;
         let band = &self.bands[zone];
-        // In the proportion of tracks to blocks: slips and spares move it by a track or two.
+        // Interpolation; slips and spares put it off by a track or two.
         let within = u128::from(block - band.first_block);
         let guess = (within * u128::from(band.track_share)) >> 64;
         let mut track = (band.first_track + guess as usize).min(self.tracks.len() - 1);
@@ -315,14 +319,14 @@ impl Layout {
         SectorAddress { track, slot: self.slot(track, index), left }
     }
 
-    /// First block of a block's track and the block after its last.
+    /// The first block of a block's track, and the block after the track's last.
     pub fn track_of(&self, block: u64) -> [u64; 2] {
         let address = self.locate(block);
         let first = self.tracks[address.track].first_block;
         [first, first + self.blocks_of(address.track)]
     }
 
-    /// The block after the last of a block's cylinder.
+    /// The block after the last one of a block's cylinder.
     pub fn cylinder_end(&self, block: u64) -> u64 {
         let track = self.locate(block).track;
         let cylinder = self.tracks[track].cylinder;
@@ -330,7 +334,7 @@ impl Layout {
         after.map_or(self.blocks, |t| t.first_block)
     }
 
-    /// First block of a cylinder and those behind it, where blocks lie in the order of cylinders; else none.
+    /// The first block on this cylinder or a later one; `None` unless blocks lie in cylinder order.
     pub fn first_block_from(&self, cylinder: u32) -> Option<u64> {
         let at = self.tracks.partition_point(|track| track.cylinder < cylinder);
         let first = || self.tracks.get(at).map_or(self.blocks, |track| track.first_block);
@@ -342,14 +346,14 @@ impl Layout {
         Some(self.remaps[at].1)
     }
 
-    /// The block whose place, but for remaps, is this sector.
+    /// The block that lies on this sector, remaps aside.
     pub fn block_at(&self, cylinder: u32, head: u16, sector: u32) -> Option<u64> {
         let track = self.find(cylinder, head)?;
         let index = (0..self.blocks_of(track)).find(|&i| self.slot(track, i as u32) == sector)?;
         Some(self.tracks[track].first_block + index)
     }
 
-    /// Blocks from `block` on that lie one after the other, `left` at most: up to the next moved block.
+    /// How many of the `left` blocks from `block` on lie together: up to the next remapped block.
     pub fn together(&self, block: u64, left: u32) -> u32 {
         if self.remaps.is_empty() {
             return left;
@@ -377,7 +381,7 @@ impl Layout {
         slot
     }
 
-    /// The sector just after `count` blocks from sector `slot` on.
+    /// The sector after `count` blocks that begin at sector `slot`.
     #[inline]
     pub fn slot_after(&self, track: usize, slot: u32, count: u32) -> u32 {
         let mut end = slot + count;
@@ -392,7 +396,7 @@ impl Layout {
         end
     }
 
-    /// Angle of the beginning of a sector, as a time of rotation.
+    /// The angle at which a sector begins, as rotation time.
     #[inline]
     pub fn angle_ns(&self, track: usize, slot: u32) -> u64 {
         let about = &self.tracks[track];
@@ -400,7 +404,7 @@ impl Layout {
         if angle >= self.rotation_ns { angle - self.rotation_ns } else { angle }
     }
 
-    /// Time in which `sectors` sectors of a track pass.
+    /// The time in which `sectors` sectors of a track pass under the head.
     #[inline]
     pub fn span_ns(&self, track: usize, sectors: u32) -> u64 {
         (u64::from(sectors) * self.pitches[usize::from(self.tracks[track].zone)].sector) >> FRACTION

@@ -1,4 +1,4 @@
-//! Tracks of a disk without zones: runs of them, one after the other, some of whose places hold no block.
+//! The tracks of a disk without zones, in consecutive runs; some places on them hold no block.
 
 use super::plan::{Plan, TrackRun};
 
@@ -8,15 +8,15 @@ pub(super) struct RunTrack {
     pub(super) head: u16,
     /// Sectors that pass in one rotation.
     pub(super) sectors: u32,
-    /// Angle of its sector 0 as a time of rotation.
+    /// Angle of its sector 0, expressed as rotation time.
     pub(super) angle_ns: u32,
     pub(super) first_sector: u32,
-    /// Places for blocks from there on, and which of them hold none.
+    /// Number of places for blocks from `first_sector` on; `lost` lists those that hold none.
     pub(super) places: u32,
     pub(super) lost: Vec<u32>,
 }
 
-/// Gives all tracks of the runs in their order.
+/// Calls `take` for each track of the runs, in order.
 pub(super) fn each(plan: &Plan<'_>, take: &mut dyn FnMut(RunTrack)) -> Result<(), String> {
     let mut slips = Slips::of(plan.slipped_places);
     for (number, run) in plan.track_runs.iter().enumerate() {
@@ -45,13 +45,13 @@ fn track(run: &TrackRun, nth: u32, rotation_ns: u64, lost: Vec<u32>) -> RunTrack
     }
 }
 
-/// Places that the numbering slips past, on the way from the first place of the disk to the last.
+/// The places that the numbering skips, in one pass from the disk's first place to its last.
 struct Slips {
-    /// First place and the one behind the last, in order, none within another.
+    /// Each range's first place and the place after its last; sorted and disjoint.
     ranges: Vec<[u64; 2]>,
-    /// Ranges that are passed.
+    /// Number of ranges passed so far.
     passed: usize,
-    /// Place that comes next.
+    /// The next place.
     place: u64,
 }
 
@@ -61,14 +61,14 @@ impl Slips {
         sorted.sort_unstable();
         let mut ranges: Vec<[u64; 2]> = Vec::with_capacity(sorted.len());
         for [first, count] in sorted {
-            // A slip within the places of another begins behind them.
+            // If two slipped ranges overlap, the second begins after the first.
             let first = ranges.last().map_or(first, |[_, end]| first.max(*end));
             ranges.push([first, first.saturating_add(count)]);
         }
         Self { ranges, passed: 0, place: 0 }
     }
 
-    /// Passes the next `count` places, and gives those among them that hold no block, counted from the first.
+    /// Passes the next `count` places; returns those that hold no block, relative to the first.
     fn next(&mut self, count: u32) -> Vec<u32> {
         let (first, end) = (self.place, self.place + u64::from(count));
         self.place = end;

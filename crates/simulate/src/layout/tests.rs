@@ -1,4 +1,4 @@
-//! Tests of the table of tracks: spares, slips, skews, remaps, and plans that cannot be.
+//! Tests of the track table: spares, slips, skews, remaps, and impossible plans.
 
 use super::*;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn zones_skews_and_spares_put_blocks_where_they_belong() {
     assert_eq!(layout.blocks(), 5 * 3 * 10 + 5 * (3 * 8 - 5));
     let address = layout.locate(25);
     assert_eq!((address.track, address.slot, address.left), (2, 5, 5));
-    // Fourth track: two track skews and one cylinder skew of twelve sectors: 13 mod 12.
+    // The fourth track lags by two track skews and one cylinder skew: 13 sectors, modulo 12.
     assert_eq!(layout.angle_ns(3, 0), 10_000_000 / 12);
     let second = layout.locate(150);
     assert_eq!((layout.tracks()[second.track].cylinder, second.slot), (5, 0));
@@ -165,7 +165,8 @@ fn cylinders_may_share_their_spares() {
         ..zone(0, 9, 10)
     };
     let layout = layout(&[shared], &[]).unwrap();
-    // Two full ranges of four cylinders, and half of one whose spares are where it would have ended.
+    // Two full ranges of four cylinders; the third is cut in half, and its spares lie beyond the
+    // cut.
     assert_eq!(layout.blocks(), 2 * (120 - 7) + 60);
     assert_eq!((layout.locate(112).track, layout.locate(112).slot), (11, 3));
     assert_eq!((layout.locate(113).track, layout.locate(113).slot), (12, 0));

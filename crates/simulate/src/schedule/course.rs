@@ -1,27 +1,29 @@
-//! The disciplines, the requests they choose among, and where the next choice begins.
+//! The scheduling disciplines, the waiting requests, and the state from which the next one is
+//! chosen.
 
 use crate::command::Command;
 use crate::disk::Disk;
 
-/// The published disciplines.
+/// The published scheduling disciplines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduler {
     /// First come, first served.
     #[default]
     Fcfs,
-    /// Upwards by block number, then back to the lowest request: what HP-UX did.
+    /// Upwards by block number, then back to the lowest request, as HP-UX did.
     CScan,
-    /// Up and down, turning at the last request: a host sends the arm nowhere without one.
+    /// Up and down, turning at the last request: a host cannot move the arm without a request.
     Scan,
-    /// The same as [`Self::Scan`], by the name of drives that turn there.
+    /// The same as [`Self::Scan`], under the usual name for turning at the last request.
     Look,
     /// The same as [`Self::CScan`].
     CLook,
     /// Shortest distance in blocks first.
     Sstf,
-    /// Shortest seek and rotation first.
+    /// Shortest access time (seek and rotation) first.
     Satf,
-    /// The same less a share of the time waited, so that nobody starves (Jacobson & Wilkes 1991, aged SATF).
+    /// Shortest access time less a share of the waiting time, which prevents starvation (Jacobson &
+    /// Wilkes 1991, aged SATF).
     AgedSatf,
 }
 
@@ -37,21 +39,21 @@ pub const SCHEDULERS: [(&str, Scheduler); 8] = [
     ("aged-satf", Scheduler::AgedSatf),
 ];
 
-/// Time waited that makes up for one unit of access time, in [`Scheduler::AgedSatf`]: waiting counts a thirtieth.
+/// Waiting time that offsets one unit of access time in [`Scheduler::AgedSatf`].
 const AGEING: u64 = 30;
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// Its row.
     pub row: usize,
-    /// When it came.
+    /// When it arrived.
     pub arrival_ns: u64,
-    /// What it asks.
+    /// The command.
     pub command: Command,
 }
 
-/// Where the next choice begins, and by which discipline.
+/// The discipline, and the position from which it makes the next choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Course {
     pub(super) scheduler: Scheduler,
@@ -61,20 +63,21 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Whether the direction depends on where the requests are, even if there is one alone.
+    /// Whether even a single waiting request may reverse the direction.
     #[inline]
     pub(super) fn turns(&self) -> bool {
         matches!(self.scheduler, Scheduler::Scan | Scheduler::Look)
     }
 
-    /// What a request costs in the disciplines of shortest access: its positioning time at `now_ns`, less its credit for waiting.
+    /// A request's cost in the shortest-access disciplines: its positioning time at `now_ns`, less
+    /// its credit for waiting.
     #[inline]
     pub(super) fn cost_ns(&self, waiting: &Waiting, now_ns: u64, disk: &Disk<'_>) -> i64 {
         let credit_ns = self.credit_ns(waiting.arrival_ns, now_ns);
         disk.positioning_ns(now_ns, &waiting.command) as i64 - credit_ns
     }
 
-    /// What a request that came at `arrival_ns` has gained by waiting.
+    /// The credit for waiting of a request that arrived at `arrival_ns`.
     #[inline]
     pub(super) fn credit_ns(&self, arrival_ns: u64, now_ns: u64) -> i64 {
         match self.scheduler {

@@ -1,10 +1,10 @@
-//! The choice among few waiting requests: all of them are looked at.
+//! The choice among few waiting requests, by a linear search.
 
 use super::course::{Course, Scheduler, Waiting};
 use crate::disk::Disk;
 use std::collections::VecDeque;
 
-/// Takes the next of those waiting, which lie in the order they came.
+/// Takes the next of the waiting requests, which are in order of arrival.
 #[inline]
 pub(super) fn take(
     waiting: &mut VecDeque<Waiting>,
@@ -47,7 +47,7 @@ fn choose(
     }
 }
 
-/// The first of those with the least key.
+/// The index of the earliest request with the least key.
 fn least<K: Ord>(waiting: &VecDeque<Waiting>, key: impl Fn(&Waiting) -> K) -> Option<usize> {
     (0..waiting.len()).min_by_key(|&at| key(&waiting[at]))
 }

@@ -1,18 +1,19 @@
-//! The choice among many waiting requests, without looking at all of them: they are kept by block, and by age.
+//! The choice among many waiting requests without a linear search: they are indexed by block and by
+//! age.
 
 use super::course::{Course, Scheduler, Waiting};
 use crate::disk::Disk;
 use crate::outward::Outward;
 use std::collections::BTreeMap;
 
-/// Where a request is kept: its first block, and the how manieth it was.
+/// A request's key: its first block and its sequence number.
 type Place = (u64, u64);
 
-/// Waiting requests in order.
+/// Waiting requests, indexed by block and by age.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Many {
     by_block: BTreeMap<Place, Waiting>,
-    /// Blocks by arrival and number.
+    /// First blocks by arrival time and sequence number.
     by_age: BTreeMap<(u64, u64), u64>,
     pushed: u64,
 }
@@ -75,19 +76,21 @@ impl Many {
         }
     }
 
-    /// The first to come of the nearest at or above a block.
+    /// The earliest request at the nearest block at or above `head`.
     fn rising_from(&self, head: u64) -> Option<Place> {
         self.by_block.range((head, 0)..).next().map(|(&place, _)| place)
     }
 
-    /// The first to come of the nearest below a block.
+    /// The earliest request at the nearest block below `head`.
     fn falling_from(&self, head: u64) -> Option<Place> {
         let (&(block, _), _) = self.by_block.range(..(head, 0)).next_back()?;
         self.rising_from(block)
     }
 
-    /// The shortest access, less the credit for waiting. Requests are tried from the arm outwards, and the oldest first, in turns, until
-    /// on one of both ways no other can be shorter: farther ones for their seek alone, younger ones for want of credit.
+    /// Finds the shortest access, less the credit for waiting. It alternates between two searches,
+    /// one outwards from the arm and one from the oldest request on. It stops when either search
+    /// can find nothing cheaper: farther requests because of their seek alone, younger ones for
+    /// lack of credit.
     fn shortest(&self, course: &Course, now_ns: u64, disk: &Disk<'_>) -> Option<Place> {
         let from = disk.first_block_at_arm();
         let start = (from.unwrap_or(0), 0);

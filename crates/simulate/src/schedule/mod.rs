@@ -1,4 +1,4 @@
-//! In which order the host sends waiting requests to a disk.
+//! The order in which the host sends waiting requests to a disk.
 
 mod course;
 mod few;
@@ -11,34 +11,36 @@ use course::Course;
 use many::Many;
 use std::collections::VecDeque;
 
-/// Requests that are looked through one by one; more are kept in order. Up to here looking is faster.
+/// Most requests that are searched linearly; longer queues are indexed. Up to this length a linear
+/// search is faster.
 const FEW: usize = 32;
 
 /// The waiting requests of a disk.
 #[derive(Clone, Debug)]
 pub struct Queue {
     course: Course,
-    /// All that wait, in the order they came, while they are few or it is the order they are sent in.
+    /// All waiting requests in order of arrival, while they are few or the discipline is first
+    /// come, first served.
     few: VecDeque<Waiting>,
-    /// All that wait, once they are many, until none is left.
+    /// All waiting requests from when they became many until none is left.
     many: Many,
-    /// Flushes that wait, which lie nowhere: no order by place knows where.
+    /// Waiting flushes, kept apart because they have no block to order them by.
     flushes: VecDeque<Waiting>,
 }
 
 impl Queue {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(scheduler: Scheduler) -> Self {
         let course = Course { scheduler, head: 0, rising: true };
         Self { course, few: VecDeque::new(), many: Many::default(), flushes: VecDeque::new() }
     }
 
-    /// Requests waiting.
+    /// The number of waiting requests.
     pub fn len(&self) -> usize {
         self.few.len() + self.many.len() + self.flushes.len()
     }
 
-    /// Whether nobody waits.
+    /// Whether no request waits.
     pub fn is_empty(&self) -> bool {
         self.few.is_empty() && self.many.is_empty() && self.flushes.is_empty()
     }
@@ -58,7 +60,9 @@ impl Queue {
         self.many.push(waiting);
     }
 
-    /// Takes the next request to send at `now_ns`; of equals, the one that came first. Flushes go before all others, and leave the head where it is.
+    /// Takes the next request to send at `now_ns`; among equals, the earliest. Under every
+    /// discipline but first come, first served, flushes go before all others. A flush does not move
+    /// the head.
     #[inline]
     pub fn pop(&mut self, now_ns: u64, disk: &Disk<'_>) -> Option<Waiting> {
         if let Some(flush) = self.flushes.pop_front() {

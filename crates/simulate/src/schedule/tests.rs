@@ -1,4 +1,5 @@
-//! Tests of the disciplines: their orders, and that many requests are chosen from as few are.
+//! Tests of the disciplines: their orders, and that the indexed choice agrees with the linear
+//! search.
 
 use super::*;
 use crate::command::{Command, DiskOptions};
@@ -54,7 +55,7 @@ fn a_request_that_waits_alone_turns_the_arm_as_any_other_does() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Requests come in bursts, many to the same places, while others are carried out.
+    /// Requests arrive in bursts, many of them to the same places, while others are served.
     #[test]
     fn many_are_chosen_from_as_few_are(
         bursts in prop::collection::vec((0usize..60, 0usize..50, 0u64..400_000_000), 1..12),

@@ -1,18 +1,21 @@
-//! What a request asks of a solid-state drive beside reading and writing: discards, flushes, writes through the buffer.
+//! Requests to a solid-state drive other than plain reads and writes: discards, flushes, and writes
+//! through the buffer (FUA).
 
 use super::Ssd;
 use crate::command::{Command, Done};
 use ioscape_schema::IoFlags;
 
 impl Ssd<'_> {
-    /// Carries out a request with its flags, once the drive's queue has room for it: releases blocks, flushes before, or is on the medium
-    /// before it is complete. No request that comes before it is sent after it.
+    /// Executes a request with its flags, once the drive's queue has room for it: releases blocks,
+    /// flushes first, or completes only once the data are on the medium. Requests must be sent in
+    /// order of arrival.
     pub fn act(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
         self.pass(now_ns);
         self.act_ahead(now_ns, command, flags)
     }
 
-    /// The same where requests that come before it may be sent after it: [`pass`](Self::pass) tells from when on none comes.
+    /// Does the same if earlier requests may still be sent after it: [`pass`](Self::pass) says from
+    /// when on none arrives.
     pub fn act_ahead(&mut self, now_ns: u64, command: Command, flags: IoFlags) -> Done {
         let taken_ns = self.queue.take(now_ns);
         let mut done = self.taken(taken_ns, command, flags);
@@ -43,7 +46,7 @@ impl Ssd<'_> {
     }
 }
 
-/// One thing after another.
+/// The outcome of one action after another.
 fn joined(before: Option<Done>, after: Done) -> Done {
     let Some(Done { parts, .. }) = before else { return after };
     let mut all = after;
@@ -72,7 +75,7 @@ mod tests {
         let model = generic();
         let last = |command, flags| {
             let mut ssd = Ssd::new(&model);
-            // 64 MiB behind one another, of which the buffer holds 16 at the end.
+            // 64 MiB sequentially, of which the buffer holds 16 MiB at the end.
             let begun_ns = ssd.act(0, write(0, 128 << 10), IoFlags::empty()).completed_ns;
             let done = ssd.act(begun_ns, command, flags);
             (done.completed_ns - begun_ns, ssd.traffic().held * u64::from(SECTOR_BYTES))

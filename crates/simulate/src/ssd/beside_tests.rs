@@ -1,4 +1,5 @@
-//! Tests of a solid-state drive with much in flight: what requests share, and that they wait for nothing else.
+//! Tests of a solid-state drive with many requests in flight: what they share, and that they wait
+//! for nothing else.
 
 use super::tests::{below, generic, send, small, write_rate};
 use super::*;
@@ -8,14 +9,14 @@ use rand_pcg::Pcg64Mcg;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What a read of a page takes alone: command, sensing, channel and link.
+/// Time of a single read of a page: command, sensing, channel and link.
 const ALONE_NS: u64 = 10_000 + 50_000 + 5_120 + 1_280;
 
 #[test]
 fn a_read_waits_for_no_earlier_one_of_another_die() {
     let model = generic().build().unwrap();
     let mut ssd = Ssd::new(&model);
-    // All on the first die, and no two in one page of its cells.
+    // All on the first die, no two in one page of its cells.
     let slow: Vec<u64> = (0..10).map(|n| send(&mut ssd, 0, n * 256 * 8, 8, false)).collect();
     assert_eq!(slow[9], ALONE_NS + 9 * 50_000);
     let quick = send(&mut ssd, 1_000, 8, 8, false);
@@ -45,7 +46,7 @@ fn all_dies_program_what_they_have_where_a_full_buffer_holds_no_whole_batch() {
         let mut parameters = small();
         parameters.flash.planes_per_die = Some(2);
         parameters.flash.cell_page_bytes = Some(16_384);
-        // Room for what a batch that is not filled loses.
+        // Extra space, because batches that are not filled lose some.
         parameters.flash.blocks_per_die = 40;
         parameters.controller.write_buffer_bytes = pages * 4096;
         let most = (pages * 4096) as f64 / (0.5e-3 + 5.12e-6);
@@ -86,11 +87,11 @@ fn what_is_programmed_waits_for_a_channel_that_reads_take() {
     }
     let write = Command { block: 0, count: 8, write: true, synchronous: true };
     let done = ssd.act(0, write, IoFlags::FUA);
-    // The channel carries what was read from 60 us on, and then a page to its program.
+    // The channel carries the reads' data from 60 us on, and then a page to its program.
     assert_eq!(done.completed_ns, 60_000 + 97 * 40_960 + 500_000);
 }
 
-/// The channel is looked at again after all that it carries is over.
+/// Examines the channel again only after all that it carries is over.
 #[test]
 fn a_program_waits_for_what_reads_took_of_its_channel_however_late_that_is_looked_at() {
     let model = narrow().build().unwrap();
@@ -131,7 +132,7 @@ fn a_channel_carries_reads_and_writes_together_at_no_more_than_its_rate() {
     }
     let carried = (4096 * read + 512 * ssd.traffic().destaged) as f64;
     let most = 1e8 * END_NS as f64 / 1e9;
-    // Reads that come while a write waits for room do not delay it.
+    // Reads that arrive while a write waits for space do not delay it.
     assert!((0.95..1.25).contains(&(carried / most)), "{carried} of {most} bytes");
 }
 
@@ -140,12 +141,12 @@ fn what_comes_during_a_flush_is_served_as_if_that_were_over_with_data_or_without
     let model = generic().build().unwrap();
     let during = |data: (u64, bool), write: bool| {
         let mut ssd = Ssd::new(&model);
-        // Seven pages for every die.
+        // Seven pages per die.
         send(&mut ssd, 0, 0, 224 * 8, true);
         let flush = Command { block: 0, count: data.0, write: data.1, synchronous: true };
         let flushed = ssd.act(1_000_000, flush, IoFlags::FLUSH);
         assert!(flushed.completed_ns > 1_500_000, "{flushed:?}");
-        // On the die of the flush's data.
+        // On the same die as the flush's data.
         send(&mut ssd, 1_020_000, 8 << 20, 8, write)
     };
     for data in [(0, true), (8, true), (8, false)] {
@@ -182,7 +183,8 @@ fn reads_that_come_while_a_write_waits_for_room_wait_for_programs_and_delay_late
         let model = parameters.build().unwrap();
         let programmed = |reads: u64| {
             let mut ssd = Ssd::new(&model);
-            // The last waits until the first die is done with its second; the other has begun its second by then, at 517,680 ns.
+            // The last page waits until the first die has finished its second program; the other
+            // die has begun its second by then, at 517,680 ns.
             for page in [0, 1, 32, 33, 65] {
                 send(&mut ssd, 0, page * 8, 8, true);
             }
@@ -237,7 +239,7 @@ fn beside_a_limit_of_writes_one_of_all_requests_counts_them_as_they_come() {
         let mut ssd = Ssd::new(&model);
         let written: Vec<u64> = (0..10).map(|page| send(&mut ssd, 0, page * 8, 8, true)).collect();
         assert_eq!(written[9], 9_000_000 + 10_000 + 1_280);
-        // It waits for its share behind ten writes, and not for those.
+        // It waits for its share of the limit behind ten writes, but not for those writes.
         assert_eq!(send(&mut ssd, 1_000, 1 << 20, 8, false), 2_000_000 - 1_000 + ALONE_NS);
     }
 }
@@ -257,6 +259,6 @@ fn planes_read_together_what_pages_lack_that_are_written_in_part() {
         }
         ssd.flush(1_000_000_000).completed_ns
     };
-    // Ten blocks fewer on the link, but both pages are sensed at once, and carried.
+    // Ten blocks fewer on the link, but both pages are sensed, at once, and carried.
     assert_eq!(programmed(3) - programmed(8), 50_000 + 2 * 5_120 - 10 * 160);
 }

@@ -1,35 +1,36 @@
-//! The write buffer: pages that are reported complete and are not yet in the cells.
+//! The write buffer: pages that are reported complete but are not yet in the cells.
 
-/// Pages of a piece of the table.
+/// Pages in a piece of the table.
 const PIECE: usize = 64;
-/// A piece of which nothing is in the buffer: all are 0, which takes no memory until one of them changes.
+/// Marks a piece without pages in the buffer; a table of zeros takes no memory until an entry
+/// changes.
 const NONE: u32 = 0;
 
-/// A page in the buffer.
+/// The buffer's copies of one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Held {
-    /// A copy waits to be programmed, and whether only a part of it is new.
+    /// Whether only part of the copy that waits to be programmed is new; `None` if no copy waits.
     waiting: Option<bool>,
-    /// Blocks that were written to that copy, again and again ones included.
+    /// Blocks written to that copy, including repeated ones.
     blocks: u32,
-    /// Copies that are being programmed.
+    /// Number of copies being programmed.
     programming: u32,
 }
 
-/// Pages that lie beside one another, and how many of them are in the buffer.
+/// Adjacent pages, and how many of them are in the buffer.
 #[derive(Clone, Debug)]
 struct Piece {
     pages: [Held; PIECE],
     count: u32,
 }
 
-/// Pages in the write buffer, by their numbers: only pieces that hold one are in memory.
+/// The pages in the write buffer, by number; only pieces with a page in the buffer take memory.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// For every piece, where in `held` it is, counted from 1.
+    /// For every piece, its index in `held`, from 1; [`NONE`] if it has none.
     pieces: Vec<u32>,
     held: Vec<Piece>,
-    /// Those of `held` that are no piece's now, counted from 1.
+    /// Unused entries of `held`, from 1.
     free: Vec<u32>,
     used: usize,
     waiting_blocks: u64,
@@ -39,7 +40,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer for so many pages, of a drive of so many, each of `page_blocks`.
+    /// Creates an empty buffer with space for `room` pages, for a drive of `pages` pages of
+    /// `page_blocks` blocks.
     pub fn new(room: usize, pages: u32, page_blocks: u32) -> Self {
         let pieces = vec![NONE; (pages as usize).div_ceil(PIECE)];
         let (held, free) = (Vec::new(), Vec::new());
@@ -54,7 +56,7 @@ impl Buffer {
         }
     }
 
-    /// Changes what is held of a page.
+    /// Changes what the buffer holds of a page.
     fn set(&mut self, page: u32, held: Held) {
         let piece = &mut self.pieces[page as usize / PIECE];
         if *piece == NONE {
@@ -75,13 +77,14 @@ impl Buffer {
         }
     }
 
-    /// Whether a page's newest copy is here.
+    /// Whether the newest copy of a page is in the buffer.
     #[inline]
     pub fn holds(&self, page: u32) -> bool {
         self.used > 0 && self.get(page) != Held::default()
     }
 
-    /// Whether a read of so many blocks of a page needs nothing of the cells: a copy of which only a part is new answers no more than that.
+    /// Whether a read of `blocks` blocks of a page needs no cells: a copy of which only part is new
+    /// answers no more than that part.
     #[inline]
     pub fn answers(&self, page: u32, blocks: u64) -> bool {
         if self.used == 0 {
@@ -92,28 +95,31 @@ impl Buffer {
         held != Held::default() && !lacks_some
     }
 
-    /// Whether a write to a page would be merged with one that waits.
+    /// Whether a write to a page would be merged with a copy that waits.
     pub fn is_waiting(&self, page: u32) -> bool {
         self.get(page).waiting.is_some()
     }
 
-    /// Blocks that were written to pages that wait.
+    /// Blocks written to the copies that wait.
     pub fn waiting_blocks(&self) -> u64 {
         self.waiting_blocks
     }
 
-    /// Pages that have room in it.
+    /// Number of copies that take space.
     pub fn used(&self) -> u64 {
         self.used as u64
     }
 
-    /// Whether there is no room for another page.
+    /// Whether there is no space for another page.
     pub fn is_full(&self) -> bool {
         self.used >= self.room
     }
 
-    /// Takes so many blocks of a page; `in_part` when the rest of it is in the cells. Where they are merged with a copy that waits, which is
-    /// whole once as many blocks as a page has were written to it, gives how many blocks are surely overwritten: those beyond as many.
+    /// Takes `blocks` blocks of a page; `in_part` means that the rest of the page is in the cells.
+    ///
+    /// If they are merged with a copy that waits, returns how many blocks are certainly
+    /// overwritten: those beyond the blocks of a page. Such a copy is whole once as many blocks as
+    /// a page has were written to it.
     pub fn take(&mut self, page: u32, in_part: bool, blocks: u32) -> Option<u32> {
         let held = self.get(page);
         let merged = held.waiting.is_some();
@@ -127,7 +133,7 @@ impl Buffer {
         merged.then(|| beyond(all) - beyond(held.blocks))
     }
 
-    /// Begins to program a page that waits; gives whether the rest of it must be read before.
+    /// Begins to program a waiting copy; returns whether the rest of the page must be read first.
     pub fn begin(&mut self, page: u32) -> Option<bool> {
         let held = self.get(page);
         let in_part = held.waiting?;
@@ -136,7 +142,7 @@ impl Buffer {
         Some(in_part)
     }
 
-    /// A page is in the cells.
+    /// Records that a copy has been programmed.
     pub fn end(&mut self, page: u32) {
         let held = self.get(page);
         if held != Held::default() {
@@ -145,7 +151,7 @@ impl Buffer {
         }
     }
 
-    /// Forgets pages that wait; gives their numbers.
+    /// Removes the copies that wait; returns their page numbers.
     pub fn discard(&mut self, pages: std::ops::Range<u32>) -> Vec<u32> {
         let mut gone = Vec::new();
         let mut page = pages.start;

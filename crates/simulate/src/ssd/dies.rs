@@ -1,24 +1,26 @@
-//! Dies and their channel: reads of a die in the order in which they come, and programs, moves and erases in the time that reads leave.
+//! Dies and their channel: a die serves reads in order of arrival, and programs, moves and erases
+//! in the time that reads leave.
 
 use super::Model;
 use super::line::Line;
 use std::collections::VecDeque;
 
-/// Work of a die for which no read waits.
+/// Work of a die that no read waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Garbage collection reads and programs so many pages.
+    /// Garbage collection reads and programs this many pages.
     Move(u32),
     /// A block is erased.
     Erase,
-    /// Buffered pages are programmed together; so many of them are read before, since only a part is new.
+    /// Buffered pages are programmed together; this many of them are read first, since only part of
+    /// them is new.
     Program(Vec<u32>, u32),
 }
 
 impl Task {
     /// Time on the channel, and in the cells.
     fn times_ns(&self, model: &Model) -> (u64, u64) {
-        // Pages in use lie scattered: planes sense together, but seldom more than one page each.
+        // Pages in use are scattered: planes sense together, but seldom more than one page each.
         let planes = model.flash.planes_per_die.unwrap_or(1);
         let sensing = |pages: u32| u64::from(pages.div_ceil(planes)) * model.read_ns;
         match self {
@@ -38,26 +40,28 @@ impl Task {
 /// One die.
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// When reads sense; some may have been sent ahead of others that come before them.
+    /// When reads sense; some of them may have been sent before others that arrive earlier.
     senses: Line,
-    /// Until when the last of them does.
+    /// When the last of these reads ends.
     reads_end_ns: u64,
-    /// Until when its other work is accounted for.
+    /// The time until which other work is accounted for.
     clock_ns: u64,
-    /// The first of `tasks` has begun, and this is left of its time in the cells.
+    /// Remaining time in the cells of the first of `tasks`, if that has begun.
     left_ns: Option<u64>,
-    /// When it began; a read that comes before that met the task before it, since the drive looked ahead.
+    /// When that task began; a read that arrives earlier met the task before it, because the drive
+    /// looked ahead.
     begun_ns: u64,
-    /// When the channel has carried what it needs, if no more reads come: the cells are at work from then on.
+    /// When the channel has carried the task's data, if no more reads arrive: the cells work from
+    /// then on.
     carried_ns: u64,
     tasks: VecDeque<Task>,
     /// Garbage collection that must be done before the open block is full.
     owed: VecDeque<Task>,
     /// Buffered pages that no task has taken yet.
     waiting: VecDeque<u32>,
-    /// How many of them may not wait for others to be programmed together with.
+    /// How many of the waiting pages must not wait for others to fill a batch.
     urgent: usize,
-    /// What the last read sensed: physical pages that are sensed together, for which command, and when that was done.
+    /// What the last read sensed: its group of physical pages, its command, and when it was done.
     sensed: (u32, u64, u64),
 }
 
@@ -65,38 +69,41 @@ struct Die {
 #[derive(Clone, Debug)]
 pub struct Channel {
     dies: Vec<Die>,
-    /// When it carries what was read.
+    /// When it carries data that were read.
     reads: Line,
-    /// Until when it carries what is to be programmed, in the time that reads leave, if no more of them come.
+    /// Until when it carries data to be programmed, in the time that reads leave, if no more reads
+    /// arrive.
     writes_end_ns: u64,
-    /// Until when nothing more happens; a die accounts for that time once it is looked at.
+    /// The time before which nothing more happens; a die accounts for that time once it is
+    /// examined.
     now_ns: u64,
-    /// Before which nothing comes any more.
+    /// The time before which nothing more arrives.
     passed_ns: u64,
-    /// What happens next, as long as no die has changed.
+    /// The next event, valid as long as no die has changed.
     next: Option<Option<(u64, usize)>>,
 }
 
 /// Something that a channel did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A die is free and takes these pages of the buffer; the caller answers with [`Channel::put`].
+    /// A die is free and takes these pages from the buffer; the caller answers with
+    /// [`Channel::put`].
     Takes(usize, Vec<u32>),
     /// These pages are in the cells.
     Programmed(Vec<u32>),
-    /// Something that nobody waits for.
+    /// An event that nobody waits for.
     Other,
 }
 
 impl Channel {
-    /// A channel of so many dies, all at rest.
+    /// Creates a channel of `dies` idle dies.
     pub fn new(dies: u32) -> Self {
         let dies = vec![Die::default(); dies as usize];
         let reads = Line::default();
         Self { dies, reads, writes_end_ns: 0, now_ns: 0, passed_ns: 0, next: Some(None) }
     }
 
-    /// A die that changes.
+    /// Returns a die that is about to change.
     fn die(&mut self, die: usize) -> &mut Die {
         self.next = None;
         let die = &mut self.dies[die];
@@ -110,36 +117,36 @@ impl Channel {
         let one = self.die(die);
         one.waiting.push_back(page);
         let due = one.next_ns(model.batch_pages as usize).map(|at| (at, die));
-        // The other dies are as they were, and this one is due no later.
+        // The other dies have not changed, and this one is due no later than before.
         self.next = before.map(|before| before.into_iter().chain(due).min());
     }
 
-    /// Takes a page back that waits for a die.
+    /// Removes a page that waits for a die.
     pub fn forget(&mut self, die: usize, page: u32) {
         let die = self.die(die);
         die.waiting.retain(|&other| other != page);
         die.urgent = die.urgent.min(die.waiting.len());
     }
 
-    /// Has all that waits for a die programmed, in however small parts.
+    /// Makes a die program all pages that wait for it, even in partial batches.
     pub fn hurry(&mut self, die: usize) {
         let die = self.die(die);
         die.urgent = die.waiting.len();
     }
 
-    /// Pages that wait for dies that rest.
+    /// Number of pages that wait for resting dies.
     pub fn resting(&self, model: &Model) -> u64 {
         let dies = (0..self.dies.len()).filter(|&die| self.rests(die, model));
         dies.map(|die| self.dies[die].waiting.len() as u64).sum()
     }
 
-    /// Whether a die programs nothing, since less than a whole batch waits for it.
+    /// Whether a die programs nothing, because less than a whole batch waits for it.
     fn rests(&self, die: usize, model: &Model) -> bool {
         let some = 1..model.batch_pages as usize;
         some.contains(&self.dies[die].waiting.len()) && !self.is_hurried(die)
     }
 
-    /// Has dies that rest program what waits for them from `now_ns` on.
+    /// Makes resting dies program what waits for them, from `now_ns` on.
     pub fn hurry_resting(&mut self, now_ns: u64, model: &Model) {
         for die in 0..self.dies.len() {
             if self.rests(die, model) {
@@ -149,7 +156,7 @@ impl Channel {
         }
     }
 
-    /// Has a page that waits for a die programmed before all others that do.
+    /// Makes a die program a waiting page before all others.
     pub fn hurry_page(&mut self, die: usize, page: u32) {
         let die = self.die(die);
         let Some(at) = die.waiting.iter().rposition(|&other| other == page) else { return };
@@ -159,15 +166,15 @@ impl Channel {
         }
     }
 
-    /// Whether a die still has work that a flush waits for: its programs, and with them the garbage collection that stands before them, but
-    /// not what it collects in idle time.
+    /// Whether a die still has work that a flush waits for: its programs, and the garbage
+    /// collection queued before them, but not what it collects in idle time.
     pub fn is_hurried(&self, die: usize) -> bool {
         let die = &self.dies[die];
         die.urgent > 0 || die.tasks.iter().any(|task| matches!(task, Task::Program(..)))
     }
 
-    /// Adds a program to a die, and the garbage collection that it called for; that is spread over the programs, `left` of
-    /// them, until the next is called for, and over idle time.
+    /// Adds a program to a die, with the garbage collection that it called for. That is spread over
+    /// the `left` programs before the next garbage collection, and over idle time.
     pub fn put(
         &mut self,
         die: usize,
@@ -182,7 +189,8 @@ impl Channel {
         die.tasks.push_back(program);
     }
 
-    /// The next thing that happens apart from reads, and when; the lowest die among equals.
+    /// Returns when and on which die the next event apart from reads happens; of several, on the
+    /// lowest die.
     #[inline]
     pub fn next(&mut self, model: &Model) -> Option<(u64, usize)> {
         let batch = model.batch_pages as usize;
@@ -191,7 +199,7 @@ impl Channel {
         *self.next.get_or_insert_with(due)
     }
 
-    /// Lets the next thing happen, at the time and on the die that [`next`](Self::next) gave.
+    /// Executes the next event, at the time and on the die that [`next`](Self::next) returned.
     pub fn step(&mut self, at_ns: u64, die: usize, model: &Model) -> Event {
         let one = self.die(die);
         one.clock_ns = one.clock_ns.max(at_ns);
@@ -216,7 +224,7 @@ impl Channel {
         one.begun_ns = at_ns;
         one.carried_ns = 0;
         if transfer_ns > 0 {
-            // What was read goes before it, and so does what is carried to other dies.
+            // Data that were read take precedence, as do data carried to other dies.
             self.writes_end_ns = self.reads.carried(at_ns.max(self.writes_end_ns), transfer_ns);
             self.dies[die].carried_ns = self.writes_end_ns;
         }
@@ -229,16 +237,17 @@ impl Channel {
         self.now_ns = self.now_ns.max(now_ns);
     }
 
-    /// Forgets what was read and carried by `now_ns`, before which nothing comes any more, as far as the channel was looked at.
+    /// Discards the reads carried by `now_ns`, before which nothing more arrives, as far as the
+    /// channel has been advanced.
     #[inline]
     pub fn forget_reads(&mut self, now_ns: u64) {
         self.passed_ns = self.passed_ns.max(now_ns);
-        // What is programmed since then has yet to go around what was read.
+        // Later programs must still be placed around these reads.
         self.reads.pass(now_ns.min(self.now_ns));
     }
 
-    /// Senses a page that a read needs; gives the time when it is in the die's register. Pages of one `group` are sensed
-    /// together for one command.
+    /// Senses a page for a read; returns when it is in the die's register. For one command, pages
+    /// of one `group` are sensed together.
     pub fn sense(
         &mut self,
         from_ns: u64,
@@ -251,7 +260,7 @@ impl Channel {
         if sensed.0 == group && sensed.1 == command {
             return sensed.2;
         }
-        // A read delays what its die does next, and only that.
+        // A read delays the next event of its own die only.
         if self.next.flatten().is_some_and(|(_, next)| next == die) {
             self.next = None;
         }
@@ -265,7 +274,7 @@ impl Channel {
         done_ns
     }
 
-    /// Carries a page to the controller; gives the time when it is there.
+    /// Carries a page to the controller; returns when it is there.
     pub fn carry(&mut self, from_ns: u64, model: &Model) -> u64 {
         if self.writes_end_ns > from_ns {
             self.give_way(from_ns, model.channel_page_ns);
@@ -273,7 +282,7 @@ impl Channel {
         self.reads.take(from_ns, model.channel_page_ns)
     }
 
-    /// What is carried to dies gives way to what was read and takes so long from `from_ns` on.
+    /// Delays data carried to dies by a read's data, which take `for_ns` from `from_ns` on.
     fn give_way(&mut self, from_ns: u64, for_ns: u64) {
         let reads = &self.reads;
         let until_ns = reads.carried(from_ns, for_ns);
@@ -283,7 +292,7 @@ impl Channel {
         };
         for die in &mut self.dies {
             die.pass(self.now_ns);
-            // Where it begins later, only the channel's time is kept.
+            // If the task begins later, only the channel's time matters.
             if die.begun_ns <= from_ns {
                 die.carried_ns = later(die.carried_ns);
             }
@@ -294,7 +303,7 @@ impl Channel {
 }
 
 impl Die {
-    /// Accounts for the time until `now_ns`, before which it does nothing else than it does.
+    /// Accounts for the time until `now_ns`, before which the die starts nothing else.
     fn pass(&mut self, now_ns: u64) {
         let from = self.clock_ns.max(self.reads_end_ns).max(self.carried_ns);
         if let Some(left) = &mut self.left_ns {
@@ -316,11 +325,12 @@ impl Die {
         }
     }
 
-    /// How long a read waits for the task in progress, if there is one: until it is suspended, or to its end where it cannot be; not at all
-    /// while its data are carried. Where the read met the one before it, that is taken to have as much left.
+    /// Returns how long a read waits for a task in progress: until it is suspended, or to its end if
+    /// it cannot be, but not at all while its data are carried. If the read met the task before, that
+    /// is taken to have as much left as this one.
     fn stop(&mut self, now_ns: u64, model: &Model) -> u64 {
         let Some(left) = self.left_ns else { return 0 };
-        // A series of reads suspends once.
+        // Consecutive reads suspend a task only once.
         let is_suspended = self.reads_end_ns >= now_ns && self.reads_end_ns > self.clock_ns;
         match model.suspend_ns {
             _ if is_suspended || (self.begun_ns..self.carried_ns).contains(&now_ns) => 0,
@@ -330,7 +340,7 @@ impl Die {
                 let ends_ns = now_ns.max(self.clock_ns).max(self.carried_ns) + left;
                 self.left_ns = Some(0);
                 if now_ns < self.begun_ns {
-                    // The read goes before all of it.
+                    // The read comes before the whole task.
                     self.clock_ns = ends_ns + model.read_ns;
                     left
                 } else {
@@ -341,8 +351,8 @@ impl Die {
         }
     }
 
-    /// Gives so much time from `from_ns` on to a read, around other reads, and says when it is done: if work was accounted for in that time, it
-    /// takes longer.
+    /// Reserves `for_ns` from `from_ns` on for a read, around other reads, and returns when it is
+    /// done. Work that was accounted for in that time takes longer.
     fn give(&mut self, from_ns: u64, for_ns: u64) -> u64 {
         let done_ns = self.senses.carried(from_ns, for_ns);
         let begins_ns =
@@ -366,7 +376,7 @@ mod tests {
     fn a_flush_waits_for_programs_and_not_for_garbage_that_is_collected_in_idle_time() {
         let model = crate::ssd::find("generic-ssd").unwrap().build().unwrap();
         let mut channel = Channel::new(1);
-        // One move before the program, and 999 more when there is time.
+        // One move before the program, and 999 more in idle time.
         let garbage = (0..1000).map(|_| Task::Move(8));
         channel.put(0, garbage, 999, Task::Program(vec![7], 0));
         assert!(channel.is_hurried(0));
@@ -378,7 +388,8 @@ mod tests {
             }
             assert_eq!(channel.is_hurried(0), programmed_ns.is_none(), "{at} ns");
         }
-        // Four senses of two planes, eight pages there and back and a program; then a page and its program.
+        // Four senses of two planes, eight pages there and back, and a program; then a page and its
+        // program.
         let move_ns = 16 * 5_120 + 4 * 50_000 + 500_000;
         assert_eq!(programmed_ns, Some(move_ns + 5_120 + 500_000));
     }

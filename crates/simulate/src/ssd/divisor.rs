@@ -1,21 +1,22 @@
-//! A number by which others are divided again and again: the dies that pages are spread over, and the pages of a block.
+//! Fast division by a fixed number, such as the number of dies or the pages of a block.
 
-/// Divides by one number, with a shift where that is a power of two, as it mostly is: a division takes the processor many times as long.
+/// Divides by a fixed number. If that is a power of two, as it mostly is, a shift replaces the
+/// division, which takes many times as long.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     by: u32,
-    /// The power of two that `by` is.
+    /// The exponent, if `by` is a power of two.
     shift: Option<u32>,
 }
 
 impl Divisor {
-    /// Divides by this; zero counts as one.
+    /// Divides by `by`; zero counts as one.
     pub fn new(by: u32) -> Self {
         let by = by.max(1);
         Self { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
     }
 
-    /// Quotient and rest.
+    /// Returns the quotient and the remainder.
     #[inline]
     pub fn split(self, number: u32) -> [u32; 2] {
         match self.shift {

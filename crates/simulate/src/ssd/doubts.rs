@@ -1,14 +1,16 @@
-//! What a drive's file itself says against borders and rates that are simulated with it.
+//! Reasons in a drive's own file to distrust borders and rates that are simulated with it.
 
 use ioscape_schema::units::Bytes;
 use std::collections::BTreeMap;
 
-/// How a file says that the size of its write buffer was not measured.
+/// The words by which a file says that the size of its write buffer was not measured.
 pub const ASSUMED_BUFFER: &str = "write_buffer_bytes is an assumption";
-/// How its verdict begins to say on which part of the device it was judged; it goes on to a semicolon.
+/// The words with which a verdict begins to say on which part of the device the drive was judged,
+/// up to a semicolon.
 pub const JUDGED_ON: &str = "judged on a set of";
 
-/// What its `sources` say, in sentences, of a drive with so large a write buffer.
+/// Returns the doubts from a drive's `sources`, a sentence each; its write buffer holds
+/// `buffer_bytes`.
 pub fn doubts(sources: &BTreeMap<String, String>, buffer_bytes: u64) -> Vec<String> {
     let said = |key: &str| sources.get(key).map_or("", String::as_str);
     let judged = said("verdict").split_once(JUDGED_ON).map(|(_, rest)| {

@@ -1,35 +1,38 @@
-//! What a drive holds before a run begins, computed and not stored: a terabyte that nobody has written to takes no memory.
+//! What a drive holds before a run begins. It is computed, not stored: a terabyte that is never
+//! written takes no memory.
 
 use super::Flash;
 use super::divisor::Divisor;
 
-/// The first state of every die: how many pages each of its blocks holds, and which.
+/// The initial state of every die: which pages each of its blocks holds.
 #[derive(Clone, Debug)]
 pub struct Filling {
     dies: u32,
     by_die: Divisor,
-    /// Pages that the first die holds; others hold as many or one fewer.
+    /// Pages on the first die; other dies have the same number or one fewer.
     share: u32,
     pages: u32,
-    /// First page, in the order of writing, of every block that holds data, and the end.
+    /// First page, in order of writing, of every block that holds data; then the end.
     starts: Vec<u32>,
-    /// Whether the order of writing has nothing to do with the pages' numbers, and the last block is still being written.
+    /// Whether the order of writing is unrelated to the page numbers, and the last block is still
+    /// being written.
     scattered: bool,
-    /// Whether all blocks but the last hold as many pages as they have.
+    /// Whether all blocks but the last are full.
     whole: bool,
     blocks_per_die: u32,
     pages_per_block: u32,
     by_block: Divisor,
 }
 
-/// Pages that live on the first die; others have as many or one fewer.
+/// Number of pages on the first die; other dies have the same number or one fewer.
 pub fn share(flash: &Flash, pages: u32) -> u32 {
     pages.div_ceil(flash.channels * flash.dies_per_channel)
 }
 
 impl Filling {
-    /// Chips that hold so many logical pages; `counts` says how many pages the blocks of a die have in use, `scattered`
-    /// whether the order of writing has nothing to do with the pages' numbers and the last block is still being written.
+    /// Describes chips with `pages` logical pages. `counts` is the number of pages in use of each
+    /// block of a die. `scattered` says that the order of writing is unrelated to the page numbers,
+    /// and that the last block is still being written.
     pub fn new(flash: &Flash, pages: u32, counts: &[u16], scattered: bool) -> Self {
         let mut starts = vec![0];
         starts.extend(counts.iter().scan(0, |sum, &count| {
@@ -57,13 +60,13 @@ impl Filling {
         }
     }
 
-    /// Logical pages.
+    /// Number of logical pages.
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// The block that a die is writing, by its number on the die, and the places of it that are taken; dies are at
-    /// different points of their blocks.
+    /// The block that a die is writing, by its number on the die, and how many of its places are
+    /// taken, which differs between dies.
     pub fn open(&self, die: u32) -> (u32, u32) {
         let used = self.blocks();
         if !self.scattered || used == 0 {
@@ -74,12 +77,12 @@ impl Filling {
         (used - 1, taken + (left * u64::from(die) / u64::from(self.dies)) as u32)
     }
 
-    /// Blocks of a die that hold data.
+    /// Number of blocks of a die that hold data.
     pub fn blocks(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
-    /// Pages in use of each of them on this die.
+    /// Pages in use of each of these blocks on this die.
     pub fn counts(&self, die: u32) -> Vec<u16> {
         let mut counts: Vec<u16> =
             self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as u16).collect();
@@ -93,7 +96,7 @@ impl Filling {
         counts
     }
 
-    /// The physical page where a logical page was at first.
+    /// The physical page where a logical page is at first.
     pub fn place(&self, page: u32) -> Option<u32> {
         let [number, die] = self.by_die.split(page);
         let (block, place) = self.locate(number).filter(|_| page < self.pages)?;
@@ -101,7 +104,8 @@ impl Filling {
         Some(block * self.pages_per_block + place)
     }
 
-    /// Block and place in it of a die's page by its number on that die; `None` when the drive began empty.
+    /// Block, and place in it, of a die's page by its number on that die; `None` if the drive began
+    /// empty.
     fn locate(&self, number: u32) -> Option<(u32, u32)> {
         if self.blocks() == 0 {
             return None;
@@ -115,7 +119,7 @@ impl Filling {
         Some((block, at - self.starts[block as usize]))
     }
 
-    /// The pages that a block held at first: their numbers on the die, in the order of their places.
+    /// The pages that a block holds at first: their numbers on the die, in order of their places.
     pub fn held(&self, block: u32) -> impl Iterator<Item = u32> + use<'_> {
         let block = block as usize;
         let range = self.starts.get(block + 1).map_or(0..0, |&end| self.starts[block]..end);
@@ -123,11 +127,12 @@ impl Filling {
     }
 }
 
-/// Keys of the rounds.
+/// Keys of the rounds of the Feistel network.
 const KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2f];
 
-/// A permutation of the numbers below `count`, or its inverse: a Feistel network over the next power of four, walked until
-/// the number is below `count` (Black & Rogaway 2002, "Ciphers with arbitrary finite domains", cycle walking).
+/// A permutation of the numbers below `count`, or its inverse: a Feistel network over the next
+/// power of four, repeated until the number is below `count` (Black & Rogaway 2002, "Ciphers with
+/// arbitrary finite domains", cycle walking).
 fn permuted(number: u32, count: u32, inverse: bool) -> u32 {
     let bits = (32 - count.saturating_sub(1).leading_zeros()).max(2).div_ceil(2);
     let mask = (1u32 << bits) - 1;

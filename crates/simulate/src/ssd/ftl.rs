@@ -5,22 +5,22 @@ use super::divisor::Divisor;
 use super::filling::Filling;
 use super::map::{Entry, Map};
 
-/// What programming one page came to.
+/// The cost of programming one page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Programmed {
-    /// Pages that garbage collection had to move before.
+    /// Pages that garbage collection had to move first.
     pub moved: u32,
-    /// Blocks it erased.
+    /// Blocks that garbage collection erased.
     pub erased: u32,
 }
 
-/// Mark in a block's count of pages in use: it is open or free, and is not collected.
+/// Bit in a block's count of pages in use: the block is open or free, and is not collected.
 const NOT_CLOSED: u16 = 1 << 15;
 
 /// A die's blocks.
 #[derive(Clone, Debug)]
 struct Die {
-    /// The block that is being written, by its number on the die, and the pages written in it.
+    /// The block being written, by its number on the die, and the pages written in it.
     open: u32,
     filled: u32,
     /// Erased blocks.
@@ -32,9 +32,9 @@ struct Die {
 pub struct Ftl {
     map: Map,
     filling: Filling,
-    /// Pages in use of every block, with [`NOT_CLOSED`].
+    /// Pages in use of every block, combined with [`NOT_CLOSED`].
     valid: Vec<u16>,
-    /// Logical pages by place, of blocks that were written since the beginning; the others are empty.
+    /// Logical pages by place, for blocks written since the beginning; empty for all others.
     written: Vec<Vec<u32>>,
     dies: Vec<Die>,
     by_die: Divisor,
@@ -44,13 +44,13 @@ pub struct Ftl {
     blocks_per_die: u32,
 }
 
-/// The logical page with this number on a die.
+/// The logical page with number `number` on a die.
 fn page(number: u32, dies: u32, die: u32) -> u32 {
     u32::try_from(u64::from(number) * u64::from(dies) + u64::from(die)).unwrap_or(u32::MAX)
 }
 
 impl Ftl {
-    /// Chips that hold this at first.
+    /// Creates the map of chips in their initial state.
     pub fn new(flash: &Flash, filling: Filling) -> Self {
         let dies = flash.channels * flash.dies_per_channel;
         let pages = filling.pages();
@@ -91,12 +91,13 @@ impl Ftl {
         self.by_die.split(page)[1] as usize
     }
 
-    /// Physical number of a place of a die's block.
+    /// The physical page at a place of a die's block.
     fn physical(&self, die: usize, block: u32, place: u32) -> u32 {
         (die as u32 * self.blocks_per_die + block) * self.pages_per_block + place
     }
 
-    /// The physical page that holds a page; `None` when it was never written, or discarded.
+    /// The physical page that holds a logical page; `None` if that was never written, or was
+    /// discarded.
     #[inline]
     pub fn place(&self, page: u32) -> Option<u32> {
         match self.map.get(page) {
@@ -113,10 +114,10 @@ impl Ftl {
         }
     }
 
-    /// Writes a page anew.
+    /// Programs a new copy of a page.
     pub fn program(&mut self, page: u32) -> Programmed {
         self.invalidate(page);
-        // Until it is written, garbage collection must not find it.
+        // Garbage collection must not find it before it is written.
         self.map.set(page, None);
         let die = self.die(page);
         let mut done = Programmed::default();
@@ -127,7 +128,8 @@ impl Ftl {
         done
     }
 
-    /// Leaves places of a die's open block unused: what is programmed together but not filled. Gives the places left in it.
+    /// Leaves places of a die's open block unused, which are programmed with a batch but not
+    /// filled. Returns how many are left.
     pub fn skip(&mut self, die: usize, places: u32) -> u32 {
         let at = &mut self.dies[die];
         at.filled = (at.filled + places).min(self.pages_per_block);
@@ -136,7 +138,7 @@ impl Ftl {
         self.pages_per_block - at.filled
     }
 
-    /// Forgets pages: their copies are garbage.
+    /// Discards pages: their copies become garbage.
     pub fn discard(&mut self, pages: std::ops::Range<u32>) {
         let (mut page, end) = (pages.start, pages.end.min(self.pages));
         while page < end {
@@ -163,7 +165,8 @@ impl Ftl {
         self.map.set(page, Some(self.physical(die, open, filled)));
     }
 
-    /// Opens an erased block; when it was the last, the block with fewest pages in use moves there and is erased.
+    /// Opens an erased block; if it was the last, the pages in use of the block with the fewest
+    /// move there, and that is erased.
     fn open_block(&mut self, die: usize, done: &mut Programmed) {
         let Some(open) = self.dies[die].free.pop() else { return };
         let first = die * self.blocks_per_die as usize;
@@ -176,7 +179,8 @@ impl Ftl {
         }
     }
 
-    /// Moves what is in use of the block with the fewest such pages to the open block, and erases it.
+    /// Moves the pages in use of the block with the fewest to the open block, and erases the
+    /// former.
     fn collect(&mut self, die: usize, done: &mut Programmed) {
         let first = die * self.blocks_per_die as usize;
         let blocks = &self.valid[first..first + self.blocks_per_die as usize];
@@ -192,7 +196,7 @@ impl Ftl {
         self.dies[die].free.push(victim as u32);
     }
 
-    /// Logical pages that a closed block holds.
+    /// The logical pages in use of a closed block.
     fn in_use(&self, die: usize, block: u32) -> Vec<u32> {
         let dies = self.dies.len() as u32;
         let written = &self.written[die * self.blocks_per_die as usize + block as usize];
@@ -209,7 +213,7 @@ impl Ftl {
         held.into_iter().enumerate().filter_map(here).collect()
     }
 
-    /// Pages in use of the closed blocks of the first die.
+    /// The number of pages in use of each closed block of the first die.
     pub(super) fn closed_counts(&self) -> Vec<u16> {
         let blocks = &self.valid[..self.blocks_per_die as usize];
         blocks.iter().copied().filter(|count| *count < NOT_CLOSED).collect()

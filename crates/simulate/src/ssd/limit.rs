@@ -1,10 +1,11 @@
-//! Rate limits in front of a drive, as virtual disks have them: so much a second, and what was not used is saved as credit.
+//! Rate limits in front of a drive, like those of virtual disks: so much per second, with unused
+//! capacity saved as credit.
 
 use crate::seek::nanoseconds;
 use ioscape_schema::units::{Bytes, Rate};
 use serde::{Deserialize, Serialize};
 
-/// Requests of one kind.
+/// The kind of requests that a limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Only {
@@ -14,41 +15,41 @@ pub enum Only {
     Writes,
 }
 
-/// A rate limit of a parameter file: of operations or of bytes.
+/// A rate limit in a parameter file, on operations or on bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// Operations a second.
+    /// Operations per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_per_s: Option<f64>,
-    /// Bytes a second.
+    /// Bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
-    /// Which requests it is of; absent: of reads and writes together.
+    /// The requests that it applies to; absent: reads and writes together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Only>,
-    /// Most operations or bytes that are saved while fewer come, and then go at any rate.
+    /// Most operations or bytes that are saved while fewer arrive; these may then pass at any rate.
     #[serde(default)]
     pub credit: f64,
 }
 
-/// A limit at work: the time at which the credit would be whole again, if nothing more came (the virtual scheduling of ATM's
-/// generic cell rate algorithm, ITU-T I.371).
+/// The state of a limit: the time at which its credit would be whole again if nothing more arrived
+/// (the virtual scheduling of ATM's generic cell rate algorithm, ITU-T I.371).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
     of_bytes: bool,
     only: Option<Only>,
-    /// Of an operation or a byte, in 2^-20 ns.
+    /// Time per operation or byte, in 2^-20 ns.
     each: u64,
     credit_ns: u64,
     full_ns: u64,
 }
 
 impl Limit {
-    /// It at rest, with all of its credit.
+    /// Returns the limit's initial state, with all of its credit.
     ///
     /// # Errors
-    /// Not one of the two rates, or a number that is none.
+    /// Not exactly one rate is given, or a number is out of range.
     pub fn bucket(&self) -> Result<Bucket, String> {
         let (of_bytes, rate) = match (self.operations_per_s, self.bytes_per_s) {
             (Some(rate), None) => (false, rate),
@@ -66,7 +67,8 @@ impl Limit {
         Ok(Bucket { of_bytes, only: self.only, each, credit_ns, full_ns: 0 })
     }
 
-    /// What its credit makes of rates that are measured on a drive at rest, in a sentence; `None` where it saves none.
+    /// Warns in a sentence that the credit affects rates measured on a rested drive; `None` if the
+    /// limit saves none.
     pub fn doubt_of_rest(&self) -> Option<String> {
         let [credit, rate] = match (self.bytes_per_s, self.operations_per_s) {
             (Some(rate), _) => [Bytes(self.credit).to_string(), Rate(rate).to_string()],
@@ -89,7 +91,7 @@ impl Limit {
 }
 
 impl Bucket {
-    /// When a request of so many bytes that comes at `now_ns` may go on.
+    /// When a request of `bytes` bytes that arrives at `now_ns` may proceed.
     pub fn admit(&mut self, now_ns: u64, bytes: u64, write: bool) -> u64 {
         if self.only.is_some_and(|only| (only == Only::Writes) != write) {
             return now_ns;
@@ -113,7 +115,7 @@ mod tests {
         let mut bucket = limit.bucket().unwrap();
         let times: Vec<u64> = (0..6).map(|_| bucket.admit(0, 1 << 20, true) / 1000).collect();
         assert_eq!(times, [0, 0, 0, 0, 1000, 2000]);
-        // What is saved in idle time is no more than the credit.
+        // Idle time saves no more than the credit.
         let times: Vec<u64> = (0..5).map(|_| bucket.admit(1 << 40, 1, false) - (1 << 40)).collect();
         assert_eq!(times, [0, 0, 0, 0, 1_000_000]);
     }

@@ -1,18 +1,18 @@
-//! A line that carries one thing at a time, as the link to the host or a channel, or a die that senses: what it will carry later leaves it
-//! free until then.
+//! A resource that carries one thing at a time: the link to the host, a channel, or a die that
+//! senses. Reservations for later leave it free until then.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// When a line is taken.
+/// The times at which a line is taken.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// From when until when, in their order, with nothing in common; all of them may lie ahead.
+    /// Begin and end of each, in order and disjoint; all of them may lie ahead.
     taken: VecDeque<[u64; 2]>,
 }
 
 impl Line {
-    /// Forgets what is over by `now_ns`, before which nothing comes any more.
+    /// Discards the times that ended before `now_ns`, before which nothing more arrives.
     #[inline]
     pub fn pass(&mut self, now_ns: u64) {
         while self.taken.front().is_some_and(|&[_, ends]| ends < now_ns) {
@@ -20,12 +20,13 @@ impl Line {
         }
     }
 
-    /// When something that is ready at `from_ns` and takes so long would have been carried, in the time that is free.
+    /// When something that is ready at `from_ns` and takes `for_ns` would be done, using the free
+    /// time only.
     pub fn carried(&self, from_ns: u64, for_ns: u64) -> u64 {
         self.fit(from_ns, for_ns).1
     }
 
-    /// Carries it, which takes that time; gives when that is done.
+    /// Reserves that time, and returns when it is done.
     pub fn take(&mut self, from_ns: u64, for_ns: u64) -> u64 {
         let (met, done_ns) = self.fit(from_ns, for_ns);
         if for_ns == 0 {
@@ -34,7 +35,7 @@ impl Line {
         if met.is_empty() {
             self.taken.insert(met.start, [from_ns, done_ns]);
         } else {
-            // It filled what was free between them.
+            // The free time between them is now filled.
             let first = &mut self.taken[met.start];
             *first = [first[0].min(from_ns), done_ns];
             self.taken.drain(met.start + 1..met.end);
@@ -42,7 +43,7 @@ impl Line {
         done_ns
     }
 
-    /// For how long it is free between two instants.
+    /// How long the line is free between two instants.
     pub fn free_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
         if until_ns <= from_ns {
             return 0;
@@ -53,7 +54,7 @@ impl Line {
         until_ns - from_ns - taken.sum::<u64>()
     }
 
-    /// Which of the times that are taken it goes around, and when it is done.
+    /// Which of the taken times it must go around, and when it is done.
     fn fit(&self, from_ns: u64, for_ns: u64) -> (Range<usize>, u64) {
         let first = self.taken.partition_point(|&[_, ends]| ends < from_ns);
         let (mut end, mut done_ns) = (first, from_ns + for_ns);

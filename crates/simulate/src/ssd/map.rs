@@ -1,20 +1,20 @@
-//! The map from logical to physical pages, in memory only where it differs from the first state.
+//! The map from logical to physical pages, stored only where it differs from the initial state.
 
-/// Pages of a piece of the map.
+/// Pages in a piece of the map.
 const PIECE: usize = 64;
-/// A piece that is as it was at first: all are 0, which takes no memory until one of them changes.
+/// Marks a piece in its initial state; a map of zeros takes no memory until an entry changes.
 const FIRST: u32 = 0;
-/// A piece that holds nothing.
+/// Marks a piece that holds nothing.
 const NOTHING: u32 = u32::MAX;
-/// A page that holds nothing.
+/// Marks a page that holds nothing.
 const NOWHERE: u32 = u32::MAX;
-/// A page that is where it was at first.
+/// Marks a page that is where it was at first.
 const UNMOVED: u32 = u32::MAX - 1;
 
-/// What the map says of a page.
+/// The map's entry for a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing was changed: it is where it was at first.
+    /// Unchanged: where it was at first.
     First,
     /// Nowhere: never written, or discarded.
     Nowhere,
@@ -25,13 +25,13 @@ pub enum Entry {
 /// Physical pages by logical page.
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// For every piece, where in `held` it is, counted from 1.
+    /// For every piece, its index in `held`, from 1; or [`FIRST`] or [`NOTHING`].
     pieces: Vec<u32>,
     held: Vec<[u32; PIECE]>,
 }
 
 impl Map {
-    /// A map of so many pages, all where they were at first.
+    /// Creates a map of `pages` pages, all where they were at first.
     pub fn new(pages: u32) -> Self {
         Self { pieces: vec![FIRST; (pages as usize).div_ceil(PIECE)], held: Vec::new() }
     }
@@ -61,7 +61,7 @@ impl Map {
         self.held[self.pieces[piece] as usize - 1][place] = physical.unwrap_or(NOWHERE);
     }
 
-    /// Says that none of the pages that share a piece with `page` is anywhere.
+    /// Records that all pages in the same piece as `page` hold nothing.
     pub fn clear_piece(&mut self, page: u32) {
         let piece = page as usize / PIECE;
         match self.pieces[piece] {
@@ -70,12 +70,12 @@ impl Map {
         }
     }
 
-    /// Whether a piece begins at `page` and ends before `end`.
+    /// Whether a whole piece begins at `page` and ends by `end`.
     pub fn is_whole_piece(page: u32, end: u32) -> bool {
         (page as usize).is_multiple_of(PIECE) && page as usize + PIECE <= end as usize
     }
 
-    /// Pages of a piece.
+    /// Number of pages in a piece.
     pub const fn piece() -> u32 {
         PIECE as u32
     }

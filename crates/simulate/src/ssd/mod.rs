@@ -1,8 +1,8 @@
 //! A NAND solid-state drive: channels, dies, a page-mapped translation layer with greedy garbage collection, and a write
-//! buffer. Its parameter file; [`Ssd`] is the drive at work.
+//! buffer. This module has its parameter file; [`Ssd`] is the drive in operation.
 //!
 //! A logical page always lives on the same die (pages are striped over dies by number), so every die collects its own
-//! garbage. Reads go before programs and erases, and suspend them where the flash can.
+//! garbage. Reads take precedence over programs and erases, and suspend them if the flash can.
 
 mod act;
 mod buffer;
@@ -30,88 +30,92 @@ use crate::seek::nanoseconds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bytes of a block that traces count in.
+/// Size in bytes of the blocks that traces use.
 pub const SECTOR_BYTES: u32 = 512;
 
-/// Most physical pages: they are counted in 32 bits.
+/// Most physical pages, since they are counted in 32 bits.
 const PAGES_MOST: u64 = (1 << 32) - (1 << 16);
-/// Most pages of an erase block: they are counted in 15 bits.
+/// Most pages of an erase block, since they are counted in 15 bits.
 const BLOCK_PAGES_MOST: u32 = (1 << 15) - 1;
 
-/// Chips and how they are arranged.
+/// The flash chips: their arrangement and times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flash {
     /// Channels between controller and dies.
     pub channels: u32,
-    /// Dies on a channel.
+    /// Dies per channel.
     pub dies_per_channel: u32,
-    /// Erase blocks of a die.
+    /// Erase blocks per die.
     pub blocks_per_die: u32,
-    /// Pages of an erase block, all planes together.
+    /// Pages per erase block, over all planes.
     pub pages_per_block: u32,
-    /// Bytes of a page, the unit of mapping.
+    /// Bytes per page, the unit of mapping.
     pub page_bytes: u32,
-    /// Bytes that are sensed or programmed at once on a plane; absent: a page.
+    /// Bytes that a plane senses or programs at once; absent: a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_page_bytes: Option<u32>,
-    /// Planes of a die, which sense and program together; absent: 1.
+    /// Planes per die, which sense and program together; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planes_per_die: Option<u32>,
-    /// Suspending a program or an erase for a read, in milliseconds; absent: reads wait for its end.
+    /// Time to suspend a program or erase for a read, in milliseconds; absent: reads wait for its
+    /// end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_ms: Option<f64>,
-    /// Sensing from the cells, in milliseconds.
+    /// Time to sense from the cells, in milliseconds.
     pub read_ms: f64,
-    /// Programming, in milliseconds.
+    /// Time to program, in milliseconds.
     pub program_ms: f64,
-    /// Erasing a block, in milliseconds.
+    /// Time to erase a block, in milliseconds.
     pub erase_ms: f64,
-    /// Bytes a second on a channel.
+    /// Throughput of a channel, in bytes per second.
     pub channel_bytes_per_s: f64,
 }
 
-/// Controller and link to the host.
+/// The controller and the link to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {
     /// Time of a command, in milliseconds.
     pub command_ms: f64,
-    /// Time of a command that writes, in milliseconds; absent: as of any.
+    /// Time of a command that writes, in milliseconds; absent: that of any command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_command_ms: Option<f64>,
-    /// Time in milliseconds for which a command that reads, and then its data on the link, keeps the controller from taking another;
-    /// absent: none, and commands are taken while data is on the link.
+    /// Time in milliseconds for which a read command, and then its data on the link, keep the
+    /// controller from taking another; absent: none, and commands are taken while data are on the
+    /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_ms: Option<f64>,
-    /// The same of a command that writes; absent: as of one that reads.
+    /// The same for a write command; absent: as for reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_busy_ms: Option<f64>,
-    /// Share of `busy_ms` that a command takes which reads on from where the one before ended, as where the host merges adjacent requests or
-    /// the drive reads ahead; absent: 1.
+    /// Share of `busy_ms` that applies to a read that begins where the command before ended, as
+    /// when the host merges adjacent requests or the drive reads ahead; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjacent_busy_frac: Option<f64>,
-    /// The same of `write_busy_ms` and a command that writes on; absent: as of one that reads.
+    /// The same share of `write_busy_ms`, for writes; absent: as for reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_adjacent_busy_frac: Option<f64>,
-    /// Time in milliseconds until a controller that is idle looks for commands; it takes all that have come by then, one after the
-    /// other, and later ones the next time. Absent: it takes each as it comes.
+    /// Time in milliseconds until an idle controller looks for commands; it then takes all that
+    /// have arrived, one after the other, and later ones the next time. Absent: it takes each as it
+    /// arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ms: Option<f64>,
-    /// Time of a flush in milliseconds, beside what it programs; absent: that of a command.
+    /// Time of a flush in milliseconds, besides what it programs; absent: that of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flush_ms: Option<f64>,
-    /// Bytes a second to and from the host.
+    /// Throughput of the link to and from the host, in bytes per second.
     pub link_bytes_per_s: f64,
-    /// Bytes a second from the host; absent: as to it.
+    /// Throughput of the link from the host, in bytes per second; absent: as to the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_from_host_bytes_per_s: Option<f64>,
-    /// Bytes a second at which the data of a write is copied while the controller serves others; absent: that takes no time.
+    /// Bytes per second at which a write's data are copied while the controller serves others;
+    /// absent: copying takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_copy_bytes_per_s: Option<f64>,
-    /// Bytes of writes that are held, and reported complete, before they are programmed.
+    /// Bytes of writes that are buffered, and reported complete, before they are programmed.
     pub write_buffer_bytes: u64,
-    /// Commands in progress at most; one that comes beyond them waits before the drive. Absent: as many as come.
+    /// Most commands in progress; others wait in front of the drive. Absent: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
     /// Whether the buffer keeps its contents without power, so that a flush has nothing to do.
@@ -123,12 +127,13 @@ pub struct Controller {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filled {
-    /// Nothing: as it came from the factory, no garbage to collect for long, and reads of it need no flash.
+    /// Nothing, as it left the factory: for long no garbage to collect, and reads need no flash.
     Empty,
-    /// Every page was written once, in order. What a trace reads was written before it began.
+    /// Every page was written once, in order: what a trace reads was written before the trace
+    /// began.
     #[default]
     Full,
-    /// Pages were written at random for long: garbage collection costs what it always will.
+    /// Pages were written at random for long: the cost of garbage collection has settled.
     SteadyState,
 }
 
@@ -136,15 +141,15 @@ pub enum Filled {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// What it is called on the command line.
+    /// The drive's name on the command line.
     pub name: String,
     /// The product's name.
     pub title: String,
-    /// How far to trust it.
+    /// How far to trust the model.
     pub status: Status,
-    /// Bytes the host sees.
+    /// Capacity that the host sees, in bytes.
     pub capacity_bytes: u64,
-    /// What it holds at the beginning; absent: `full`.
+    /// What the drive holds at first; absent: `full`.
     #[serde(default)]
     pub filled: Filled,
     /// Chips.
@@ -154,29 +159,29 @@ pub struct Parameters {
     /// Rate limits, all of which a request must pass.
     #[serde(default, rename = "limit", skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
-    /// What it takes from the power supply.
+    /// The power that the drive draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
     /// Where each group of numbers comes from.
     pub sources: BTreeMap<String, String>,
 }
 
-/// Times of a run, in nanoseconds, and counts.
+/// A drive ready for simulation: times in nanoseconds, and counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What it is called.
+    /// The drive's name.
     pub name: String,
-    /// How far to trust it.
+    /// How far to trust the model.
     pub status: Status,
-    /// Blocks of 512 bytes the host sees.
+    /// Blocks of 512 bytes that the host sees.
     pub blocks: u64,
-    /// Blocks of 512 bytes of a page.
+    /// Blocks of 512 bytes per page.
     pub page_blocks: u64,
     /// Chips.
     pub flash: Flash,
-    /// What it holds at the beginning.
+    /// What the drive holds at first.
     pub filled: Filled,
-    /// What it takes from the power supply, if that is known.
+    /// The power that the drive draws, if known.
     pub power: Option<Power>,
     /// Pages of the write buffer.
     pub buffer_pages: usize,
@@ -184,18 +189,19 @@ pub struct Model {
     pub batch_pages: u32,
     /// Its rate limits that save credit.
     pub credits: Vec<Limit>,
-    /// What its file says against borders and rates that are simulated with it, in sentences.
+    /// Reasons in its file to distrust simulated borders and rates, a sentence each.
     pub doubts: Vec<String>,
     limits: Vec<limit::Bucket>,
     queue_depth: Option<u32>,
     power_loss_protection: bool,
-    /// Of a command that reads, and of one that writes.
+    /// Time of a command that reads, and of one that writes.
     command_ns: [u64; 2],
-    /// For which it keeps the controller from taking another.
+    /// Time for which such a command keeps the controller from taking another.
     busy_ns: [u64; 2],
-    /// The same where it begins at the end of the one before.
+    /// The same for a command that begins where the one before ended.
     adjacent_busy_ns: [u64; 2],
-    /// Of a block, as of `link_block`, where the controller moves the data itself.
+    /// Controller time per block, in the units of `link_block`, if the controller moves the data
+    /// itself.
     busy_block: [u64; 2],
     wake_ns: u64,
     flush_ns: u64,
@@ -204,14 +210,14 @@ pub struct Model {
     program_ns: u64,
     erase_ns: u64,
     channel_page_ns: u64,
-    /// Of a block of 512 bytes to the host, and from it, in 2^-10 ns.
+    /// Link time of a block of 512 bytes to the host, and from it, in 2^-10 ns.
     link_block: [u64; 2],
-    /// Of a block that is written and copied meanwhile, in 2^-10 ns.
+    /// Time to copy a written block meanwhile, in 2^-10 ns.
     copy_block: u64,
 }
 
 impl Parameters {
-    /// Reads a parameter file; `name` is the file's, for errors.
+    /// Parses a parameter file; `name` is the file's, for errors.
     ///
     /// # Errors
     /// A key that is unknown, missing or of the wrong kind, with its line.
@@ -219,7 +225,7 @@ impl Parameters {
         Error::or_parsed(name, text)
     }
 
-    /// These parameters as a file.
+    /// Returns these parameters as a file.
     ///
     /// # Errors
     /// A number that a file cannot hold.
@@ -227,8 +233,8 @@ impl Parameters {
         toml::to_string(self).map_err(|e| Error::parameter(&self.name, e.to_string()))
     }
 
-    /// Whether a file describes a solid-state drive: it has a table `[flash]`, however that is written; of a file that cannot be read as
-    /// TOML, a line says so.
+    /// Whether a file describes a solid-state drive: it has a table `flash`, in any notation. If
+    /// the file is not valid TOML, a line `[flash]` decides.
     pub fn describes(text: &str) -> bool {
         match text.parse::<toml::Table>() {
             Ok(table) => table.contains_key("flash"),
@@ -236,7 +242,7 @@ impl Parameters {
         }
     }
 
-    /// The drive these parameters describe.
+    /// Builds the drive that these parameters describe.
     ///
     /// # Errors
     /// Names the key with an impossible value.
@@ -285,7 +291,8 @@ impl Parameters {
         })
     }
 
-    /// Its rate limits, those of all requests first: what a limit of one kind holds up does not ask them so late that others wait behind it.
+    /// The rate limits, those on all requests first: otherwise a request delayed by a limit on one
+    /// kind would ask them late, and others would wait behind it.
     fn buckets(&self) -> Result<Vec<limit::Bucket>, String> {
         let mut limits = self.limits.clone();
         limits.sort_by_key(|limit| limit.only.is_some());
@@ -351,7 +358,8 @@ impl Parameters {
         self.check_room()
     }
 
-    /// Every die must hold its share of the pages, a block to write to, and a free one for collecting garbage.
+    /// Checks that every die can hold its share of the pages, a block to write to, and a free one
+    /// for garbage collection.
     fn check_room(&self) -> Result<(), String> {
         let flash = &self.flash;
         if flash.pages_per_block > BLOCK_PAGES_MOST {
@@ -380,12 +388,13 @@ impl Parameters {
 }
 
 impl Controller {
-    /// For how long a command that reads, and one that writes, keeps the controller, in milliseconds.
+    /// How long a command that reads, and one that writes, keeps the controller busy, in
+    /// milliseconds.
     fn busy_ms(&self) -> [f64; 2] {
         [self.busy_ms, self.write_busy_ms.or(self.busy_ms)].map(Option::unwrap_or_default)
     }
 
-    /// The same where it begins at the end of the one before.
+    /// The same for a command that begins where the one before ended.
     fn adjacent_busy_ms(&self) -> [f64; 2] {
         let [reads, writes] = self.busy_ms();
         let frac = self.adjacent_busy_frac.unwrap_or(1.0);
@@ -402,12 +411,12 @@ impl Flash {
 }
 
 impl Model {
-    /// Dies.
+    /// Number of dies.
     pub fn dies(&self) -> u32 {
         self.flash.channels * self.flash.dies_per_channel
     }
 
-    /// Pages the host sees.
+    /// Number of pages that the host sees.
     pub fn pages(&self) -> u32 {
         (self.blocks / self.page_blocks) as u32
     }
@@ -425,7 +434,7 @@ impl<'a> From<&'a Model> for Extent<'a> {
     }
 }
 
-/// The solid-state drives that come with the program.
+/// The solid-state drives shipped with the program.
 pub const SHIPPED: &[(&str, &str)] =
     &[("generic-ssd", include_str!("../../drives/generic-ssd.toml"))];
 

@@ -5,14 +5,15 @@ use super::{Filled, Flash, Ftl};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Blocks of the small die on which the steady state is found, and the most pages of each.
+/// Size of the small die on which the steady state is found: its blocks, and the most pages of
+/// each.
 const SAMPLE_BLOCKS: u32 = 256;
 const SAMPLE_PAGES: u32 = 128;
 
-/// Times that die is overwritten before its state is taken.
+/// How many times that die is overwritten before its state is taken.
 const OVERWRITES: u32 = 6;
 
-/// The state that `filled` names, of chips that hold so many logical pages.
+/// Returns the state named by `filled`, for chips with `pages` logical pages.
 pub fn filling(flash: &Flash, pages: u32, filled: Filled) -> Filling {
     let share = share(flash, pages);
     let counts = match filled {
@@ -23,7 +24,7 @@ pub fn filling(flash: &Flash, pages: u32, filled: Filled) -> Filling {
     Filling::new(flash, pages, &counts, filled == Filled::SteadyState)
 }
 
-/// Whole blocks, and a last one with the rest.
+/// Full blocks, and a last one with the remaining pages.
 fn in_order(share: u32, pages_per_block: u32) -> Vec<u16> {
     let whole = share / pages_per_block;
     let mut counts = vec![pages_per_block as u16; whole as usize];
@@ -32,14 +33,14 @@ fn in_order(share: u32, pages_per_block: u32) -> Vec<u16> {
     counts
 }
 
-/// Pages in use of the blocks of a die after random writes without end, the one that is being written last: found on a
-/// small die with the same share of spare blocks, and repeated.
+/// Pages in use of each block of a die after endless random writes; the block being written comes
+/// last. The state is found on a small die with the same share of spare blocks, and repeated.
 fn steady(flash: &Flash, share: u32) -> Vec<u16> {
     let closed = flash.blocks_per_die - 2;
     let sample = closed.min(SAMPLE_BLOCKS);
     let per_block = flash.pages_per_block.min(SAMPLE_PAGES);
     let room = u64::from(closed) * u64::from(flash.pages_per_block);
-    // Of a drive that uses little of its flash, less than a page would be left.
+    // If a drive uses little of its flash, less than a page would be left.
     let held = (u64::from(share) * u64::from(sample) * u64::from(per_block) / room).max(1);
     let small = Flash {
         channels: 1,
@@ -58,14 +59,14 @@ fn steady(flash: &Flash, share: u32) -> Vec<u16> {
     let grown = |count: u16| (u32::from(count) * flash.pages_per_block / per_block) as u16;
     let mut counts: Vec<u16> =
         (0..closed as usize).map(|at| grown(found[at % found.len()])).collect();
-    // The block that is being written begins with what was moved there.
+    // The block being written begins with the pages that were moved there.
     let moved = counts.iter().copied().min().unwrap_or(0);
     balance(&mut counts, share - u32::from(moved), flash.pages_per_block as u16);
     counts.push(moved);
     counts
 }
 
-/// Moves counts up or down, one page at a time, until they add up to `share`.
+/// Adjusts counts up or down, one page at a time, until they add up to `share`.
 fn balance(counts: &mut [u16], share: u32, most: u16) {
     let mut sum: i64 = counts.iter().map(|&count| i64::from(count)).sum();
     let share = i64::from(share);

@@ -1,27 +1,30 @@
-//! The queue of a solid-state drive: how many commands it has in progress at most.
+//! The queue of a solid-state drive, which limits how many commands are in progress.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The commands of a drive that takes only so many at once: each when fewer than that are left of those that came before it.
+/// The commands of a drive with a limited queue depth. It takes a command once fewer than that many
+/// earlier ones are in progress.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// At most; 0: as many as come.
+    /// The queue depth; 0 means no limit.
     depth: usize,
-    /// Of the commands before which no other comes any more.
+    /// The places after the commands before which no other arrives any more.
     passed: Places,
-    /// When the later ones came and are complete, in that order: some may have been sent ahead of others that come before them.
+    /// Arrival and completion of the later commands, in order of arrival; some may have been sent
+    /// before others that arrive earlier.
     ahead: VecDeque<(u64, u64)>,
-    /// Of all that came by the time of the command taken last, which are the first `met` of `ahead` and those before.
+    /// The places after all commands that arrived by the command taken last: the first `met` of
+    /// `ahead`, and those before.
     front: Places,
     front_ns: u64,
     met: usize,
 }
 
-/// When the commands are complete that will have been the last in as many places as there are, the earliest first.
+/// For each place in the queue, when its last command completes; the earliest first.
 type Places = BinaryHeap<Reverse<u64>>;
 
-/// Adds a command to places, which are so many.
+/// Adds a command to the places of a queue of `depth`.
 fn add(places: &mut Places, depth: usize, completed_ns: u64) {
     places.push(Reverse(completed_ns));
     if places.len() > depth {
@@ -30,7 +33,7 @@ fn add(places: &mut Places, depth: usize, completed_ns: u64) {
 }
 
 impl Queue {
-    /// An empty one; without a depth it has room for all.
+    /// Creates an empty queue; without a depth it has no limit.
     pub fn new(depth: Option<u32>) -> Self {
         Self {
             depth: depth.unwrap_or(0) as usize,
@@ -42,12 +45,12 @@ impl Queue {
         }
     }
 
-    /// How many of `ahead` came by then.
+    /// How many of `ahead` arrived by `now_ns`.
     fn came(&self, now_ns: u64) -> usize {
         self.ahead.partition_point(|&(came_ns, _)| came_ns <= now_ns)
     }
 
-    /// Nothing comes before `now_ns` any more.
+    /// Announces that nothing arrives before `now_ns` any more.
     pub fn pass(&mut self, now_ns: u64) {
         let passed = self.came(now_ns);
         for (_, completed_ns) in self.ahead.drain(..passed) {
@@ -59,13 +62,13 @@ impl Queue {
         }
     }
 
-    /// Forgets of `front` what is still `ahead`.
+    /// Resets `front` to the commands that are no longer in `ahead`.
     fn go_back(&mut self) {
         self.front.clone_from(&self.passed);
         self.met = 0;
     }
 
-    /// When the drive takes a command that comes at `now_ns`, after all that came by then.
+    /// When the drive takes a command that arrives at `now_ns`, given all that arrived by then.
     pub fn take(&mut self, now_ns: u64) -> u64 {
         if self.depth == 0 {
             return now_ns;
@@ -84,7 +87,7 @@ impl Queue {
         }
     }
 
-    /// The command taken last is complete at `completed_ns`.
+    /// Records that the command taken last completes at `completed_ns`.
     pub fn hold(&mut self, completed_ns: u64) {
         if self.depth > 0 {
             self.ahead.insert(self.met, (self.front_ns, completed_ns));
@@ -98,7 +101,7 @@ impl Queue {
 mod tests {
     use super::*;
 
-    /// When a command is taken that comes at `now_ns` and is complete at `completed_ns`.
+    /// When a command is taken that arrives at `now_ns` and completes at `completed_ns`.
     fn one(queue: &mut Queue, now_ns: u64, completed_ns: u64) -> u64 {
         let taken_ns = queue.take(now_ns);
         queue.hold(completed_ns);

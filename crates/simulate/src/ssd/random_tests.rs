@@ -1,4 +1,4 @@
-//! Random drives under random requests: what holds of every drive and every request.
+//! Random drives under random requests: properties that hold for every drive and every request.
 
 use super::*;
 use crate::command::{Command, Done};
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::collections::BTreeSet;
 
-/// Drives that are tried, and requests of each.
+/// Number of drives, and of requests to each.
 const DRIVES: u64 = 150;
 const REQUESTS: u32 = 1500;
 
@@ -33,7 +33,7 @@ impl Dice {
     }
 }
 
-/// A small drive of any shape; it takes as many commands as come.
+/// A small drive of any shape, without a limit on commands in progress.
 fn drive(dice: &mut Dice) -> Parameters {
     let mut p = find("generic-ssd").expect("it is shipped");
     let flash = &mut p.flash;
@@ -48,7 +48,7 @@ fn drive(dice: &mut Dice) -> Parameters {
     flash.program_ms = dice.between(0.1, 1.0);
     flash.erase_ms = dice.between(0.0, 4.0);
     flash.channel_bytes_per_s = dice.between(1e8, 2e9);
-    // Room for garbage, or hardly any.
+    // Ample room for garbage, or hardly any.
     let held = 8 + dice.below(20) as u32;
     flash.blocks_per_die = held + dice.one_of(&[2, 3, 8]);
     let dies = u64::from(flash.channels * flash.dies_per_channel);
@@ -63,7 +63,7 @@ fn drive(dice: &mut Dice) -> Parameters {
     p
 }
 
-/// A request anywhere, seldom of whole pages alone.
+/// A request anywhere, seldom of whole pages only.
 fn request(dice: &mut Dice, model: &Model) -> (Command, IoFlags) {
     let count = dice.one_of(&[1, model.page_blocks, 3 * model.page_blocks + 2, 64]);
     let block = dice.below(model.blocks - count.min(model.blocks - 1));
@@ -78,14 +78,14 @@ fn request(dice: &mut Dice, model: &Model) -> (Command, IoFlags) {
     (command, flags)
 }
 
-/// Pages of which a command touches all, and of which it touches anything.
+/// The pages that a command covers, and the pages that it touches.
 fn touched(model: &Model, command: Command) -> [std::ops::Range<u64>; 2] {
     let (block, end) = (command.block, (command.block + command.count).min(model.blocks));
     let page = model.page_blocks;
     [block.div_ceil(page)..end / page, block / page..end.div_ceil(page)]
 }
 
-/// A drive at work, and which pages hold nothing.
+/// A drive in operation, and which of its pages hold nothing.
 struct Run<'a> {
     ssd: Ssd<'a>,
     model: &'a Model,
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         Self { ssd: Ssd::new(model), model, empty, written: 0, now_ns: 0 }
     }
 
-    /// Carries out a request and holds what is known of any.
+    /// Executes a request and checks what holds for any.
     fn one(&mut self, dice: &mut Dice, but: IoFlags) -> (Command, Done) {
         let (command, mut flags) = request(dice, self.model);
         flags.remove(but);
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
         let of = usize::from(command.write);
         let blocks = command.count.min(self.model.blocks - command.block);
         let least = self.model.command_ns[of] + ((blocks * self.model.link_block[of]) >> 10);
-        // A write is carried page by page, and each is rounded down.
+        // A write is carried page by page, and each time is rounded down.
         let rounded = any.end - any.start;
         assert!(took + rounded >= least, "{command:?} took {took} ns of at least {least}");
         if command.write {
@@ -154,8 +154,9 @@ fn requests_take_what_they_need_and_nothing_is_lost_or_read_where_nothing_is() {
     }
 }
 
-/// Time that a read of one page from the cells takes at least, and with what it may wait for where programs and erases are suspended. Without
-/// that it waits for their end, and that of a program that begins behind a flush may be far.
+/// Least time of a read of one page from the cells, and most time with all it may wait for if
+/// programs and erases can be suspended. Otherwise a read waits for their end, and the end of a
+/// program behind a flush may be far off.
 fn read_bounds(model: &Model, blocks: u64) -> [u64; 2] {
     let link = (blocks * model.link_block[0]) >> 10;
     let least = model.command_ns[0] + model.read_ns + model.channel_page_ns + link;
@@ -172,7 +173,7 @@ fn a_read_goes_before_all_that_is_to_be_written_and_suspends_what_is_being_writt
         let mut reads_until = 0;
         for _ in 0..REQUESTS {
             let begun = run.now_ns;
-            // What flushes first waits for that.
+            // A request that flushes first waits for the flush.
             let (command, done) = run.one(dice, IoFlags::FLUSH);
             let [_, any] = touched(&model, command);
             let is_page = !command.write && any.end - any.start == 1;

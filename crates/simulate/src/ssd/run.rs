@@ -1,8 +1,9 @@
-//! A solid-state drive at work: link, write buffer, channels and dies.
+//! A solid-state drive in operation: link, write buffer, channels and dies.
 //!
-//! Reads are served as they come; everything else happens in the time they leave, and is accounted for when it is looked
-//! at. A write that waits for room or for its program, or a flush, looks ahead to the time when it is done: reads that come
-//! in between no longer delay it, but what is programmed after it.
+//! Reads are served as they arrive; everything else happens in the time that they leave, and is
+//! accounted for when it is examined. A flush, or a write that waits for space or for its program,
+//! looks ahead to the time when it is done. Reads that arrive in between no longer delay it, but
+//! only what is programmed later.
 
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
@@ -27,7 +28,8 @@ pub struct Ssd<'a> {
     /// When the link carries data to the host, and to the drive.
     to_host: Line,
     to_drive: Line,
-    /// When the controller begins with the commands that have come by then, and when it is done with them.
+    /// When the controller begins with the commands that have arrived by then, and when it is done
+    /// with them.
     takes_ns: u64,
     busy_ns: u64,
     /// Where the last command ended, and whether it wrote.
@@ -35,18 +37,19 @@ pub struct Ssd<'a> {
     buffer: Buffer,
     limits: Vec<Bucket>,
     pub(super) queue: Queue,
-    /// Commands so far.
+    /// Number of commands so far.
     commands: u64,
     traffic: Traffic,
 }
 
 impl<'a> Ssd<'a> {
-    /// A drive at rest.
+    /// Creates an idle drive.
     pub fn new(model: &'a Model) -> Self {
         Self::holding(model, model.filled)
     }
 
-    /// A drive at rest all of whose pages were written: once, in order, where it would begin empty.
+    /// Creates an idle drive whose pages were all written: once, in order, if the model would begin
+    /// empty.
     pub fn laid_out(model: &'a Model) -> Self {
         let is_empty = model.filled == Filled::Empty;
         Self::holding(model, if is_empty { Filled::Full } else { model.filled })
@@ -78,17 +81,17 @@ impl<'a> Ssd<'a> {
         Traffic { held: self.buffer.waiting_blocks(), ..self.traffic }
     }
 
-    /// Pages in the write buffer.
+    /// Number of pages in the write buffer.
     pub fn buffered_pages(&self) -> u64 {
         self.buffer.used()
     }
 
-    /// Whether the write buffer has no room for another page.
+    /// Whether the write buffer has no space for another page.
     pub fn is_buffer_full(&self) -> bool {
         self.buffer.is_full()
     }
 
-    /// Nothing comes before `now_ns` any more: what was over by then is forgotten.
+    /// Announces that nothing arrives before `now_ns` any more, and discards what ended by then.
     pub fn pass(&mut self, now_ns: u64) {
         self.queue.pass(now_ns);
         self.to_host.pass(now_ns);
@@ -98,7 +101,7 @@ impl<'a> Ssd<'a> {
         }
     }
 
-    /// Carries out a read or write that comes at `now_ns`, while others are still in progress.
+    /// Executes a read or write that arrives at `now_ns`, while others are still in progress.
     pub fn serve(&mut self, now_ns: u64, command: Command) -> Done {
         let command = self.within(command);
         self.commands += 1;
@@ -112,7 +115,8 @@ impl<'a> Ssd<'a> {
         done
     }
 
-    /// When a controller that does one thing after the other has done its part of a command that comes at `now_ns`.
+    /// When a controller that does one thing at a time has done its part of a command that arrives
+    /// at `now_ns`.
     fn turn(&mut self, now_ns: u64, command: Command) -> u64 {
         let model = self.model;
         if [model.busy_ns, model.busy_block] == [[0; 2]; 2] && model.wake_ns == 0 {
@@ -130,7 +134,7 @@ impl<'a> Ssd<'a> {
         self.busy_ns
     }
 
-    /// What of a command is on the drive.
+    /// The part of a command that lies on the drive.
     fn within(&self, command: Command) -> Command {
         let count = command.count.min(self.model.blocks.saturating_sub(command.block));
         Command { count, ..command }
@@ -143,7 +147,7 @@ impl<'a> Ssd<'a> {
         first as u32..end as u32
     }
 
-    /// Blocks of a page that a command touches.
+    /// How many blocks of a page a command touches.
     #[inline]
     fn blocks_of(&self, page: u32, command: Command) -> u64 {
         let low = u64::from(page) * self.model.page_blocks;
@@ -151,7 +155,7 @@ impl<'a> Ssd<'a> {
         end - command.block.max(low)
     }
 
-    /// Channel of a page, and which of the channel's dies it is on.
+    /// The channel of a page, and its die on that channel.
     #[inline]
     fn die(&self, page: u32) -> (usize, usize) {
         let [die, channel] = self.by_channel.split(self.ftl.die(page) as u32);
@@ -203,7 +207,7 @@ impl<'a> Ssd<'a> {
             let blocks = self.blocks_of(page, command);
             let came = self.to_drive.take(at, (blocks * self.model.link_block[1]) >> 10);
             let room = self.make_room(came, page);
-            // What waits for room keeps others from the link.
+            // While a write waits for space, no other can use the link.
             at = self.to_drive.take(came, room - came);
             waited_ns += at - came;
             let in_part = blocks < self.model.page_blocks
@@ -248,14 +252,15 @@ impl<'a> Ssd<'a> {
         at
     }
 
-    /// The next thing that happens on any channel.
+    /// The next event on any channel.
     fn next(&mut self) -> Option<(u64, usize, usize)> {
         let channels = self.channels.iter_mut().enumerate();
         channels.filter_map(|(n, c)| c.next(self.model).map(|(at, die)| (at, n, die))).min()
     }
 
-    /// Where at least half of the buffer waits for dies that rest, they program what they have from `now_ns` on. A buffer that is full of what
-    /// a few dies are to program leaves the others their whole batches.
+    /// Makes resting dies program what they have from `now_ns` on, if at least half of the buffer
+    /// waits for them. If the buffer is full of pages for a few busy dies, the others still get
+    /// whole batches.
     fn hurry_resting(&mut self, now_ns: u64) {
         let resting = self.channels.iter().map(|channel| channel.resting(self.model));
         if 2 * resting.sum::<u64>() < self.buffer.used() {
@@ -266,7 +271,7 @@ impl<'a> Ssd<'a> {
         }
     }
 
-    /// Does what is done on a channel by `now_ns`.
+    /// Executes what a channel does by `now_ns`.
     fn advance(&mut self, channel: usize, now_ns: u64) {
         while let Some((at, die)) = self.channels[channel].next(self.model) {
             if at > now_ns {
@@ -285,7 +290,7 @@ impl<'a> Ssd<'a> {
         }
     }
 
-    /// Puts buffered pages where they will be, with the garbage collection that this needs before.
+    /// Programs buffered pages, after the garbage collection that this needs.
     fn program(&mut self, channel: usize, die: usize, pages: Vec<u32>) {
         let (mut moved, mut erased, mut partial) = (0, 0, 0);
         for &page in &pages {
@@ -294,7 +299,7 @@ impl<'a> Ssd<'a> {
             moved += done.moved;
             erased += done.erased;
         }
-        // Cells are programmed a batch at a time; what is not filled is lost.
+        // Cells are programmed a batch at a time; places that are not filled are lost.
         let batch = self.model.batch_pages;
         let left = self.ftl.skip(die * self.channels.len() + channel, batch - pages.len() as u32);
         let pieces = (0..moved.div_ceil(batch)).map(|n| Task::Move(batch.min(moved - n * batch)));
@@ -304,7 +309,7 @@ impl<'a> Ssd<'a> {
         self.channels[channel].put(die, pieces.chain(erases), left / batch, program);
     }
 
-    /// Forgets what lies in these blocks (TRIM); pages of which only a part is named are kept.
+    /// Discards these blocks (TRIM); pages that are only partly covered are kept.
     pub fn discard(&mut self, now_ns: u64, block: u64, count: u64) -> Done {
         let end = block.saturating_add(count).min(self.model.blocks);
         let pages = block.div_ceil(self.model.page_blocks)..end / self.model.page_blocks;
@@ -325,7 +330,8 @@ impl<'a> Ssd<'a> {
         Done { completed_ns: started, parts }
     }
 
-    /// Programs all that is in the buffer; done at once where the buffer keeps its contents without power.
+    /// Programs all that is in the buffer; done at once if the buffer keeps its contents without
+    /// power.
     pub fn flush(&mut self, now_ns: u64) -> Done {
         let started = now_ns + self.model.flush_ns;
         let mut done = started;
@@ -338,21 +344,23 @@ impl<'a> Ssd<'a> {
         self.flushed([started, done])
     }
 
-    /// What programming took that began at `started` and ended at `done`, with the command for it.
+    /// The outcome of a flush whose programming began at `started` and ended at `done`, including
+    /// the command's overhead.
     fn flushed(&self, [started, done]: [u64; 2]) -> Done {
         let overhead_ns = self.model.flush_ns;
         let parts = Parts { waited_ns: done - started, overhead_ns, ..Parts::default() };
         Done { completed_ns: done, parts }
     }
 
-    /// Empties what waits for a channel; gives the time when it is done.
+    /// Programs all that waits for a channel; returns when that is done.
     fn drain(&mut self, channel: usize) -> u64 {
         let dies = 0..self.model.flash.dies_per_channel as usize;
         dies.clone().for_each(|die| self.channels[channel].hurry(die));
         self.finish(channel, dies.collect())
     }
 
-    /// Programs what a command wrote before all else that waits for its dies; done at once where the buffer keeps its contents without power.
+    /// Programs what a command wrote, before all else that waits for its dies; done at once if the
+    /// buffer keeps its contents without power.
     pub(super) fn secure(&mut self, now_ns: u64, command: Command) -> Done {
         let started = now_ns + self.model.flush_ns;
         let mut done = started;
@@ -361,7 +369,7 @@ impl<'a> Ssd<'a> {
                 self.advance(channel, started);
             }
             let mut dies = vec![BTreeSet::new(); self.channels.len()];
-            // Each goes before the others: the first one last.
+            // Each page goes before the others, so the first one comes last.
             for page in self.pages(self.within(command)).rev() {
                 let (channel, die) = self.die(page);
                 self.channels[channel].hurry_page(die, page);
@@ -374,17 +382,18 @@ impl<'a> Ssd<'a> {
         self.flushed([started, done])
     }
 
-    /// Whether anything of what a command touches is not yet in the cells.
+    /// Whether any page that a command touches is not yet in the cells.
     #[cfg(test)]
     pub(super) fn holds_any(&self, command: Command) -> bool {
         self.pages(self.within(command)).any(|page| self.buffer.holds(page))
     }
 
-    /// Lets a channel go on until these dies have done what they are hurried to do; gives the time when the last of them has.
+    /// Advances a channel until these dies have done their urgent work; returns when the last of
+    /// them has.
     fn finish(&mut self, channel: usize, mut dies: BTreeSet<usize>) -> u64 {
         let mut done = 0;
         loop {
-            // A die that has done it goes on with what else waits.
+            // A die that has finished goes on with other work that waits.
             dies.retain(|&die| self.channels[channel].is_hurried(die));
             let next = if dies.is_empty() { None } else { self.channels[channel].next(self.model) };
             let Some((at, die)) = next else { return done };
@@ -434,7 +443,8 @@ mod tests {
         let mut ssd = Ssd::new(&model);
         let command = |count, write| Command { block: 0, count, write, synchronous: true };
         ssd.serve(0, command(120, true));
-        // The last of 16 pages is nowhere; the others are in the buffer, and then in the cells.
+        // The last of 16 pages was never written; the others are in the buffer, and then in the
+        // cells.
         ssd.serve(100_000, command(128, false));
         ssd.flush(200_000);
         ssd.serve(10_000_000, command(128, false));

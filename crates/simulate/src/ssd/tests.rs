@@ -10,7 +10,7 @@ pub(super) fn generic() -> Parameters {
     find("generic-ssd").expect("it is shipped")
 }
 
-/// A drive of 64 MiB, empty, whose dies program one page at a time, so that tests stay short.
+/// An empty drive of 64 MiB, whose dies program one page at a time, so that tests stay short.
 pub(super) fn small() -> Parameters {
     let mut parameters = generic();
     parameters.capacity_bytes = 64 << 20;
@@ -28,12 +28,13 @@ pub(super) fn below(dice: &mut Pcg64Mcg, bound: u32) -> u32 {
     ((u128::from(dice.next_u64()) * u128::from(bound)) >> 64) as u32
 }
 
-/// One die of 200 blocks of 64 pages and one more to write to, of which this share is seen by the host.
+/// One die of 200 blocks of 64 pages and one more to write to; `used` is the share that the host
+/// sees.
 fn one_die(used: f64) -> (Flash, u32) {
     die_of([200, 64], used)
 }
 
-/// One die of so many blocks of so many pages and one more to write to.
+/// One die of `blocks` blocks and one more to write to; `used` is the share that the host sees.
 fn die_of([blocks, pages_per_block]: [u32; 2], used: f64) -> (Flash, u32) {
     let flash = Flash {
         channels: 1,
@@ -108,7 +109,7 @@ fn a_drive_in_its_steady_state_is_amplified_so_from_its_first_write() {
     }
 }
 
-/// Other over-provisioning and other blocks than the model was ever looked at with.
+/// Other over-provisioning and other blocks than those with which the model was developed.
 #[test]
 fn nor_does_it_differ_where_nobody_looked_while_it_was_made() {
     for spare in [0.10, 0.20, 0.35] {
@@ -176,7 +177,7 @@ fn every_page_is_found_where_it_was_written_last() {
     }
 }
 
-/// What a request takes.
+/// The time that a request takes.
 pub(super) fn send(ssd: &mut Ssd<'_>, now_ns: u64, block: u64, count: u64, write: bool) -> u64 {
     ssd.serve(now_ns, Command { block, count, write, synchronous: true }).completed_ns - now_ns
 }
@@ -186,9 +187,9 @@ fn an_idle_drive_takes_the_sum_of_its_parts() {
     let model = small().build().unwrap();
     let mut ssd = Ssd::new(&model);
     let second = 1_000_000_000;
-    // Command 10 us, link of 3.2 GB/s: 1.28 us a page.
+    // Command 10 us, link of 3.2 GB/s: 1.28 us per page.
     assert_eq!(send(&mut ssd, 0, 0, 8 * 64, true), 10_000 + 64 * 1_280);
-    // Sense 50 us, channel of 800 MB/s: 5.12 us a page.
+    // Sense 50 us, channel of 800 MB/s: 5.12 us per page.
     assert_eq!(send(&mut ssd, second, 0, 8, false), 10_000 + 50_000 + 5_120 + 1_280);
     assert_eq!(send(&mut ssd, second + 1_000_000, 3, 1, false), 10_000 + 50_000 + 5_120 + 160);
     // 32 pages on 32 dies: a channel carries its second while the link carries the first of all eight.
@@ -213,7 +214,7 @@ fn a_controller_that_wakes_takes_all_that_has_come_one_after_the_other() {
     let read = |ssd: &mut Ssd<'_>, now| send(ssd, now, 8 * 1000, 8, false);
     assert_eq!(read(&mut ssd, 0), 40_000 + turn + 10_000);
     assert_eq!(read(&mut ssd, 1_000), 39_000 + 2 * turn + 10_000);
-    // It comes while those are at work, and waits until the controller wakes again.
+    // It arrives while those are in progress, and waits until the controller wakes again.
     assert_eq!(read(&mut ssd, 45_000), (40_000 + 2 * turn - 45_000) + 40_000 + turn + 10_000);
 }
 
@@ -250,7 +251,8 @@ fn a_command_at_the_end_of_one_of_its_kind_keeps_the_controller_for_a_share_of_t
     assert!(refused.contains("controller.write_adjacent_busy_frac: 11 is not"), "{refused}");
 }
 
-/// Bytes a second of sequential writes of 512 KiB over 64 MiB, without those that the buffer still holds.
+/// Throughput in bytes per second of sequential writes of 512 KiB over 64 MiB, without those still
+/// in the buffer.
 pub(super) fn write_rate(parameters: &Parameters) -> f64 {
     let model = parameters.build().unwrap();
     let mut ssd = Ssd::new(&model);
@@ -306,7 +308,7 @@ fn reads_delay_programs_by_as_much_as_they_take() {
         }
         ssd.flush(begun + 450_000).completed_ns
     };
-    // Each of them suspends it.
+    // Each read suspends it.
     assert_eq!(programmed(3) - programmed(0), 3 * (50_000 + 20_000));
 }
 
@@ -320,7 +322,7 @@ fn rewrites_of_a_page_are_merged() {
         assert_eq!(took, 10_000 + 1_280);
         now += took;
     }
-    // One program at a time takes what has come since the one before.
+    // One program at a time takes what has arrived since the one before.
     let programs = now / 505_120 + 2;
     assert!(ssd.traffic().destaged <= 8 * programs, "{:?}", ssd.traffic());
     assert!(ssd.traffic().absorbed >= 8 * (20_000 - programs));
@@ -337,7 +339,7 @@ fn flushes_wait_for_the_cells_and_protected_buffers_do_not() {
         send(&mut ssd, 2_000_000_000, 0, 8, true);
         ssd.flush(2_000_000_000 + 11_280).completed_ns - 2_000_011_280
     };
-    // The transfer began when the page had come, before the flush did.
+    // The transfer began when the page had arrived, before the flush did.
     assert_eq!(flushed(&parameters), 505_120);
     parameters.controller.power_loss_protection = true;
     assert_eq!(flushed(&parameters), 10_000);
@@ -394,7 +396,7 @@ fn a_part_of_a_page_is_read_before_it_is_written() {
         send(&mut ssd, 1_000_000_000, 0, blocks, true);
         ssd.flush(1_000_000_000).completed_ns
     };
-    // Five blocks fewer on the link, but the page is sensed and carried before.
+    // Five blocks fewer on the link, but the page is sensed and carried first.
     assert_eq!(programmed(3) - programmed(8), 50_000 + 5_120 - 5 * 160);
 }
 
@@ -461,7 +463,7 @@ fn a_drive_with_a_queue_of_one_does_one_thing_after_the_other() {
     let (alone, _) = completed(None)[0];
     let one_by_one: Vec<_> = (1..=4).map(|n| (n * alone, (n - 1) * alone)).collect();
     assert_eq!(completed(Some(1)), one_by_one);
-    // The four dies are on channels of their own: only the link is shared.
+    // The four dies are on channels of their own, so they share only the link.
     assert!(completed(None)[3].0 < 2 * alone);
     assert_eq!(completed(Some(4)), completed(None));
     parameters.controller.queue_depth = Some(0);

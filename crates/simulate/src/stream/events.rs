@@ -1,4 +1,5 @@
-//! Drives with host queues, alone and in arrays, on buses of their own or on one together: whoever acts next, in the order of time.
+//! Event-driven simulation of drives with host queues, alone or in arrays, with separate buses or a
+//! shared one: the earliest drive acts next.
 
 use super::Kind;
 use super::station::{Coming, Current, Station};
@@ -21,15 +22,15 @@ pub struct Events<'a> {
     volumes: Vec<Volume>,
     stations: Vec<Station<'a>>,
     bus_free_ns: u64,
-    /// Requests by the number that queues know them by.
+    /// Requests in progress, by the row number under which queues hold them.
     flights: Vec<Flight>,
-    /// Numbers to be used again.
+    /// Row numbers free for reuse.
     spare: Vec<usize>,
     parts: Vec<Part>,
 }
 
 impl<'a> Events<'a> {
-    /// No drives yet.
+    /// A simulation without drives.
     pub fn new(options: &Configuration) -> Self {
         Self {
             arrivals: options.arrivals,
@@ -45,7 +46,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// One more volume, of drives like this.
+    /// Adds a volume made of drives of this kind.
     pub fn add(&mut self, kind: Kind<'a>) {
         let (sector_bytes, depth) = match kind {
             Kind::Disk(drive, options) => (drive.sector_bytes, options.queue_depth),
@@ -70,12 +71,13 @@ impl<'a> Events<'a> {
         self.stations.iter().map(|station| &station.unit)
     }
 
-    /// The same, to be changed.
+    /// The drives, mutably.
     pub fn units_mut(&mut self) -> impl Iterator<Item = &mut Unit<'a>> {
         self.stations.iter_mut().map(|station| &mut station.unit)
     }
 
-    /// The next request: everything before it happens first, as far as it does not depend on what comes later.
+    /// Adds the next request, after simulating everything before it that cannot depend on later
+    /// requests.
     pub fn push(&mut self, ticket: u64, job: &Job, done: &mut impl FnMut(u64, SimulatedRequest)) {
         let row = self.spare.pop().unwrap_or(self.flights.len());
         let flight = Flight::new(ticket, *job);
@@ -92,21 +94,23 @@ impl<'a> Events<'a> {
         self.start(row, at);
     }
 
-    /// A request of a closed system: it comes some time after the one before it is complete.
+    /// Adds a request of a closed system: it arrives its think time after the previous one
+    /// completes.
     fn push_closed(&mut self, row: usize, job: &Job, done: &mut impl FnMut(u64, SimulatedRequest)) {
         let volume = &mut self.volumes[usize::from(job.disk)];
         let thinks_ns = job.io.queued_ns.saturating_sub(volume.before_ns);
         volume.before_ns = job.io.completed_ns;
         volume.coming.push_back((thinks_ns, row));
         self.go_on(usize::from(job.disk));
-        // A volume that has no request may get one at any time: others go on only while all have one.
+        // An idle volume may get a request for any time, so drives act only while every volume is
+        // busy.
         while self.volumes.iter().all(|volume| volume.is_busy) {
             let Some(at) = self.earliest() else { return };
             self.act(at, done);
         }
     }
 
-    /// Starts the next request of a volume of a closed system that has none.
+    /// Starts the next request of an idle volume of a closed system.
     fn go_on(&mut self, at: usize) {
         let volume = &mut self.volumes[at];
         if volume.is_busy {
@@ -130,7 +134,7 @@ impl<'a> Events<'a> {
         self.flights.len()
     }
 
-    /// A request comes to its volume.
+    /// Sends a request that arrives at `at_ns` to its volume.
     fn start(&mut self, row: usize, at_ns: u64) {
         let job = self.flights[row].job;
         let copy = self.copy(usize::from(job.disk), &job.command, at_ns);
@@ -144,7 +148,7 @@ impl<'a> Events<'a> {
             && job.io.flags.contains(IoFlags::FLUSH)
             && self.stations[volume.first].unit.flushes()
         {
-            // What is flushed before its data may be on any disk.
+            // Data to flush first may be on any disk, so all disks are flushed before the parts.
             flight.flags.remove(IoFlags::FLUSH);
             flight.wait(parts.drain(..));
             let command = Command { count: 0, write: false, ..job.command };
@@ -158,8 +162,8 @@ impl<'a> Events<'a> {
         self.parts = parts;
     }
 
-    /// The disk of a mirror that a read which comes at `at_ns` goes to: that with fewest commands, and of those the one that was last
-    /// nearest.
+    /// Chooses the mirror's disk for a read that arrives at `at_ns`: the one with the fewest
+    /// commands, and among equals the one whose last access was nearest.
     fn copy(&mut self, volume: usize, command: &Command, at_ns: u64) -> u16 {
         let Volume { array, first, .. } = self.volumes[volume];
         if array.level != Level::Mirrored || command.write {
@@ -182,14 +186,14 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// What happens before `limit_ns`.
+    /// Simulates everything that happens before `limit_ns`.
     fn run_until(&mut self, limit_ns: u64, done: &mut impl FnMut(u64, SimulatedRequest)) {
         while let Some(at) = self.earliest().filter(|&at| self.stations[at].at_ns < limit_ns) {
             self.act(at, done);
         }
     }
 
-    /// The drive that acts next: the first of the earliest.
+    /// The drive that acts next: the earliest, and among equals the first.
     #[inline]
     fn earliest(&self) -> Option<usize> {
         match self.stations.len() {
@@ -199,7 +203,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// What a drive does at its time: takes a command, or transfers it on the bus.
+    /// Lets a drive act at its time: it begins a command, or transfers data on the bus.
     fn act(&mut self, at: usize, done: &mut impl FnMut(u64, SimulatedRequest)) {
         let station = &mut self.stations[at];
         let now = station.at_ns;
@@ -232,12 +236,13 @@ impl<'a> Events<'a> {
         let mut served = station.unit.finish([begun_ns, granted], need, waiting.command);
         served.parts.waited_ns += begun_ns - waiting.arrival_ns.min(begun_ns);
         station.last_block = waiting.command.block + waiting.command.count;
-        // What came while the disk was busy is in the queue before the next choice.
+        // Commands that arrived while the disk was busy enter the queue before the next choice.
         station.rest(served.completed_ns);
         self.part_done(waiting.row, waiting.arrival_ns, served, done);
     }
 
-    /// A part of a request is complete; what waits for it begins, or the request is complete.
+    /// Handles the completion of a part: starts the parts that wait for it, or completes the
+    /// request.
     fn part_done(
         &mut self,
         row: usize,

@@ -1,11 +1,12 @@
-//! Jobs in the order in which they were recorded to go to the disk. They come in the order of arrival, and nothing is issued before it
-//! arrives: so what was issued before the latest arrival has nobody before it any more.
+//! Sorts jobs by their recorded issue times. Jobs come in order of arrival, and none is issued
+//! before it arrives. So once a job's issue time is no later than the latest arrival, no later job
+//! can precede it.
 
 use crate::job::Job;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The jobs that wait for what may have been issued before them.
+/// Jobs that wait because a job yet to arrive may have been issued before them.
 #[derive(Clone, Debug, Default)]
 pub struct IssueOrder {
     waiting: BinaryHeap<Waiting>,
@@ -26,7 +27,7 @@ impl Waiting {
 
 impl Ord for Waiting {
     fn cmp(&self, other: &Self) -> Ordering {
-        // The heap gives its greatest: the one issued first.
+        // Reversed: the heap yields its greatest, which shall be the one issued first.
         other.key().cmp(&self.key())
     }
 }
@@ -46,13 +47,14 @@ impl PartialEq for Waiting {
 impl Eq for Waiting {}
 
 impl IssueOrder {
-    /// The next job in the order of arrivals.
+    /// Adds the next job in order of arrival.
     pub fn push(&mut self, ticket: u64, job: Job) {
         self.latest_ns = self.latest_ns.max(job.io.queued_ns);
         self.waiting.push(Waiting { ticket, job });
     }
 
-    /// The next job in the order of issues, once it is known to be the next; `at_end` no more will come.
+    /// Returns the next job in order of issue, once it is certain; `at_end` says that no more jobs
+    /// come.
     pub fn pop(&mut self, at_end: bool) -> Option<(u64, Job)> {
         let first = self.waiting.peek()?;
         if !at_end && first.job.io.issued_ns > self.latest_ns {

@@ -1,15 +1,16 @@
-//! A drive of its own that takes its jobs one after the other, or as they come where it takes many.
+//! An independent drive that serves jobs in order: one at a time, or at once on a drive that
+//! accepts many.
 
 use super::unit::{Kind, Unit};
 use crate::job::{Arrivals, Job, SimulatedRequest};
 
-/// The drive, and where it stands.
+/// A drive and its progress through the jobs.
 #[derive(Clone, Debug)]
 pub struct Lane<'a> {
     /// The drive.
     pub unit: Unit<'a>,
     free_ns: u64,
-    /// Recorded completion of the job before.
+    /// Recorded completion time of the previous job.
     before_ns: u64,
 }
 

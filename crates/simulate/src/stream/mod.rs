@@ -1,4 +1,4 @@
-//! Drives that take jobs as they come: memory for the requests that wait, however long the trace is.
+//! Streaming simulation of drives: memory grows with the waiting requests, not with the trace.
 
 mod events;
 mod issue_order;
@@ -18,10 +18,11 @@ pub use unit::Kind;
 use unit::Unit;
 pub(crate) use unit::{on_disk, wants_flush};
 
-/// A simulation at work.
+/// A running simulation.
 ///
-/// Jobs come in the order of their arrivals. Each gets a number, from 0, with which it is told when it is done: in another order
-/// where the host or several disks choose one.
+/// Jobs come in order of arrival. Each gets a number, from 0, under which its completion is
+/// reported. Completions may come in another order if the host reorders requests or there are
+/// several disks.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
     arrivals: Arrivals,
@@ -32,17 +33,17 @@ pub struct Stream<'a> {
 
 #[derive(Clone, Debug)]
 enum Way<'a> {
-    /// Drives that share nothing and keep the order of arrival: each job begins when it has come and the one before it is
-    /// complete.
+    /// Independent drives that keep the order of arrival: each job begins when it has arrived and
+    /// the one before it is complete.
     Lanes(Vec<Lane<'a>>),
-    /// Host queues in any order, and buses that drives share.
+    /// Drives with reordering host queues, arrays or a shared bus.
     Events(Events<'a>),
 }
 
 impl<'a> Stream<'a> {
     /// A simulation without drives.
     pub fn new(options: &Configuration) -> Self {
-        // In a closed system nobody waits, so that the host has nothing to choose.
+        // In a closed system no request waits, so the host has nothing to reorder.
         let keeps_order =
             options.scheduler == Scheduler::Fcfs || options.arrivals == Arrivals::Closed;
         let reorders = options.disk.queue_depth > 1 && options.arrivals != Arrivals::Closed;
@@ -54,7 +55,7 @@ impl<'a> Stream<'a> {
         Self { arrivals: options.arrivals, by_issue: IssueOrder::default(), next: 0, way }
     }
 
-    /// Adds a drive or, where the options say so, an array of them: the next after those there are.
+    /// Adds a drive, or an array of drives if the options say so, after the existing ones.
     pub fn add(&mut self, kind: Kind<'a>) {
         match &mut self.way {
             Way::Lanes(lanes) => lanes.push(Lane::new(kind)),
@@ -62,7 +63,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Takes more jobs; `done` hears of what is complete.
+    /// Takes more jobs; calls `done` for each request that completes.
     pub fn take(&mut self, jobs: &[Job], done: &mut impl FnMut(u64, SimulatedRequest)) {
         if self.arrivals == Arrivals::Issued {
             for job in jobs {
@@ -80,7 +81,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Completes all that was taken, and tells what the drives wrote, in bytes.
+    /// Completes all jobs taken; returns what the drives wrote, in bytes.
     pub fn finish(&mut self, done: &mut impl FnMut(u64, SimulatedRequest)) -> Traffic {
         while let Some((ticket, job)) = self.by_issue.pop(true) {
             self.way.push(ticket, &job, self.arrivals, done);
@@ -89,13 +90,13 @@ impl<'a> Stream<'a> {
             events.finish(done);
         }
         let traffic = self.units().fold(Traffic::default(), |sum, unit| sum.plus(&unit.traffic()));
-        // A drive that still writes by itself while others work takes its energy.
+        // A drive that still writes back its buffer while others work uses active power.
         let end_ns = self.units().map(Unit::completed_ns).max().unwrap_or(0);
         self.units_mut().for_each(|unit| unit.end_at(end_ns));
         traffic
     }
 
-    /// How long the drives had something to do so far.
+    /// How long the drives have been busy so far.
     pub fn work(&self) -> Work {
         self.units().fold(Work::default(), |sum, unit| Work {
             busy_ns: sum.busy_ns + unit.busy_ns(),
@@ -103,8 +104,8 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Energy of all drives in the `of_ns` nanoseconds of the finished simulation, in joules; `None` where there are none, or one does not tell
-    /// its power.
+    /// The energy of all drives over the `of_ns` nanoseconds of the finished simulation, in joules;
+    /// `None` if there are no drives, or if the power of any is unknown.
     pub fn energy_j(&self, of_ns: u64) -> Option<f64> {
         let each = |unit: &Unit<'a>| Some(unit.power?.energy_j(unit.active_ns(), of_ns));
         self.units().next()?;

@@ -1,4 +1,4 @@
-//! A drive and the queues in front of it: the host's, and the drive's own.
+//! A drive and its two queues: the host's and its own.
 
 use super::unit::Unit;
 use crate::command::{BusNeed, Command};
@@ -9,11 +9,11 @@ use std::collections::{BinaryHeap, VecDeque};
 /// A command on its way to a disk.
 #[derive(Clone, Copy, Debug)]
 pub struct Coming {
-    /// When it comes.
+    /// When it arrives.
     pub at_ns: u64,
-    /// The request that it is part of.
+    /// Row number of its request.
     pub flight: usize,
-    /// What is asked.
+    /// The command.
     pub command: Command,
 }
 
@@ -24,36 +24,37 @@ pub struct Current {
     pub waiting: Waiting,
     /// When the drive began with it.
     pub begun_ns: u64,
-    /// The bus that it needs.
+    /// When and how long it needs the bus.
     pub need: BusNeed,
 }
 
-/// Where a drive and its queues stand.
+/// The state of a drive and its queues.
 #[derive(Clone, Debug)]
 pub struct Station<'a> {
     /// The drive.
     pub unit: Unit<'a>,
     /// The host's queue.
     host: Queue,
-    /// The drive's own.
+    /// The drive's own queue.
     own: Queue,
-    /// Commands that the drive takes, the one in progress included.
+    /// Commands the drive accepts at once, including the one in progress.
     depth: usize,
-    /// Commands that are not yet in a queue, by time.
+    /// Commands not yet in a queue, by arrival time.
     coming: VecDeque<Coming>,
-    /// When it acts next; `u64::MAX` when nothing is known to be done.
+    /// When it acts next; `u64::MAX` if it has nothing to do.
     pub at_ns: u64,
     /// The command at the drive that needs the bus.
     pub current: Option<Current>,
     free_ns: u64,
-    /// When commands are complete that the drive has at once, as a solid-state drive does.
+    /// Completion times of concurrent commands, on a drive that accepts many, such as a solid-state
+    /// drive.
     ends: BinaryHeap<Reverse<u64>>,
     /// First block after the last command.
     pub last_block: u64,
 }
 
 impl<'a> Station<'a> {
-    /// A drive at rest, which takes `depth` commands and chooses among them by the shortest access, aged.
+    /// A drive at rest that accepts `depth` commands and orders them by aged shortest access time.
     pub fn new(unit: Unit<'a>, scheduler: Scheduler, depth: u32) -> Self {
         Self {
             unit,
@@ -69,14 +70,14 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Commands that are not complete at `now_ns`, those included that are waited for.
+    /// The number of commands not complete at `now_ns`, including those yet to arrive.
     pub fn load(&mut self, now_ns: u64) -> usize {
         self.forget_ended(now_ns);
         let at_work = usize::from(self.current.is_some() || self.free_ns > now_ns);
         self.coming.len() + self.host.len() + self.own.len() + self.ends.len() + at_work
     }
 
-    /// A drive that takes commands as they come has another since `now_ns`.
+    /// Records that a drive that accepts many commands began another at `now_ns`.
     pub fn took(&mut self, now_ns: u64, command: Command, completed_ns: u64) {
         self.forget_ended(now_ns);
         self.ends.push(Reverse(completed_ns));
@@ -90,7 +91,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// A command that will come.
+    /// Adds a command that will arrive.
     pub fn send(&mut self, coming: Coming) {
         let at = self.coming.partition_point(|other| other.at_ns <= coming.at_ns);
         self.coming.insert(at, coming);
@@ -99,14 +100,15 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// The next command that comes by `now_ns`.
+    /// Takes the next command that has arrived by `now_ns`.
     pub fn arrived(&mut self, now_ns: u64) -> Option<Coming> {
         self.coming.front().filter(|coming| coming.at_ns <= now_ns)?;
         self.coming.pop_front()
     }
 
-    /// Puts what has come by `now_ns`, when the drive is free, into the queues, and gives the command that the drive takes next. What came
-    /// while the drive had room went to it at once.
+    /// Takes the drive's next command at `now_ns`, when it is free, after queueing all commands
+    /// that arrived by then. Commands that arrived while the drive's queue had room went into it at
+    /// once.
     pub fn next(&mut self, now_ns: u64) -> Option<Waiting> {
         while let Some(Coming { at_ns, flight, command }) = self.arrived(now_ns) {
             let waiting = Waiting { row: flight, arrival_ns: at_ns, command };
@@ -124,13 +126,13 @@ impl<'a> Station<'a> {
         self.own.pop(now_ns, disk)
     }
 
-    /// After a completion: when the next command can be taken.
+    /// Records that the drive is free from `free_ns` on, and when it acts next.
     pub fn rest(&mut self, free_ns: u64) {
         self.free_ns = free_ns;
         self.wait();
     }
 
-    /// When the next command can be taken.
+    /// Sets when the drive can take its next command.
     pub fn wait(&mut self) {
         self.at_ns = if self.host.is_empty() && self.own.is_empty() {
             self.coming.front().map_or(u64::MAX, |coming| coming.at_ns.max(self.free_ns))

@@ -1,4 +1,5 @@
-//! Streams give the same rows however they are cut, and whichever way they are simulated.
+//! Tests of streams: they give the same rows however the jobs are cut into parts, and by lanes or
+//! events alike.
 
 use super::*;
 use crate::testing;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// Jobs for three disks in the order of arrival; each number of `dice` makes one.
+/// Jobs for three disks in order of arrival, one per number of `dice`.
 fn jobs(dice: &[u64]) -> Vec<Job> {
     let mut now = 0;
     let job = |(row, dice): (usize, &u64)| {
@@ -30,7 +31,7 @@ fn jobs(dice: &[u64]) -> Vec<Job> {
 
 type Rows = Vec<(u64, SimulatedRequest)>;
 
-/// All rows by ticket and what was written, when the jobs come in parts of `part`.
+/// All rows by ticket, and the write traffic, when jobs come in batches of `part`.
 fn told(jobs: &[Job], mut stream: Stream<'_>, part: usize) -> (Rows, Traffic) {
     let mut rows = Rows::new();
     for some in jobs.chunks(part) {
@@ -110,7 +111,8 @@ fn a_request_that_is_done_takes_no_memory() {
     assert!(events.remembered() <= 2, "{}", events.remembered());
 }
 
-/// Mean time of requests of `count` blocks at 8-block boundaries that come `every_ms`, and the mean utilization.
+/// The mean response time of requests of `count` blocks at 8-block boundaries that arrive
+/// `every_ms`, and the mean utilization of the disks.
 fn on_array(array: &str, count: u64, write: bool, every_ms: f64, requests: u64) -> (f64, f64) {
     let drive = testing::constant(5.0);
     let array = crate::array::Array::parse(array).unwrap();
@@ -136,7 +138,8 @@ fn on_array(array: &str, count: u64, write: bool, every_ms: f64, requests: u64) 
 
 #[test]
 fn arrays_take_the_accesses_of_their_closed_forms() {
-    // Requests that never meet: reads one access; a small write with parity two, one after the other, on two disks each.
+    // Requests never overlap. A read takes one access; a small write with parity takes two in
+    // sequence, on two disks each.
     for (array, write, accesses, per_request) in [
         ("raid0:4:64K", false, 1.0, 1.0),
         ("raid0:4:64K", true, 1.0, 1.0),
@@ -151,7 +154,7 @@ fn arrays_take_the_accesses_of_their_closed_forms() {
         let truth = per_request * 5.0 / 100.0 / disks;
         assert!((busy / truth - 1.0).abs() < 0.01, "{array} {write}: {busy} for {truth}");
     }
-    // A whole row is written without reading: 4 chunks of 16 blocks and their parity, at once.
+    // A full-row write reads nothing: 4 chunks of 16 blocks and their parity go out at once.
     let (mean, busy) = on_array("raid5:5:8K", 64, true, 100.0, 200);
     assert!((mean - 5.0).abs() < 0.01 && (busy - 0.05).abs() < 0.001, "{mean} {busy}");
 }
@@ -163,11 +166,12 @@ proptest! {
     fn requests_one_at_a_time_take_the_accesses_of_any_array(disks in 3u16..9, level in 0usize..3, chunk_kib in 1u64..9, halvings in 0u32..4, write: bool) {
         let name = ["raid0", "raid1", "raid5"][level];
         let chunk = if level == 1 { String::new() } else { format!(":{}K", 4 * chunk_kib) };
-        // A whole chunk, or a part of one.
+        // A whole chunk, or part of one.
         let (array, count) = (format!("{name}:{disks}{chunk}"), (8 * chunk_kib) >> halvings);
         let [accesses, work] = match (level, write) {
             (1, true) => [1, disks],
-            // Two are read and two written; of three disks, the one that holds the other data is read.
+            // Two disks are read and two written; of three disks, only the one with the other data
+            // is read.
             (2, true) => [2, if disks == 3 { 3 } else { 4 }],
             _ => [1, 1],
         }
@@ -181,7 +185,8 @@ proptest! {
 
 #[test]
 fn arrays_saturate_at_their_disks_rates() {
-    // All come at once, so that requests are done evenly over the whole time; with parity over its second half, behind the reading.
+    // All requests arrive at once, so completions spread evenly over the whole time; with parity,
+    // over its second half, after the reads.
     for (array, write, rate, mean_share) in [
         ("raid0:4:4K", false, 4.0 / 5.0, 0.5),
         ("raid1:2", false, 2.0 / 5.0, 0.5),
@@ -197,7 +202,8 @@ fn arrays_saturate_at_their_disks_rates() {
     }
 }
 
-/// Reads of 4 KiB at random times, `every_ms` in the mean, on a mirror of two: mean time in milliseconds, and how long each drive had one.
+/// 4 KiB reads that arrive at random, one per `every_ms` on average, at a mirror of two drives: the
+/// mean time in milliseconds, and each drive's busy time.
 fn mirrored(kind: Kind<'_>, every_ms: f64) -> (f64, Vec<u64>) {
     let array = crate::array::Array::parse("raid1:2").unwrap();
     let options = Configuration { array, scheduler: Scheduler::Fcfs, ..Configuration::default() };
@@ -223,14 +229,14 @@ fn mirrored(kind: Kind<'_>, every_ms: f64) -> (f64, Vec<u64>) {
 
 #[test]
 fn a_mirror_reads_from_the_drive_that_has_less_to_do() {
-    // Each drive is busy for a fifth of the time: a read waits only where both are. One queue for both would let it wait for 0.10 ms
-    // (M/D/2), drives chosen without looking for 0.63 (M/D/1).
+    // Each drive is busy a fifth of the time, and a read waits only if both are. The mean wait
+    // would be 0.10 ms with one queue for both (M/D/2), and 0.63 ms with a blind choice (M/D/1).
     let drive = testing::constant(5.0);
     let disk = DiskOptions { read_ahead: false, cache: WriteCache::None, queue_depth: 1 };
     let (mean_ms, busy) = mirrored(Kind::Disk(&drive, disk), 12.5);
     assert!((5.05..5.2).contains(&mean_ms), "{mean_ms} ms");
     assert!(busy.iter().all(|&ns| 3 * ns > busy.iter().sum()), "{busy:?}");
-    // A solid-state drive takes all that come at once; what it has counts all the same.
+    // A solid-state drive accepts all commands at once; those in progress still count as load.
     let model = crate::ssd::find("generic-ssd").unwrap().build().unwrap();
     let (_, busy) = mirrored(Kind::Flash(&model), 0.02);
     assert!(busy.iter().all(|&ns| 3 * ns > busy.iter().sum()), "{busy:?}");
@@ -273,10 +279,10 @@ fn a_queue_in_the_drive_shortens_accesses_and_a_volatile_cache_hides_writes() {
     let (_, writes) = mean(plain, none, 50);
     let (_, hidden) = mean(DiskOptions { queue_depth: 1, ..usual }, none, 50);
     assert!(hidden < 0.1 * writes, "{hidden} ms for {writes} ms");
-    // Written through to the medium, it hides nothing.
+    // Writes with FUA go through to the medium, so the cache hides nothing.
     let (_, through) = mean(DiskOptions { queue_depth: 1, ..usual }, IoFlags::FUA, 50);
     assert!(through > 0.7 * writes, "{through} ms for {writes} ms");
-    // Immediate reporting neither.
+    // The same holds for immediate reporting.
     let immediate = DiskOptions { queue_depth: 1, cache: WriteCache::Immediate, ..usual };
     let (_, early) = mean(immediate, none, 50);
     let (_, through) = mean(immediate, IoFlags::FUA, 50);
@@ -308,7 +314,8 @@ fn writing_a_cache_takes_as_much_energy_as_writing_at_once() {
     assert!((0.9..1.1).contains(&(volatile / none)), "{volatile} J for {none} J");
 }
 
-/// What a drive wrote behind its last command was not counted, however long others went on.
+/// Guards against leaving out what a drive writes after its last command while other drives work
+/// on.
 #[test]
 fn writing_behind_a_drives_last_command_takes_energy_until_the_last_of_all() {
     let drive = generic();
@@ -337,14 +344,14 @@ fn writing_behind_a_drives_last_command_takes_energy_until_the_last_of_all() {
     }
 }
 
-/// When a command comes, and with which flags.
+/// A command's arrival time, the command, and its flags.
 type Asked = (u64, Command, IoFlags);
 
 fn generic() -> crate::Drive {
     crate::drives::find("generic-hdd").unwrap().build().unwrap()
 }
 
-/// The rows of these commands to a drive that takes so many at once, or to an array of such drives.
+/// The rows of these commands to a drive of queue depth `depth`, or to an array of such drives.
 fn rows_on(drive: &crate::Drive, array: &str, depth: u32, asked: &[Asked]) -> Rows {
     let disk = DiskOptions { queue_depth: depth, ..drive.usual() };
     let array = crate::array::Array::parse(array).unwrap();
@@ -364,7 +371,7 @@ fn a_write_that_flushes_first_flushes_all_disks_of_its_array() {
     let drive = generic();
     let write = |block, count| Command { block, count, write: true, synchronous: false };
     let last_ns = |array: &str, count, flags| {
-        // Every second chunk of 64 KiB or farther apart: where two disks have chunks in turns, all on the first.
+        // The blocks lie in even chunks of 64 KiB: striped over two disks, all are on the first.
         let early = |n: u64| (n * MS / 5, write(256 * 7919 * n, 128), IoFlags::empty());
         let mut asked: Vec<_> = (0..40).map(early).collect();
         asked.push((8 * MS, write(128, count), flags));

@@ -1,4 +1,4 @@
-//! What stands at the end of a queue: a disk, or a solid-state drive.
+//! The drive at the end of a queue: a disk or a solid-state drive.
 
 use crate::array::Array;
 use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
@@ -7,36 +7,36 @@ use crate::drive::{Drive, Power};
 use crate::ssd::{Model, SECTOR_BYTES, Ssd};
 use ioscape_schema::IoFlags;
 
-/// What is added to a simulation.
+/// A kind of drive to add to a simulation.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
-    /// A disk and its switches.
+    /// A disk and its options.
     Disk(&'a Drive, DiskOptions),
     /// A solid-state drive.
     Flash(&'a Model),
 }
 
-/// A drive at work, and how long it had something to do.
+/// A drive at work, with its busy time.
 #[derive(Clone, Debug)]
 pub struct Unit<'a> {
     drive: One<'a>,
-    /// The array that it is in, and which of its disks it is.
+    /// The array that the drive belongs to, and its index there.
     place: (Array, u16),
-    /// Blocks of the array's parity that were written to it, and those of them that it overwrote in its buffer.
+    /// Parity blocks written to the drive, and those of them that were overwritten in its buffer.
     parity: [u64; 2],
     /// Time with at least one command.
     busy: Covered,
-    /// The same, and time in which it wrote by itself.
+    /// The same, plus the time in which the drive wrote back its buffer on its own.
     active: Covered,
-    /// What it takes from the power supply, if that is known.
+    /// Power consumption, if known.
     pub power: Option<Power>,
-    /// When it turned to the command that waits for the bus: behind the flush before it.
+    /// When the drive turned to the command that now waits for the bus: after any flush before it.
     begun_ns: u64,
-    /// Blocks that it had overwritten in its buffer before that command.
+    /// Blocks overwritten in its buffer before that command.
     absorbed_before: u64,
 }
 
-/// Time in intervals that come in the order of their beginnings; what several have in common counts once.
+/// The total length of intervals, added in order of their starts; overlaps count once.
 #[derive(Clone, Copy, Debug, Default)]
 struct Covered {
     ns: u64,
@@ -50,7 +50,7 @@ impl Covered {
         self.until_ns = self.until_ns.max(until_ns);
     }
 
-    /// Leaves out what reaches beyond the end of all.
+    /// Cuts off what lies beyond `end_ns`.
     fn end_at(&mut self, end_ns: u64) {
         self.ns -= self.until_ns.saturating_sub(end_ns);
         self.until_ns = self.until_ns.min(end_ns);
@@ -69,7 +69,7 @@ impl<'a> Unit<'a> {
         Self::in_array(kind, Array::default(), 0)
     }
 
-    /// A drive at rest that is this disk of an array.
+    /// A drive at rest that is disk `disk` of an array.
     pub fn in_array(kind: Kind<'a>, array: Array, disk: u16) -> Self {
         let (drive, power) = match kind {
             Kind::Disk(drive, options) => {
@@ -89,12 +89,12 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Whether it takes commands as they come, beside those in progress.
+    /// Whether the drive accepts a command while others are in progress.
     pub fn takes_many(&self) -> bool {
         matches!(self.drive, One::Flash(_))
     }
 
-    /// Whether it has anything to do for a flush.
+    /// Whether a flush makes the drive do any work.
     pub fn flushes(&self) -> bool {
         match &self.drive {
             One::Disk(disk) => disk.reports_early(),
@@ -102,7 +102,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The disk; none of a solid-state drive.
+    /// The disk; `None` for a solid-state drive.
     pub fn disk(&self) -> Option<&Disk<'a>> {
         match &self.drive {
             One::Disk(disk) => Some(disk),
@@ -123,7 +123,8 @@ impl<'a> Unit<'a> {
         done
     }
 
-    /// Takes a command at `now_ns` and says when it needs the bus; what needs none is done at once.
+    /// Accepts a command at `now_ns` and says when it needs the bus; returns `Err` with the
+    /// completion of a command that needs none.
     pub fn begin(
         &mut self,
         now_ns: u64,
@@ -142,7 +143,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Goes on with a command that began at `now_ns`, when the bus was granted.
+    /// Completes a command that began at `now_ns` and got the bus at `granted_ns`.
     pub fn finish(
         &mut self,
         [now_ns, granted_ns]: [u64; 2],
@@ -155,7 +156,8 @@ impl<'a> Unit<'a> {
         done
     }
 
-    /// Counts the time in which the drive wrote by itself before a command comes at `now_ns`.
+    /// Counts the time in which the drive wrote back its buffer before a command that comes at
+    /// `now_ns`.
     #[inline]
     fn worked_until(&mut self, now_ns: u64) {
         if let One::Disk(disk) = &mut self.drive {
@@ -163,13 +165,15 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Counts the time in which the drive writes by itself behind its last command, up to `end_ns`, when the last of all drives is complete.
+    /// Counts the time in which the drive writes back its buffer after its last command, up to
+    /// `end_ns`, when all drives have completed their commands.
     pub fn end_at(&mut self, end_ns: u64) {
         self.worked_until(end_ns);
         self.active.end_at(end_ns);
     }
 
-    /// Counts a command that came at `from_ns` and is complete at `until_ns`, and what the drive wrote by itself meanwhile.
+    /// Counts the time of a command from `from_ns` to `until_ns`, and the time in which the drive
+    /// meanwhile wrote back its buffer.
     #[inline]
     fn had(&mut self, from_ns: u64, until_ns: u64, command: Command) {
         self.busy.add([from_ns, until_ns]);
@@ -186,14 +190,15 @@ impl<'a> Unit<'a> {
         let ((array, disk), (all, block_bytes)) = (self.place, self.in_blocks());
         let parity = array.parity_blocks(disk, [command.block, command.count], block_bytes);
         if parity > 0 {
-            // Data and parity that lie behind one another are one command, and share what was overwritten of it.
+            // Adjacent data and parity form one command; its overwritten blocks are split in
+            // proportion.
             let absorbed = all.absorbed - self.absorbed_before;
             self.parity[0] += parity;
             self.parity[1] += absorbed * parity / command.count;
         }
     }
 
-    /// When its last command was complete; 0 where it had none.
+    /// When its last command was complete; 0 if it had none.
     pub fn completed_ns(&self) -> u64 {
         self.busy.until_ns
     }
@@ -203,20 +208,21 @@ impl<'a> Unit<'a> {
         self.busy.ns
     }
 
-    /// Time with at least one command, or in which a disk wrote its buffer by itself, in nanoseconds. What a solid-state drive does behind
-    /// its commands is not in it.
+    /// Time with at least one command or in which a disk wrote back its buffer, in nanoseconds.
+    /// Excludes a solid-state drive's work after its commands.
     pub fn active_ns(&self) -> u64 {
         self.active.ns
     }
 
-    /// What it wrote, in bytes.
+    /// The drive's write traffic, in bytes.
     pub fn traffic(&self) -> Traffic {
         let (all, block_bytes) = self.in_blocks();
         let [parity_written, parity_absorbed] = self.parity;
         Traffic { parity_written, parity_absorbed, ..all }.in_bytes(block_bytes)
     }
 
-    /// What it wrote, parity like all else, in blocks of so many bytes.
+    /// The drive's write traffic in blocks, with parity not counted separately, and the bytes of a
+    /// block.
     #[inline]
     fn in_blocks(&self) -> (Traffic, u32) {
         match &self.drive {
@@ -226,7 +232,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// Flags that are more than a read or write.
+/// Flags that ask for more than a plain read or write.
 const SPECIAL: IoFlags = IoFlags::FLUSH.union(IoFlags::FUA);
 
 /// Carries out a command with its flags on a disk with a bus of its own.
@@ -248,13 +254,13 @@ pub fn wants_flush(command: Command, flags: IoFlags) -> bool {
     flags.contains(IoFlags::FLUSH) || command.count == 0
 }
 
-/// When a disk begins with a command: at once, or when what is to be flushed before is on the medium.
+/// When a disk begins with a command: at once, or when a flush before it is on the medium.
 fn before(disk: &mut Disk<'_>, now_ns: u64, command: Command, flags: IoFlags) -> u64 {
     let flushes = wants_flush(command, flags) && disk.reports_early();
     if flushes { disk.flush(now_ns) } else { now_ns }
 }
 
-/// Takes a command: a write with FUA goes past a buffer that would lose it without power.
+/// Begins a command; a write with FUA bypasses a buffer that would lose it in a power failure.
 fn begin(disk: &mut Disk<'_>, begun_ns: u64, command: Command, flags: IoFlags) -> BusNeed {
     if command.write && flags.contains(IoFlags::FUA) && disk.reports_early() {
         disk.begin_through(begun_ns, command)
@@ -263,13 +269,13 @@ fn begin(disk: &mut Disk<'_>, begun_ns: u64, command: Command, flags: IoFlags) -
     }
 }
 
-/// A command that waited so long for the flush before it.
+/// Adds the time a command waited for the flush before it.
 fn behind(mut done: Done, waited_ns: u64) -> Done {
     done.parts.waited_ns += waited_ns;
     done
 }
 
-/// A flush alone: what was written is on the medium at `safe_ns`.
+/// The completion of a flush alone, whose data are on the medium at `safe_ns`.
 fn flushed(now_ns: u64, safe_ns: u64, overhead_ns: u64) -> Done {
     let waited_ns = safe_ns - now_ns;
     let parts = crate::Parts { waited_ns, overhead_ns, ..crate::Parts::default() };

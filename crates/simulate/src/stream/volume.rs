@@ -1,4 +1,4 @@
-//! A request to a volume: the parts that it becomes on the disks of an array, and when all of them are done.
+//! A request to a volume: its parts on the disks of an array, and when they are all complete.
 
 use crate::array::{Array, Part};
 use crate::command::{Done, Parts};
@@ -6,48 +6,49 @@ use crate::job::{Arrivals, Job, SimulatedRequest};
 use ioscape_schema::IoFlags;
 use std::collections::VecDeque;
 
-/// A volume: an array, or a disk alone.
+/// A volume: an array or a single disk.
 #[derive(Clone, Debug)]
 pub struct Volume {
-    /// How its blocks lie on its disks.
+    /// How its blocks are laid out on its disks.
     pub array: Array,
     /// Bytes of a block.
     pub sector_bytes: u32,
-    /// The first of its disks among all.
+    /// Index of its first disk among all disks.
     pub first: usize,
-    /// In a closed system the requests that wait for the one in progress: how long after it they come.
+    /// In a closed system, the requests that follow the one in progress: the think time before
+    /// each, and its index.
     pub coming: VecDeque<(u64, usize)>,
-    /// Whether a request is in progress, of a closed system.
+    /// Whether a request is in progress, in a closed system.
     pub is_busy: bool,
     /// When the last request was complete.
     pub free_ns: u64,
-    /// Recorded completion of the last request that came, for the think times of a closed system.
+    /// Recorded completion time of the latest request, for the think times of a closed system.
     pub before_ns: u64,
 }
 
-/// A request that is not complete.
+/// A request in progress.
 #[derive(Clone, Debug)]
 pub struct Flight {
     /// Its number.
     pub ticket: u64,
-    /// What is asked.
+    /// The job.
     pub job: Job,
-    /// The flags of its parts: those of the job, but for a flush that is parts of its own.
+    /// Flags of its parts: those of the job, except a flush that is sent as separate parts.
     pub flags: IoFlags,
-    /// When it came.
+    /// When it arrived.
     pub arrival_ns: u64,
     issued_ns: u64,
     completed_ns: u64,
-    /// Parts that were sent, and those of them that are not complete.
+    /// Parts sent so far, and how many of the last batch are not complete.
     sent: usize,
     left: usize,
-    /// Parts that wait for those; those that are `second` wait for the others of them, too.
+    /// Parts that wait for the last batch; those marked `second` also wait for the unmarked ones.
     later: Vec<Part>,
     parts: Parts,
 }
 
 impl Flight {
-    /// A request that has come.
+    /// A request that has arrived.
     pub fn new(ticket: u64, job: Job) -> Self {
         Self {
             ticket,
@@ -63,12 +64,12 @@ impl Flight {
         }
     }
 
-    /// Parts that wait for those that are sent before them, in their order.
+    /// Adds parts, in order, that wait for the parts sent before them.
     pub fn wait(&mut self, parts: impl IntoIterator<Item = Part>) {
         self.later.extend(parts);
     }
 
-    /// The parts that wait for no others any more.
+    /// Takes the next batch of parts, which no longer wait for others.
     pub fn take_next(&mut self) -> Vec<Part> {
         let first = self.later.partition_point(|part| !part.second);
         if first == 0 {
@@ -78,16 +79,17 @@ impl Flight {
         std::mem::replace(&mut self.later, second)
     }
 
-    /// As many parts go to their disks.
+    /// Records that a batch of `parts` parts goes to the disks.
     pub fn send(&mut self, parts: usize) {
         self.sent += parts;
         self.left = parts;
     }
 
-    /// A part that was issued at `issued_ns` is complete; whether it was the last of those that were sent.
+    /// Records the completion of a part that was issued at `issued_ns`; returns whether it was the
+    /// last of its batch.
     pub fn part_done(&mut self, issued_ns: u64, done: Done) -> bool {
         self.issued_ns = self.issued_ns.min(issued_ns);
-        // Where the time went is told of the part that was complete last.
+        // The breakdown of the time is that of the part that completed last.
         if done.completed_ns >= self.completed_ns {
             (self.completed_ns, self.parts) = (done.completed_ns, done.parts);
         }
@@ -95,15 +97,16 @@ impl Flight {
         self.left == 0
     }
 
-    /// When the parts that were sent were complete.
+    /// When the parts sent so far were complete.
     pub fn completed_ns(&self) -> u64 {
         self.completed_ns
     }
 
-    /// The request when all is done.
+    /// The finished request.
     pub fn told(&self, arrivals: Arrivals) -> SimulatedRequest {
         let mut parts = self.parts;
-        // What other disks of an array did first, such as reading for the parity, is waiting for that last one.
+        // Time that other disks of the array spent first, such as on reads for the parity, counts
+        // as waiting for the last part.
         if self.sent > 1 {
             let all_ns = self.completed_ns.saturating_sub(self.issued_ns);
             parts.waited_ns += all_ns.saturating_sub(parts.total_ns());

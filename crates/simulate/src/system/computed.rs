@@ -1,16 +1,16 @@
-//! What requests had of the processor.
+//! The processor time of requests.
 
-/// How long requests had it, and waited for it.
+/// How long requests ran on the processor, and waited for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Computed {
-    /// Nanoseconds for which they had it.
+    /// Nanoseconds for which requests ran on the processor.
     pub busy_ns: u64,
-    /// Nanoseconds for which they waited until others had left it.
+    /// Nanoseconds for which requests waited while others ran on it.
     pub delayed_ns: u64,
 }
 
 impl Computed {
-    /// What came since `before`.
+    /// The times added since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             busy_ns: self.busy_ns - before.busy_ns,

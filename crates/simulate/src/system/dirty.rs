@@ -1,8 +1,8 @@
-//! Which blocks of a set are dirty: one bit each, since they change with every write.
+//! The set of dirty blocks: one bit per block, so that updates on every write are cheap.
 
 const BITS: u32 = u64::BITS;
 
-/// Numbers of blocks, in their order.
+/// A set of block numbers, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Dirty {
     words: Vec<u64>,
@@ -10,12 +10,12 @@ pub struct Dirty {
 }
 
 impl Dirty {
-    /// None of so many blocks.
+    /// An empty set, for `blocks` blocks.
     pub fn new(blocks: u32) -> Self {
         Self { words: vec![0; blocks.div_ceil(BITS) as usize], count: 0 }
     }
 
-    /// How many there are.
+    /// The number of blocks in the set.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -28,7 +28,7 @@ impl Dirty {
         *word |= bit;
     }
 
-    /// Takes a block out; whether it was there.
+    /// Removes a block; returns whether it was in the set.
     #[inline]
     pub fn remove(&mut self, block: u32) -> bool {
         let (word, bit) = (&mut self.words[(block / BITS) as usize], 1 << (block % BITS));
@@ -38,11 +38,11 @@ impl Dirty {
         was
     }
 
-    /// All from a block on, and around to it.
+    /// All blocks of the set in order from `block` on, wrapping around.
     pub fn from(&self, block: u32) -> impl Iterator<Item = u32> {
         let (first, words) = ((block / BITS) as usize, self.words.len());
         let below = (1u64 << (block % BITS)) - 1;
-        // The word of the block comes twice: at first what is from it on, at last what is before it.
+        // The word with `block` comes twice: first the bits from it on, at the end those before it.
         let places = (0..words + usize::from(words > 0)).map(move |n| {
             let place = (first + n) % words;
             let taken = match n {
@@ -56,7 +56,7 @@ impl Dirty {
     }
 }
 
-/// The places of a word's bits.
+/// The positions of a word's set bits.
 fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word > 0).then(|| word.trailing_zeros())?;

@@ -1,33 +1,35 @@
-//! How a simulated system is evaluated: over which sets, requests and processes, with which accesses, and at what cost.
+//! The settings with which a simulated system is evaluated: sets, request sizes, processes,
+//! accesses, and the cost of a point.
 
 use super::SystemParameters;
 use crate::error::Error;
 use crate::extent::Extent;
 use ioscape_schema::{Access, Engine, Settings, Workload};
 
-/// What a point costs of the budget at most, in seconds: as many points are measured as on a real machine in that time.
+/// Most seconds of the budget charged for a point, so that the budget allows as many points as on a
+/// real machine.
 const COST_S: f64 = 4.0;
-/// So many points at least are measured in the budget.
+/// Fewest points that every budget allows.
 const POINTS: f64 = 150.0;
-/// Bounds of the other parameters.
+/// Bounds of the request size and of the number of processes.
 const SIZE_MEAN: [u64; 2] = [4 << 10, 1 << 20];
 const PROCESS_MOST: u32 = 8;
 
-/// What a point typically costs of a budget, in seconds.
+/// The typical cost of a point out of a budget, in seconds.
 pub fn typical_cost_s(budget_s: f64) -> f64 {
     COST_S.min(budget_s / POINTS)
 }
 
-/// What a point costs that may take so many seconds.
+/// The cost, in seconds, of a point that may take up to `cap_s` seconds.
 pub fn cost_s(cap_s: f64) -> f64 {
     COST_S.min(cap_s.max(0.1))
 }
 
 impl SystemParameters {
-    /// The accesses to evaluate: `asked`, or else `usual`; a drive alone knows direct access only.
+    /// The accesses to evaluate: `usual`, or for a bare drive direct access only.
     ///
     /// # Errors
-    /// Another access of a drive alone is asked for.
+    /// `asked` names another access for a bare drive.
     pub fn accesses(&self, asked: &[Access], usual: Vec<Access>) -> Result<Vec<Access>, Error> {
         if !self.is_bare() {
             return Ok(usual);
@@ -41,11 +43,11 @@ impl SystemParameters {
         }
     }
 
-    /// What an evaluation on a drive of this extent is asked to do in `budget_s` seconds: sets of up to `most_bytes`, and workloads like
-    /// `base`.
+    /// The settings of an evaluation on a drive of this extent within `budget_s` seconds, with sets
+    /// of up to `most_bytes` and workloads like `base`.
     ///
     /// # Errors
-    /// As of [`Self::sets_up_to`].
+    /// As [`Self::sets_up_to`].
     pub fn settings(
         &self,
         extent: Extent<'_>,

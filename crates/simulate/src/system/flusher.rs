@@ -1,27 +1,28 @@
-//! The flusher of a file cache: when it writes what is dirty, how much of it, and from which block on.
+//! The flusher of a file cache: when it writes dirty blocks, how many, and from which block on.
 
-/// Writes what is dirty once in an interval, one command after the other.
+/// Writes back dirty blocks once per interval, one command at a time.
 #[derive(Clone, Debug)]
 pub struct Flusher {
     interval_ns: Option<u64>,
     /// When the next flush is due.
     due_ns: u64,
-    /// Blocks that the flush in progress has yet to write; each is dirty until it goes.
+    /// Blocks that the flush in progress has yet to write; each stays dirty until it is sent.
     left: usize,
-    /// The block behind the last one written: flushes go around the set.
+    /// The block after the last one written: flushes continue there and wrap around the set.
     from: u32,
-    /// When the next command goes, or the last was written.
+    /// When the next command may be sent, or the last one was written.
     goes_ns: u64,
 }
 
 impl Flusher {
-    /// One that flushes every so many nanoseconds, or never.
+    /// A flusher with this interval, or one that never flushes by itself.
     pub fn new(interval_ns: Option<u64>) -> Self {
         let due_ns = interval_ns.unwrap_or(u64::MAX);
         Self { interval_ns, due_ns, left: 0, from: 0, goes_ns: 0 }
     }
 
-    /// When the flush that is due begins by `now_ns`, if it does: not before the last has ended.
+    /// When the flush that is due begins, if it does so by `now_ns`: not before the last one has
+    /// ended.
     pub fn begins(&mut self, now_ns: u64) -> Option<u64> {
         let interval_ns = self.interval_ns?;
         let at_ns = self.due_ns.max(self.goes_ns);
@@ -32,7 +33,8 @@ impl Flusher {
         Some(at_ns)
     }
 
-    /// Has so many blocks flushed beside other requests from `at_ns` on; a flush in progress goes on until there are as many.
+    /// Begins a flush of `count` blocks at `at_ns`; a flush in progress is extended to at least
+    /// `count` more blocks.
     pub fn begin(&mut self, at_ns: u64, count: usize) {
         if self.left == 0 {
             self.goes_ns = self.goes_ns.max(at_ns);
@@ -40,14 +42,15 @@ impl Flusher {
         self.left = self.left.max(count);
     }
 
-    /// When the next command of a flush in progress goes, if it does by `now_ns`, and the block from which it writes on; so many are `dirty`.
+    /// When the next command of a flush in progress goes out, if by `now_ns`, and the block from
+    /// which to search for dirty ones; `dirty` is the number of dirty blocks.
     pub fn next(&mut self, now_ns: u64, dirty: usize) -> Option<(u64, u32)> {
-        // What was written otherwise is not written again.
+        // Blocks that were written back in other ways need no flush.
         self.left = self.left.min(dirty);
         (self.left > 0 && self.goes_ns <= now_ns).then_some((self.goes_ns, self.from))
     }
 
-    /// The command that went last, of so many blocks from the first, was written at `now_ns`.
+    /// Records that the last command, `count` blocks from `first` on, was written at `now_ns`.
     pub fn written(&mut self, (first, count): (u32, u32), now_ns: u64) {
         self.left = self.left.saturating_sub(count as usize);
         self.from = first + count;

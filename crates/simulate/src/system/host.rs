@@ -1,4 +1,4 @@
-//! A host: processor and file cache over a disk, or over a wire and another host.
+//! A host: a processor and a file cache on top of a disk, or of a wire and another host.
 
 pub use super::computed::Computed;
 use super::flusher::Flusher;
@@ -17,29 +17,29 @@ use crate::seek::nanoseconds;
 use crate::ssd::{Model, Ssd};
 use ioscape_schema::IoFlags;
 
-/// Most blocks that are written to a disk in one command.
+/// Most blocks written to a disk by one command.
 const RUN_BLOCKS: u32 = 16;
 
-/// Most blocks that are appended to a log in one command: its segments have 512 KB (Rosenblum & Ousterhout 1991, "The
-/// design and implementation of a log-structured file system").
+/// Most blocks appended to a log by one command: a segment has 512 KB (Rosenblum & Ousterhout 1991,
+/// "The design and implementation of a log-structured file system").
 const SEGMENT_BLOCKS: usize = 128;
 
-/// Share of the room for dirty blocks that is made free when it is full: a sixteenth.
+/// When the room for dirty blocks is full, one part in this many is cleaned.
 const CLEANED: usize = 16;
 
-/// A rate as time per block, in 2^-10 ns.
+/// Converts a rate to the time per block, in 2^-10 ns.
 fn per_block(bytes_per_s: f64) -> u64 {
     libm::round(BLOCK as f64 / bytes_per_s * 1e9 * 1024.0) as u64
 }
 
-/// What is below a file cache.
+/// The level below a file cache.
 #[derive(Clone, Debug)]
 enum Lower<'a> {
-    /// A disk of its own, and its sectors in a block.
+    /// A local disk, and its sectors per block.
     Disk(Box<Disk<'a>>, u64),
-    /// A solid-state drive, and its sectors in a block.
+    /// A solid-state drive, and its sectors per block.
     Flash(Box<Ssd<'a>>, u64),
-    /// A server.
+    /// A server behind a wire.
     Server(Box<Host<'a>>, Wire),
 }
 
@@ -51,7 +51,7 @@ struct Wire {
     free_ns: u64,
 }
 
-/// Numbers of the file cache as a run needs them.
+/// The file cache's parameters, in the units of a run.
 #[derive(Clone, Copy, Debug)]
 struct Policy {
     writes: WritePolicy,
@@ -60,7 +60,7 @@ struct Policy {
     ahead_blocks: u32,
 }
 
-/// What a system stores its data on.
+/// The drive on which a system stores its data.
 #[derive(Clone, Copy, Debug)]
 pub enum Storage<'a> {
     /// A disk.
@@ -82,7 +82,7 @@ impl<'a> From<&'a Model> for Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    /// What it is called, and the bytes it holds.
+    /// The drive's name and size.
     pub fn extent(&self) -> Extent<'a> {
         match *self {
             Self::Disk(drive) => drive.into(),
@@ -90,7 +90,7 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// It at rest, with data in every place.
+    /// The drive at rest, with data in every block.
     fn at_rest(&self) -> Lower<'a> {
         let sectors = BLOCK / u64::from(self.extent().sector_bytes);
         match *self {
@@ -114,28 +114,30 @@ pub struct Host<'a> {
     lower: Lower<'a>,
     blocks: u32,
     flusher: Flusher,
-    /// Block after the last one read, for reading ahead.
+    /// Block after the last one read, to detect sequential reads.
     sequential: u32,
     log: Option<Log>,
 }
 
-/// Whether writes may stay in the file cache.
+/// How requests use the file cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// As the policy says.
+    /// Writes follow the cache's write policy.
     #[default]
     Buffered,
     /// Every write must be on the disk.
     Synchronous,
-    /// Past the file cache of the host that makes the request, and without a copy where its storage is its own; a server's serves it as any other.
+    /// Requests bypass the issuing host's file cache, and are not copied if the storage is local. A
+    /// server treats them as buffered.
     Direct,
 }
 
 impl<'a> Host<'a> {
-    /// A system with a set of `bytes` laid out on its disk; the end of it is in the file cache.
+    /// Creates a system with a set of `bytes` laid out on its disk, the end of which is in the file
+    /// cache.
     ///
     /// # Errors
-    /// The set is larger than the drive, or the drive's sectors do not make up a block.
+    /// The set is larger than the drive, or a block is not a whole number of the drive's sectors.
     pub fn new(
         system: &SystemParameters,
         storage: impl Into<Storage<'a>>,
@@ -176,7 +178,7 @@ impl<'a> Host<'a> {
         let room = (cache.bytes / BLOCK).min(u64::from(u32::MAX - 1)) as u32;
         let dirty = cache.dirty_bytes.unwrap_or(cache.bytes) / BLOCK;
         let policy = Policy {
-            // Where nothing can be kept, nothing is held back.
+            // A cache without room can hold back no writes.
             writes: if room == 0 { WritePolicy::Through } else { cache.writes },
             dirty_blocks: dirty.max(1) as usize,
             lock: cache.lock_while_flushing,
@@ -201,7 +203,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Carries out one request that comes at `now_ns`; gives its completion. Blocks beyond the set are not touched.
+    /// Carries out a request that arrives at `now_ns` and returns its completion time. Ignores
+    /// blocks beyond the set.
     pub fn request(
         &mut self,
         now_ns: u64,
@@ -217,7 +220,7 @@ impl<'a> Host<'a> {
             ssd.pass(now_ns);
         }
         let start = now_ns.max(self.cpu_free_ns);
-        // A drive moves the data of direct requests from and to the process's own memory; what comes over a wire is copied there.
+        // A local drive transfers directly to and from the process; data from a wire are copied.
         let is_copied = access != Access::Direct || matches!(self.lower, Lower::Server(..));
         let copied = if is_copied { u64::from(end - first) } else { 0 };
         let copy_ns = (copied * self.copy) >> 10;
@@ -233,7 +236,7 @@ impl<'a> Host<'a> {
         ready + copy_ns
     }
 
-    /// What all requests so far had of the processor.
+    /// The processor time of all requests so far.
     pub fn computed(&self) -> Computed {
         self.computed
     }
@@ -264,7 +267,7 @@ impl<'a> Host<'a> {
         now
     }
 
-    /// Puts a block into the cache; a dirty one that leaves for it is written first.
+    /// Puts a block into the cache, writing back a dirty victim first; returns the time afterwards.
     fn keep(&mut self, now_ns: u64, block: u32) -> u64 {
         match self.cache.touch(block) {
             Some((victim, true)) => self.lower(now_ns, victim, 1, true, Access::Buffered),
@@ -280,7 +283,7 @@ impl<'a> Host<'a> {
                 now = now.max(self.cache.locked_ns(block));
             }
             now = self.keep(now, block);
-            // At once: later blocks of a request larger than the cache make earlier ones leave.
+            // Mark it at once: later blocks of a request larger than the cache evict earlier ones.
             if !goes_on {
                 self.cache.soil(block);
             }
@@ -303,7 +306,8 @@ impl<'a> Host<'a> {
         now
     }
 
-    /// Writes some dirty blocks, in the order of the disk from `from` on; gives the time when they are written.
+    /// Writes at least `count` dirty blocks, if there are as many, in disk order from `from` on;
+    /// returns the time when they are written.
     fn clean(&mut self, now_ns: u64, from: u32, count: usize) -> u64 {
         let runs = self.cache.clean(from, count, RUN_BLOCKS);
         let mut now = now_ns;
@@ -322,7 +326,7 @@ impl<'a> Host<'a> {
         now
     }
 
-    /// Writes blocks at the end of the log; gives the time when they are written.
+    /// Writes blocks at the end of the log; returns the time when they are written.
     fn append(&mut self, now_ns: u64, blocks: &[u32]) -> u64 {
         let mut now = now_ns;
         for segment in blocks.chunks(SEGMENT_BLOCKS) {
@@ -333,12 +337,12 @@ impl<'a> Host<'a> {
         now
     }
 
-    /// Whether the flusher writes beside other requests, which a solid-state drive serves meanwhile, where a disk's arm has one order.
+    /// Whether flushes run beside other requests, as on a solid-state drive, not on a disk's arm.
     fn flushes_beside(&self) -> bool {
         matches!(self.lower, Lower::Flash(..)) && self.log.is_none() && !self.policy.lock
     }
 
-    /// Flushes everything dirty if the time for it has come; nobody waits but those who need the disk or a locked block.
+    /// Flushes all dirty blocks if due; only requests that need the disk or a locked block wait.
     fn flush_when_due(&mut self, now_ns: u64) {
         self.flush_on(now_ns);
         let Some(at) = self.flusher.begins(now_ns) else { return };
@@ -350,12 +354,12 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Sends what goes to the drive by `now_ns` of a flush in progress.
+    /// Sends all commands of the flush in progress that are due by `now_ns`.
     fn flush_on(&mut self, now_ns: u64) {
         while self.flush_next(now_ns).is_some() {}
     }
 
-    /// Sends the next command of a flush in progress, if it goes by `now_ns`; gives the time when it is written.
+    /// Sends the flush's next command if due by `now_ns`; returns the time when it is written.
     fn flush_next(&mut self, now_ns: u64) -> Option<u64> {
         let (at, from) = self.flusher.next(now_ns, self.cache.dirty())?;
         let (first, count) = self.cache.clean(from, 1, RUN_BLOCKS).pop()?;
@@ -364,7 +368,7 @@ impl<'a> Host<'a> {
         Some(written_ns)
     }
 
-    /// Sends a request to where its blocks are.
+    /// Sends a request to the level below, through the log if there is one.
     fn lower(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
         let Some(log) = &self.log else { return self.send(now_ns, first, count, write, access) };
         let blocks = first..first + count;
@@ -375,7 +379,7 @@ impl<'a> Host<'a> {
         runs.iter().fold(now_ns, |now, &(place, n)| self.send(now, place, n, write, access))
     }
 
-    /// Sends a request to what is below.
+    /// Sends a request for blocks that lie together to the level below.
     fn send(&mut self, now_ns: u64, first: u32, count: u32, write: bool, access: Access) -> u64 {
         if count == 0 {
             return now_ns;
@@ -389,7 +393,8 @@ impl<'a> Host<'a> {
                 let at = now_ns.max(disk.last_completed_ns());
                 let command = Command { block, count, write, synchronous: true };
                 let done = disk.serve(at, command).completed_ns;
-                // As Linux does where it does not trust FUA: what is reported early is flushed behind the write.
+                // As Linux does if the disk has no FUA: flush after a write that was reported
+                // early.
                 if is_through && disk.reports_early() { disk.flush(done) } else { done }
             }
             Lower::Flash(ssd, sectors) => {
@@ -401,7 +406,7 @@ impl<'a> Host<'a> {
             }
             Lower::Server(server, wire) => {
                 let (mut now, mut block, end) = (now_ns, first, first + count);
-                // What goes past this host's cache does not go past the server's.
+                // A direct request bypasses this host's cache, but not the server's.
                 let there_as = if access == Access::Direct { Access::Buffered } else { access };
                 while block < end {
                     let length = wire.message_blocks.min(end - block);
@@ -446,13 +451,14 @@ mod tests {
         let early = Command { block: 0, count, write: true, synchronous: false };
         let done = disk.serve(0, early);
         assert!(done.parts.cached, "nobody waits for it: {:?}", done.parts);
-        // What the disk still has to write goes first.
+        // The disk writes its buffered data first.
         let written_ns = host.send(done.completed_ns, 1, 1, true, Access::Synchronous);
         let Lower::Disk(disk, _) = &mut host.lower else { panic!("its storage is a disk") };
         assert_eq!(disk.flush(written_ns), written_ns, "nothing is left to be written");
     }
 
-    /// A client that writes back from a cache of so many blocks, to a server with room for all that is written.
+    /// A client with a write-back cache of `blocks` blocks, and a server with room for all its
+    /// writes.
     fn client(blocks: u64) -> SystemParameters {
         let mut system = find("hp-dux").unwrap();
         system.cache.bytes = blocks * BLOCK;
@@ -462,7 +468,7 @@ mod tests {
         system
     }
 
-    /// Blocks that wait at a server to be written.
+    /// The number of dirty blocks at the server.
     fn at_server(host: &Host<'_>) -> usize {
         let Lower::Server(server, _) = &host.lower else { panic!("it has a server") };
         server.cache.dirty()

@@ -1,11 +1,11 @@
-//! A log-structured file system's map: where each block of a set was written last. The log has room enough: cleaning it is
-//! not simulated.
+//! The map of a log-structured file system: where each block of a set was last written. Cleaning is
+//! not simulated; the log is assumed to have room.
 
-/// Blocks of the pieces that a set was written in before a run begins: 32 KB each, in an order that has nothing to do with
-/// their numbers, as programs leave it that change random parts of large files.
+/// Blocks per piece in which the set was written before a run begins: 32 KB. The order of the
+/// pieces is unrelated to their numbers, as after random updates of large files.
 const PIECE_BLOCKS: u32 = 8;
 
-/// Where blocks are.
+/// The place of each block.
 #[derive(Clone, Debug)]
 pub struct Log {
     places: Vec<u32>,
@@ -13,7 +13,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A set of `blocks` that was written piece by piece.
+    /// Creates the map of a set of `blocks` blocks that was written piece by piece.
     pub fn new(blocks: u32) -> Self {
         let pieces = blocks / PIECE_BLOCKS;
         let step = u64::from(scattering(pieces));
@@ -27,7 +27,7 @@ impl Log {
         Self { places: (0..blocks).map(place).collect(), end: 0 }
     }
 
-    /// Puts blocks, no more than the set has, one after the other at the end of the log; gives the place of the first.
+    /// Appends blocks, no more than the set has, to the log; returns the place of the first.
     pub fn append(&mut self, blocks: &[u32]) -> u32 {
         if self.end as usize + blocks.len() > self.places.len() {
             self.end = 0;
@@ -40,7 +40,7 @@ impl Log {
         first
     }
 
-    /// The places of blocks, as runs of a first place and a length.
+    /// The places of the blocks, as runs of a first place and a length.
     pub fn runs(&self, blocks: std::ops::Range<u32>) -> Vec<(u32, u32)> {
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for block in blocks {
@@ -54,8 +54,8 @@ impl Log {
     }
 }
 
-/// A step that visits every one of `count` pieces once and leaves neighbours far apart: near the golden section, without
-/// a common divisor.
+/// A step that visits each of `count` pieces once and puts neighbours far apart: near the golden
+/// section and coprime to `count`.
 fn scattering(count: u32) -> u32 {
     let golden = (u64::from(count) * 618 / 1000) as u32;
     (golden.max(1)..=count).find(|&step| divisor(step, count) == 1).unwrap_or(1)

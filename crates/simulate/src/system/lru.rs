@@ -1,8 +1,8 @@
-//! Which blocks of a set are in memory, in the order of their last use, and which of them are dirty.
+//! An LRU cache: the blocks of a set that are in memory, in order of last use, and which are dirty.
 
 use super::dirty::Dirty;
 
-/// No block.
+/// Stands for no block.
 const NONE: u32 = u32::MAX;
 
 /// A file cache over the blocks of one set, numbered from 0.
@@ -11,7 +11,7 @@ pub struct Lru {
     newer: Vec<u32>,
     older: Vec<u32>,
     present: Vec<bool>,
-    /// Until when a block that is being written may not be changed; empty where none is ever locked.
+    /// Until when each block is locked for writing back; empty if none was ever locked.
     locked_ns: Vec<u64>,
     dirty: Dirty,
     newest: u32,
@@ -42,17 +42,17 @@ impl Lru {
         self.present[block as usize]
     }
 
-    /// Dirty blocks.
+    /// The number of dirty blocks.
     pub fn dirty(&self) -> usize {
         self.dirty.len()
     }
 
-    /// Until when a block may not be changed.
+    /// The time until which a block may not be changed.
     pub fn locked_ns(&self, block: u32) -> u64 {
         self.locked_ns.get(block as usize).copied().unwrap_or(0)
     }
 
-    /// A block may not be changed before `until_ns`.
+    /// Locks a block against changes before `until_ns`.
     pub fn lock(&mut self, block: u32, until_ns: u64) {
         self.locked_ns.resize(self.present.len(), 0);
         self.locked_ns[block as usize] = until_ns;
@@ -70,7 +70,7 @@ impl Lru {
         }
     }
 
-    /// Uses a block; the one that left for it, and whether that was dirty.
+    /// Uses a block; returns the block evicted for it, if any, and whether that was dirty.
     pub fn touch(&mut self, block: u32) -> Option<(u32, bool)> {
         let mut gone = None;
         if self.present[block as usize] {
@@ -109,8 +109,9 @@ impl Lru {
         }
     }
 
-    /// Takes runs of dirty blocks that follow one another, at most `longest` each, in the order of their numbers from
-    /// `from` on and around; at least `count` blocks as long as there are.
+    /// Marks dirty blocks as clean and returns them as runs of at most `longest` consecutive
+    /// blocks, in order from `from` on and wrapping around. Takes at least `count` blocks, if there
+    /// are as many.
     pub fn clean(&mut self, from: u32, count: usize, longest: u32) -> Vec<(u32, u32)> {
         let mut runs: Vec<(u32, u32)> = Vec::new();
         for (taken, block) in self.dirty.from(from).enumerate() {
@@ -130,7 +131,7 @@ impl Lru {
         runs
     }
 
-    /// Forgets that blocks are dirty.
+    /// Marks a block as clean.
     pub fn wash(&mut self, block: u32) {
         self.dirty.remove(block);
     }

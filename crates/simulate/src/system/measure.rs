@@ -1,4 +1,4 @@
-//! One workload measured on a simulated system, as a session measures it on a real one.
+//! Measures one workload on a simulated system, as a session does on a real one.
 
 use super::host::{Access as HostAccess, Host};
 use super::parameters::SystemParameters;
@@ -9,16 +9,17 @@ use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
 
 /// Fewest requests of the measured part of a run.
 const REQUESTS_LEAST: usize = 400;
-/// Blocks after which a part of a run ends.
+/// Most blocks of the warm-up, and of the measured part.
 const BLOCKS_MOST: u64 = 500_000;
-/// Half the confidence interval over the throughput that is aimed at, as on a real machine.
+/// Target half-width of the confidence interval relative to the throughput, as on a real machine.
 const CONFIDENCE: f64 = 0.03;
-/// Seconds of virtual time that stand for a flush interval where nothing is flushed.
+/// Seconds of virtual time that replace the flush interval if nothing is flushed.
 const NO_FLUSH_S: f64 = 10.0;
-/// Flush intervals after which a run ends though its throughput is not known well.
+/// Most flush intervals of a run, even if the throughput is not yet known well.
 const INTERVALS_MOST: f64 = 24.0;
 
-/// Runs `workload` on `host`; `next` gives the next request of a process, and `cost_s` is what the point costs of the budget.
+/// Runs `workload` on `host`; `next` gives the next request of a process, and `cost_s` is the
+/// point's cost out of the budget.
 pub fn measure(
     system: &SystemParameters,
     host: &mut Host<'_>,
@@ -36,7 +37,8 @@ pub fn measure(
     measurement(workload, &ran, cost_s)
 }
 
-/// Writes that are flushed from time to time are measured over whole intervals, from the second on.
+/// The length of a run: if writes are flushed periodically, it measures whole intervals, from the
+/// second on.
 fn course(system: &SystemParameters, workload: &Workload) -> Course {
     let interval = system.flush_interval_s().filter(|_| workload.read_frac < 1.0);
     let interval_s = interval.unwrap_or(NO_FLUSH_S);
@@ -52,7 +54,7 @@ fn course(system: &SystemParameters, workload: &Workload) -> Course {
     }
 }
 
-/// What a run says, and the doubts that a real one would have too.
+/// The measurement of a run, with the same warnings as for a real one.
 fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
     let warm_up_s = ran.warm_up_ns as f64 / 1e9;
     let mut m = Measurement { warm_up_s, cost_s, ..ran.tally.measurement(workload, 0.0) };

@@ -1,4 +1,4 @@
-//! Whole systems: processor, file cache, write policy, disk or server, run in virtual time.
+//! Whole systems (processor, file cache, write policy, disk or server) in virtual time.
 
 mod computed;
 mod dirty;

@@ -1,5 +1,5 @@
-//! The shipped systems at the workloads that the self-scaling benchmark chose for the real ones, against what the papers
-//! report of those (Chen & Patterson 1994: "self-scaling" and "Unix I/O").
+//! The shipped systems under the workloads that the self-scaling benchmark chose for the real ones,
+//! compared with the papers' results (Chen & Patterson 1994: "self-scaling" and "Unix I/O").
 
 use super::host::{Access, BLOCK};
 use super::tests::{measured, op, place};
@@ -10,7 +10,8 @@ use rand_pcg::rand_core::Rng;
 
 const MIB: u64 = 1 << 20;
 
-/// Megabytes (10^6) a second of one process, half of whose requests follow the one before.
+/// The throughput, in megabytes (10^6) per second, of one process, half of whose requests are
+/// sequential.
 fn speed(system: &SystemParameters, bytes: u64, size: u64, reads: f64) -> f64 {
     let mut dice = Pcg64Mcg::new(9);
     let size = size / BLOCK * BLOCK;
@@ -24,7 +25,7 @@ fn speed(system: &SystemParameters, bytes: u64, size: u64, reads: f64) -> f64 {
     measured(system, bytes, next, Access::Buffered) / 1e6
 }
 
-/// Asserts that a speed is within a share of what is wanted.
+/// Asserts that a throughput is within this share of the wanted one.
 fn close(found: f64, wanted: f64, share: f64) {
     assert!((found / wanted - 1.0).abs() < share, "{found} MB/s for {wanted}");
 }
@@ -36,9 +37,10 @@ fn memory_is_as_fast_as_reported() {
         ("decstation-5000-sprite", 2, 32, 6.7, 0.05),
         ("hp-730-hpux9", 39, 40, 7.7, 0.15),
         ("hp-730", 2, 32, 30.0, 0.1),
-        // The DECstation's writes go to a stand-in for its disk.
+        // The DECstation's disk is replaced by a similar one, to which its writes go.
         ("decstation-5000-ultrix", 2, 13, 0.6, 0.35),
-        // Inodes of what is written go to the real one's disk: 3.0 MB/s is what its reads alone reach (figure 12).
+        // The real system writes inodes to disk; 3.0 MB/s is the throughput of its reads alone
+        // (figure 12).
         ("sparcstation-1", 12, 20, 3.0, 0.05),
     ] {
         close(speed(&find(name).unwrap(), set * MIB, size << 10, 0.5), wanted, share);
@@ -47,7 +49,8 @@ fn memory_is_as_fast_as_reported() {
 
 #[test]
 fn sprite_has_three_plateaus_with_their_own_ratio_of_writes_to_reads() {
-    // Self-scaling, figure 8: equal at 2 MB, reads much faster at 15 MB, writes no slower by much at 36 MB.
+    // Self-scaling, figure 8: equal at 2 MB, reads much faster at 15 MB, writes not much slower at
+    // 36 MB.
     let sprite = find("decstation-5000-sprite").unwrap();
     let ratio = |set| {
         let at = |reads| speed(&sprite, set * MIB, 40 << 10, reads);
@@ -62,7 +65,8 @@ fn sprite_has_three_plateaus_with_their_own_ratio_of_writes_to_reads() {
 
 #[test]
 fn flushing_costs_the_more_the_more_is_dirty() {
-    // Unix I/O, section 4.2: 8 MB/s instead of 30 at 39 MB, and less of a loss with fewer bytes (figure 8).
+    // Unix I/O, section 4.2: 8 MB/s instead of 30 at 39 MB, and a smaller loss on smaller sets
+    // (figure 8).
     let (flushed, never) = (find("hp-730-hpux9").unwrap(), find("hp-730-no-flush").unwrap());
     let slower = |set| {
         let at = |system| speed(system, set * MIB, 40 << 10, 0.5);
@@ -75,8 +79,8 @@ fn flushing_costs_the_more_the_more_is_dirty() {
 
 #[test]
 fn cached_writes_over_a_network_win_by_the_reported_factors() {
-    // Unix I/O, figure 6: 6 times as fast for reads alone, 25 times with a fifth of writes, a hundred times for writes; at
-    // the nominal sizes of 22 and 11 KB.
+    // Unix I/O, figure 6, at the nominal sizes of 22 and 11 KB: 6 times as fast for reads alone, 25
+    // times with a fifth of writes, a hundred times for writes alone.
     let (nfs, dux) = (find("sparc-nfs").unwrap(), find("hp-dux").unwrap());
     for (reads, wanted, share) in [(1.0, 6.0, 0.5), (0.8, 25.0, 0.25), (0.0, 100.0, 0.25)] {
         let [dux, nfs] = [(&dux, 22), (&nfs, 11)]

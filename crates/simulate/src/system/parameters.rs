@@ -11,14 +11,14 @@ pub const BLOCK: u64 = 4096;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// Every write goes on at once, and its process waits.
+    /// Every write goes through at once, and its process waits.
     #[default]
     Through,
     /// Writes stay in memory until they are flushed.
     Back,
 }
 
-/// The file cache; by default one that holds nothing.
+/// The file cache; by default, one without room.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheParameters {
@@ -27,18 +27,18 @@ pub struct CacheParameters {
     /// Bytes of it that may be dirty; absent: all.
     #[serde(default)]
     pub dirty_bytes: Option<u64>,
-    /// What it does with writes.
+    /// Its write policy.
     pub writes: WritePolicy,
-    /// Seconds between flushes of all that is dirty; absent: never.
+    /// Seconds between flushes of all dirty blocks; absent: never.
     #[serde(default)]
     pub flush_interval_s: Option<f64>,
     /// Whether a block that is being flushed may not be changed until it is on the disk.
     #[serde(default)]
     pub lock_while_flushing: bool,
-    /// Bytes read beyond a sequential read that misses.
+    /// Bytes to read ahead on a sequential read that misses.
     #[serde(default)]
     pub read_ahead_bytes: u64,
-    /// Whether dirty blocks are written together at the end of a log, wherever they belong.
+    /// Whether dirty blocks are appended to a log instead of written in place.
     #[serde(default)]
     pub log_structured: bool,
 }
@@ -49,7 +49,7 @@ pub struct CacheParameters {
 pub struct ProcessorParameters {
     /// Time of a call, in milliseconds.
     pub call_ms: f64,
-    /// Bytes copied a second between cache and process.
+    /// Bytes per second copied between cache and process.
     pub copy_bytes_per_s: f64,
 }
 
@@ -57,9 +57,9 @@ pub struct ProcessorParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WireParameters {
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Time of a message and its answer, in milliseconds.
+    /// Latency of a message and its reply, in milliseconds.
     pub latency_ms: f64,
     /// Most bytes of a message.
     pub message_bytes: u64,
@@ -73,7 +73,7 @@ pub struct SystemParameters {
     pub name: String,
     /// The product's name.
     pub title: String,
-    /// Drive by name; the server's, if there is one.
+    /// Name of the drive; the server's, if there is one.
     pub drive: String,
     /// Processor.
     pub processor: ProcessorParameters,
@@ -88,23 +88,26 @@ pub struct SystemParameters {
     /// The server's file cache.
     #[serde(default)]
     pub server_cache: Option<CacheParameters>,
-    /// Smallest and largest set that is tried, in bytes.
+    /// Smallest and largest set to evaluate, in bytes.
     pub unique_bytes: [u64; 2],
-    /// Where each group of numbers comes from.
+    /// The source of each group of numbers.
     pub sources: BTreeMap<String, String>,
 }
 
-/// In front of a drive alone a call takes the shortest time that is counted: what computes for no time at all would not be known to wait, and the
-/// times of a drive that was measured hold a call. Direct requests to it are not copied.
+/// The processor in front of a bare drive. A call takes one nanosecond: without any processor time,
+/// waiting for the processor would not be counted, and a measured drive's times already include a
+/// call. Direct requests are not copied.
 const BARE_PROCESSOR: ProcessorParameters =
     ProcessorParameters { call_ms: 1e-6, copy_bytes_per_s: 1e10 };
-/// Smallest set that is tried on a drive alone: below the buffers of the drives of the papers' time.
+/// Smallest set to evaluate on a bare drive: smaller than the buffers of the papers' drives.
 const BARE_LEAST: u64 = 64 << 10;
-/// Largest set that is tried on a drive alone unless asked for: the host's table of blocks takes some ten bytes for each.
+/// Default largest set to evaluate on a bare drive: the host's block table takes some ten bytes per
+/// block.
 const BARE_MOST: u64 = 16 << 30;
 
 impl SystemParameters {
-    /// The drive `drive` of `bytes` alone: every request goes to it, as with direct I/O. `title` is the drive's own name.
+    /// A system that is the bare drive `drive` of `bytes`: every request goes to it, as with direct
+    /// I/O. `title` is the drive's own title.
     pub fn bare(drive: &str, title: &str, bytes: u64) -> Self {
         let processor =
             "a call of a nanosecond and no copy: requests take the time of the drive".to_owned();
@@ -122,39 +125,43 @@ impl SystemParameters {
         }
     }
 
-    /// Memory for files, in bytes: what its one file cache holds. `None` without any, and where a client's and a server's are two.
+    /// The bytes of the file cache; `None` if there is none, or if a client and a server each have
+    /// one.
     pub fn memory_bytes(&self) -> Option<u64> {
         (self.cache.bytes > 0 && self.server_cache.is_none()).then_some(self.cache.bytes)
     }
 
-    /// Whether requests go past every cache of the host, so that direct access is all there is to evaluate.
+    /// Whether the system is a bare drive without a file cache, which only direct access can
+    /// evaluate.
     pub fn is_bare(&self) -> bool {
         self.cache.bytes == 0 && self.wire.is_none()
     }
 
-    /// Whether a parameter file is one of a system, and not of a drive: a system names its drive.
+    /// Whether a parameter file describes a system and not a drive: a system names its drive.
     pub fn describes(text: &str) -> bool {
         toml::from_str::<toml::Table>(text)
             .map_or(true, |table| table.contains_key("drive") || table.contains_key("cache"))
     }
 
-    /// Reads a parameter file; `name` is the file's, for errors.
+    /// Reads a parameter file; `name` is the file's name, for errors.
     ///
     /// # Errors
-    /// A key that is unknown, missing, or whose value cannot be.
+    /// A key is unknown or missing, or its value is impossible.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         let parsed: Self = Error::or_parsed(name, text)?;
         parsed.check().map_err(|why| Error::parameter(name, why))?;
         Ok(parsed)
     }
 
-    /// Seconds between flushes of all that is dirty: the longer of those of its own cache and its server's. `None` where neither flushes.
+    /// Seconds between flushes of all dirty blocks: the longer of its own cache's and its server's
+    /// intervals. `None` if neither flushes.
     pub fn flush_interval_s(&self) -> Option<f64> {
         let caches = [Some(&self.cache), self.server_cache.as_ref()].into_iter().flatten();
         caches.filter_map(|cache| cache.flush_interval_s).reduce(f64::max)
     }
 
-    /// The smallest and the largest set that is tried on a drive called `drive` of so many bytes; at most `most` bytes if given.
+    /// The smallest and largest set to evaluate on the drive `drive` of `capacity` bytes; the
+    /// largest is `most` bytes, if given, rounded down to 4 KiB.
     ///
     /// # Errors
     /// The largest set does not fit the drive.
@@ -264,7 +271,7 @@ impl WireParameters {
     }
 }
 
-/// Names and files of the systems that come with the program.
+/// Names and files of the systems shipped with the program.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("sparcstation-1", include_str!("../../systems/sparcstation-1.toml")),
     ("decstation-5000-sprite", include_str!("../../systems/decstation-5000-sprite.toml")),
@@ -277,7 +284,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("generic-nvme", include_str!("../../systems/generic-nvme.toml")),
 ];
 
-/// A shipped system.
+/// Finds a shipped system.
 pub fn find(name: &str) -> Option<SystemParameters> {
     let (name, text) = SHIPPED.iter().find(|(known, _)| *known == name)?;
     SystemParameters::parse(text, name).ok()

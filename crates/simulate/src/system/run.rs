@@ -4,33 +4,34 @@ use super::host::{Access, BLOCK, Computed, Host};
 use ioscape_schema::tally::{STEADY_TOLERANCE, Slices, is_steady};
 use ioscape_schema::{Io, Op, Request, RowTally, StopRule, Tally};
 
-/// How long a run goes on.
+/// How long a run lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Course {
-    /// Least virtual time before the measured part.
+    /// Least virtual time of the warm-up.
     pub warm_min_ns: u64,
-    /// The measured part begins then even if the rate is not steady.
+    /// Most virtual time of the warm-up, even if the rate is not steady by then.
     pub warm_cap_ns: u64,
-    /// When the measured part is long enough, in virtual time.
+    /// When the measured part may stop, in virtual time.
     pub rule: StopRule,
-    /// The system does something once in this time.
+    /// Period of the system's own activity, such as flushes.
     pub period_ns: Option<u64>,
     /// Fewest requests of the measured part.
     pub requests_least: usize,
-    /// Blocks after which either part ends: their number is what a simulation costs, and memory of today moves millions a second.
+    /// Most blocks of the warm-up and of the measured part: the number of blocks determines the
+    /// cost of a simulation, and a fast memory moves millions per second.
     pub blocks_most: u64,
 }
 
-/// What a run yields.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The measured part.
     pub tally: Tally,
-    /// What its requests had of the processor.
+    /// The processor time of the requests in the measured part.
     pub computed: Computed,
     /// Length of the warm-up in virtual time.
     pub warm_up_ns: u64,
-    /// Whether the rate was steady when it ended.
+    /// Whether the rate was steady when the warm-up ended.
     pub steady: bool,
 }
 
@@ -45,13 +46,14 @@ struct Processes<'h, 'd, N> {
 }
 
 impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
-    /// The process that issues next, the lowest number among equals, and when.
+    /// The process that issues the next request (among equals, the lowest number), and the time.
     fn first(&self) -> (usize, u64) {
         let times = self.times.iter().copied().enumerate();
         times.min_by_key(|&(_, at)| at).unwrap_or_default()
     }
 
-    /// Carries out the next request; all that completes before [`first`](Self::first) is then known.
+    /// Carries out the next request. Afterwards all completions before [`first`](Self::first) are
+    /// known.
     fn step(&mut self) -> Io {
         let (process, now) = self.first();
         let request = (self.next)(process);
@@ -64,7 +66,8 @@ impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
         Io { request, process, queued_ns: now, issued_ns: now, completed_ns, ..Io::default() }
     }
 
-    /// Runs until the rate is steady or the warm-up's time is over; whether it was steady.
+    /// Runs until the rate is steady or the warm-up reaches its limit; returns whether it was
+    /// steady.
     fn warm_up(&mut self, course: &Course) -> bool {
         let (mut slices, mut look_ns) = (Slices::new(0), course.warm_min_ns);
         let steady = |slices: &Slices, now| is_steady(&slices.rates(now), STEADY_TOLERANCE);
@@ -108,13 +111,13 @@ impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
     }
 }
 
-/// Blocks that a request touches; one at least.
+/// The number of blocks that a request touches, at least one.
 fn cost(io: &Io) -> u64 {
     u64::from(io.request.len).div_ceil(BLOCK).max(1)
 }
 
-/// Runs processes against a host. `next` gives the next request of a process; the process with the earliest time goes
-/// first, the lowest number among equals.
+/// Runs processes against a host. `next` gives the next request of a process. The process with the
+/// earliest time goes first; among equals, the one with the lowest number.
 pub fn run(
     host: &mut Host<'_>,
     processes: u32,

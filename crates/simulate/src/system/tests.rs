@@ -1,4 +1,4 @@
-//! Tests of whole systems against what follows from their parameters.
+//! Tests of whole systems against results that follow from their parameters.
 
 use super::host::{Access, BLOCK};
 use super::*;
@@ -8,7 +8,8 @@ use ioscape_schema::{IoFlags, Op, Request, StopRule, Workload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Bytes per second of one process with these requests on a set of `bytes`, after a while.
+/// The throughput, in bytes per second, of one process with these requests on a set of `bytes`,
+/// after a warm-up.
 pub(super) fn measured(
     system: &SystemParameters,
     bytes: u64,
@@ -30,19 +31,19 @@ pub(super) fn measured(
     ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
 }
 
-/// A read with the probability `reads`, or else a write.
+/// A read with probability `reads`, otherwise a write.
 pub(super) fn op(dice: &mut Pcg64Mcg, reads: f64) -> Op {
     let share = (dice.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     if share >= reads { Op::Write } else { Op::Read }
 }
 
-/// The offset of a block where `len` bytes of a set begin.
+/// A random block-aligned offset at which `len` bytes fit into a set of `bytes`.
 pub(super) fn place(dice: &mut Pcg64Mcg, bytes: u64, len: u64) -> u64 {
     let places = (bytes - len) / BLOCK + 1;
     ((u128::from(dice.next_u64()) * u128::from(places)) >> 64) as u64 * BLOCK
 }
 
-/// Bytes per second of random requests of 32 KB on a set, with this share of reads.
+/// The throughput, in bytes per second, of random 32 KB requests on a set with this share of reads.
 fn speed(system: &SystemParameters, bytes: u64, reads: f64, access: Access) -> f64 {
     let mut dice = Pcg64Mcg::new(9);
     let next = |_| {
@@ -108,7 +109,7 @@ fn flushing_slows_writes_down_and_locking_more() {
 fn cached_writes_over_a_network_beat_those_that_go_through() {
     let (nfs, dux) = (find("sparc-nfs").unwrap(), find("hp-dux").unwrap());
     let on = |system, reads| speed(system, 1 << 20, reads, Access::Buffered);
-    // Figure 6: reads differ by the hardware, about sixfold; writes by a factor of a hundred.
+    // Figure 6: reads differ about sixfold, by the hardware; writes by a factor of a hundred.
     assert!(on(&dux, 0.0) > 50.0 * on(&nfs, 0.0));
     assert!((3.0..15.0).contains(&(on(&dux, 1.0) / on(&nfs, 1.0))));
 }
@@ -117,7 +118,8 @@ fn cached_writes_over_a_network_beat_those_that_go_through() {
 fn direct_requests_of_a_client_find_what_its_server_has_in_its_cache() {
     let nfs = find("sparc-nfs").unwrap();
     let on = |bytes| speed(&nfs, bytes, 1.0, Access::Direct);
-    // Call and copy at the client; four messages over the wire, each with a call and a copy at the server.
+    // A call and a copy at the client, then four messages over the wire, each with a call and a
+    // copy at the server.
     let message = 8192.0 / 1e6 + 3e-3 + 1e-3 + 8192.0 / 3.5e6;
     let truth = 32_768.0 / (1e-3 + 32_768.0 / 3.5e6 + 4.0 * message);
     let found = on(4 << 20);
@@ -146,14 +148,14 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
         ran.tally.measurement(&Workload::default(), 0.0).throughput_bytes_per_s
     };
     let direct = speed(1, false, Access::Direct);
-    // Call, command, sensing, channel and link; nothing is copied.
+    // Call, command, sensing, channel and link; no copy.
     let truth = 4096.0 / (1.5e-6 + 10e-6 + 50e-6 + 5.12e-6 + 1.28e-6);
     assert!((direct / truth - 1.0).abs() < 0.01, "{direct} for {truth}");
     assert!(speed(8, false, Access::Direct) > 6.0 * direct);
     assert!(speed(1, true, Access::Synchronous) < 0.05 * speed(1, true, Access::Direct));
 }
 
-/// The times of a twin hold the call, and direct requests are not copied.
+/// A twin's times include the call, and direct requests are not copied.
 #[test]
 fn a_request_to_a_drive_alone_takes_as_long_as_the_drive_says() {
     let model = ssd::find("generic-ssd").unwrap().build().unwrap();
@@ -164,7 +166,7 @@ fn a_request_to_a_drive_alone_takes_as_long_as_the_drive_says() {
         let mut host = Host::new(&bare, &model, set).unwrap();
         let done_ns = host.request(0, 0, 256, write, Access::Direct);
         let command = Command { block, count, write, synchronous: true };
-        // A nanosecond is the call.
+        // The call takes one nanosecond.
         let alone = ssd::Ssd::laid_out(&model).act(1, command, IoFlags::empty());
         assert_eq!(done_ns, alone.completed_ns, "a write: {write}");
     }
@@ -182,7 +184,7 @@ fn a_read_of_a_solid_state_drive_goes_beside_a_flush_of_all_that_is_dirty() {
         for n in 0..50_000 {
             now_ns = host.request(now_ns, 5 * n, 1, true, Access::Buffered);
         }
-        // The flush of 50,000 single blocks, begun after 5 s, takes half a second.
+        // The flush of 50,000 single blocks begins after 5 s and takes half a second.
         for n in 0..100u32 {
             let at_ns = 5_000_050_000 + u64::from(n) * 4_000_000;
             assert!(now_ns < at_ns, "{now_ns} ns for what is dirty");
@@ -192,7 +194,8 @@ fn a_read_of_a_solid_state_drive_goes_beside_a_flush_of_all_that_is_dirty() {
     }
 }
 
-/// What is flushed is dirty until it goes to the drive: what waits for a flush made room for as much again, and was written beside it.
+/// Guards against counting blocks as clean while they still wait to be flushed: they then made room
+/// for as many more dirty blocks.
 #[test]
 fn a_writer_is_no_faster_than_one_command_after_the_other_beyond_what_may_be_dirty() {
     const DIRTY: u64 = 10_240;
@@ -212,7 +215,8 @@ fn a_writer_is_no_faster_than_one_command_after_the_other_beyond_what_may_be_dir
     assert!(on_drive > (now_ns - 20_000_000) / BLOCK_NS * 9 / 10, "{on_drive} in {now_ns} ns");
 }
 
-/// Of three commands one behind the other, the first is on the link when another process's comes, and the second has yet to read from a die.
+/// Another process's command arrives while the first of three sequential commands is on the link
+/// and the second has yet to read from its die.
 #[test]
 fn commands_that_are_sent_ahead_of_others_keep_their_time_on_the_link_and_the_dies() {
     let mut system = find("generic-nvme").unwrap();
@@ -221,7 +225,7 @@ fn commands_that_are_sent_ahead_of_others_keep_their_time_on_the_link_and_the_di
     let mut parameters = ssd::find(&system.drive).unwrap();
     parameters.controller.link_bytes_per_s = 2e8;
     let model = parameters.build().unwrap();
-    // A die of its own, and that of the second command, which reads block 2.
+    // A block on a die of its own, and one on the die of the second command, which reads block 2.
     for other in [9, 34] {
         let mut host = Host::new(&system, &model, 64 << 20).unwrap();
         for (at_ns, cached) in [(0, 1), (1_000_000, 3)] {
@@ -230,7 +234,8 @@ fn commands_that_are_sent_ahead_of_others_keep_their_time_on_the_link_and_the_di
         let at_ns = 2_000_000;
         host.request(at_ns, 0, 5, false, Access::Buffered);
         let done_ns = host.request(at_ns + 1_000, other, 1, false, Access::Direct);
-        // A call, then command, sensing and channel of the first; the data of both.
+        // A call; then command, sensing and channel of the first; then the data of both on the
+        // link.
         assert_eq!(done_ns - at_ns, 1_500 + 65_120 + 2 * 20_480, "block {other}");
     }
 }

@@ -1,5 +1,5 @@
-//! A disk with one arm, as a file system in user space serves it, is measured for as long as a real one would be, and its twin is held to
-//! what its requests take on average.
+//! A disk with one arm, behind a file system in user space, is measured for as long as a real one;
+//! its twin must match the mean times of its requests.
 
 use super::*;
 use crate::command::Command;
@@ -13,36 +13,40 @@ use std::collections::BinaryHeap;
 
 const SET: u64 = 64 << 20;
 const KIB: u64 = 1024;
-/// Overhead, shortest seek, what the longest takes more, and half a rotation, in milliseconds; bytes a millisecond.
+/// Overhead, shortest seek, extra time of the longest seek, and half a rotation, in milliseconds;
+/// transfer rate in bytes per millisecond.
 const OVERHEAD: f64 = 0.1;
 const SEEK: [f64; 2] = [0.5, 3.5];
 const ROTATION: f64 = 1.0;
 const RATE: f64 = 40e3;
-/// The mean root of the distance of two random places.
+/// Mean square root of the distance between two random places, as a share of the disk.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
-/// What the way to it and back takes, in milliseconds, and bytes a millisecond: of reads, and of writes.
+/// Time in milliseconds, and rate in bytes per millisecond, of the path to the disk and back: for
+/// reads and for writes.
 const WAY: [(f64, f64); 2] = [(0.068, 1.4e6), (0.072, 1.1e6)];
-/// What a write that must be on storage takes more, in milliseconds.
+/// Extra time of a synchronous write, in milliseconds.
 const SYNCHRONOUS: f64 = 0.05;
 
-/// The disk, measured with this seed; without `seconds` every request takes what it takes on average, and that is known exactly.
+/// The disk, measured with this seed; without `seconds` every request takes its mean time, which is
+/// then known exactly.
 struct Arm {
     seed: u64,
     seconds: Option<f64>,
 }
 
-/// What a request takes that begins so far from the arm, as the root of a share of the disk.
+/// Service time of a request; `root` is the square root of its distance from the arm as a share of
+/// the disk.
 fn service_ms(root: f64, bytes: u64) -> f64 {
     OVERHEAD + SEEK[0] + SEEK[1] * root + ROTATION + bytes as f64 / RATE
 }
 
-/// What the way adds where nothing else is in flight.
+/// Time that the path adds if nothing else is in flight.
 fn way_ms(write: bool, bytes: u64) -> f64 {
     let (each, rate) = WAY[usize::from(write)];
     each + bytes as f64 / rate
 }
 
-/// Requests of one size anywhere on the disk.
+/// Requests of one size at random places on the disk.
 fn places(seed: u64) -> impl Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> {
     move |workload| {
         let Workload { size_mean, read_frac, .. } = *workload;
@@ -62,7 +66,7 @@ struct Run {
     next: Box<dyn FnMut(usize) -> Request>,
     is_exact: bool,
     synchronous_ms: f64,
-    /// Where the arm stands, and when it is free.
+    /// The arm's position, and when the arm is free.
     stands: u64,
     free_ms: f64,
     /// When each request in flight was sent, in nanoseconds.
@@ -70,7 +74,7 @@ struct Run {
 }
 
 impl Run {
-    /// Carries the next request out; gives its bytes, and when it is complete, in milliseconds.
+    /// Carries out the next request; returns its bytes and its completion time in milliseconds.
     fn step(&mut self) -> (u64, f64) {
         let Reverse(sent_ns) = self.flying.pop().expect("some are in flight");
         let request = (self.next)(0);
@@ -102,7 +106,7 @@ impl Measure for Arm {
             free_ms: 0.0,
             flying: (0..workload.queue_depth).map(|_| Reverse(0)).collect(),
         };
-        // What is in flight at first came at once.
+        // The first requests in flight all arrived at once.
         let warm = 64 + workload.queue_depth;
         let mut last_ms = (0..warm).fold(0.0, |_, _| run.step().1);
         let (begun_ms, lasts_ms) = (last_ms, 1e3 * self.seconds.unwrap_or(10.0));
@@ -126,7 +130,7 @@ impl Measure for Arm {
     }
 }
 
-/// What a drive says that requests take: each alone, or each of as many that came at once.
+/// The mean milliseconds per request on a drive: one at a time, or all arriving at once.
 fn told_ms(drive: &Parameters, kib: u64, write: bool, at_once: bool) -> f64 {
     const EACH: u64 = 64;
     let model = drive.build().expect("the drive can be built");
@@ -141,7 +145,8 @@ fn told_ms(drive: &Parameters, kib: u64, write: bool, at_once: bool) -> f64 {
     if at_once { all.fold(0.0, f64::max) / EACH as f64 } else { all.sum::<f64>() / EACH as f64 }
 }
 
-/// By which share the twin of such a disk is off: single requests of three sizes, read and written, and reads with many in flight.
+/// The relative errors of such a disk's twin: single reads and writes of three sizes, and reads
+/// with many in flight.
 fn off(mut disk: Arm) -> [f64; 8] {
     let mut measured = Vec::new();
     let Ok(()) = all(&probes(SET, true), &mut disk, &mut measured);
@@ -157,7 +162,7 @@ fn off(mut disk: Arm) -> [f64; 8] {
     [reads[0], reads[1], reads[2], writes[0], writes[1], writes[2], many(4), many(64)]
 }
 
-/// Three seconds a workload, with places of this seed.
+/// Checks the twin after three seconds per workload, with places from this seed.
 fn is_found(seed: u64) {
     let off = off(Arm { seed, seconds: Some(3.0) });
     assert!(off.iter().all(|off| off.abs() < 0.02), "{seed}: {off:.4?}");

@@ -1,4 +1,5 @@
-//! A cache of writes in front of something slower that a rest empties at the rate to which large writes fall: no limit of bytes explains it.
+//! A write cache in front of slower storage, which drains in a rest at the rate to which large
+//! writes fall: it must not be taken for a limit of bytes.
 
 use super::*;
 use crate::ssd::Only;
@@ -8,11 +9,11 @@ use std::convert::Infallible;
 const SET: u64 = 100 << 30;
 const SECONDS: f64 = 20.0;
 const CACHE: f64 = 4e9;
-/// Bytes a second into the cache, and out of it: of large writes, and of small ones.
+/// Bytes per second into and out of the cache, for large and for small writes.
 const LARGE: [f64; 2] = [1e9, 2e8];
 const SMALL: [f64; 2] = [1.2e8, 6e6];
 
-/// The cache, what it holds, and the rate of reads.
+/// The cache's state, and the rate of reads.
 struct Cached {
     reads: f64,
     held: f64,
@@ -81,7 +82,7 @@ fn reads_share_no_limit_where_writes_are_not_known_to_have_one() {
 
 #[test]
 fn no_size_of_a_credit_is_doubted_where_a_cache_explains_as_much() {
-    // As what a drive is fitted to has moved.
+    // As much as fitting workloads move before.
     let found = endured_after(4e8, Before { bytes: 30 << 30, is_all: false });
     let said = found.summary.join("\n");
     assert!(said.contains("or a cache in front of something slower was filled"), "{said}");

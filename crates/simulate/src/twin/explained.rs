@@ -1,4 +1,4 @@
-//! The rate limits that explain what was measured for long, and what is said of each direction.
+//! The rate limits that explain the long runs, and the report on each direction (writes, reads).
 
 use super::course::{is_bucket, says};
 use crate::ssd::{Limit, Only};
@@ -6,41 +6,40 @@ use ioscape_schema::sustained::{CourseKind, Sustained};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Bounded, Measurement};
 
-/// Rates that differ by less than this share are one limit's.
+/// Rates that differ by less than this share count as the same limit.
 const SAME: f64 = 0.06;
-/// Reads with so many times the credit that had come back to writes had one of their own: for how long it could come back is not always known.
+/// Reads have their own credit if their burst exceeds the recovered credit by this factor: the recovery time may be inexact.
 const OWN: f64 = 1.5;
 
 /// The directions, in the order in which they run.
 const WHAT: [(Only, &str); 2] = [(Only::Writes, "writes"), (Only::Reads, "reads")];
 
-/// What is said of a burst of reads that one limit with writes explains.
+/// The report on a burst of reads that a limit shared with writes explains.
 const CAME_BACK: &str = "their burst is the credit that had come back while small writes ran below the limit, or nothing ran: it is one limit of both";
-/// What is said of a limit of reads that may be that of writes.
+/// The report on a limit of reads that may be the same as that of writes.
 const OF_ONE_RATE: &str = "a drive gets no limit of reads alone: with one of writes beside it, both together would be too fast if they share one";
-/// What is said of writes that a cache explains as well as a limit: a rest empties it, too, at the rate to which large ones fell, and what is behind it
-/// takes longer for small ones.
+/// Writes that a cache explains as well: a rest empties it at the last rate, and the storage behind it is slower for small ones.
 const OF_CACHE: &str = "cannot be told: whether bytes of writes are limited, or a cache in front of something slower was filled: small ones came to fewer bytes, and reads are not known to hold the same rate; so a drive gets no limit of it";
-/// How it begins that bytes of writes are limited.
+/// The beginning of the report that bytes of writes are limited.
 const LIMIT_OF_WRITES: &str = "a limit of bytes, of writes: ";
-/// How it ends that more had been moved before.
+/// The end of the report that bytes had been moved before.
 const LARGER: &str = "the credit may be larger by what they used of it";
-/// What is said of reads that held one rate behind a burst of writes.
+/// The report on reads that held one rate after a burst of writes.
 const HIDDEN: &str = "measured after the writes had used up their burst: one of reads that shares its credit does not show";
-/// What is said of small requests that fell to a rate which is none of large ones.
+/// The report on small requests that fell to a rate that large ones do not show.
 const OF_SMALL_ALONE: &str =
     "a drive gets no limit of it: that takes large requests that fall to the same rate";
 
-/// What was moved before the first course, and may have used up credit.
+/// The transfers before the first course, which may have used up credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// Bytes, at least.
+    /// Least number of bytes moved.
     pub bytes: u64,
-    /// Whether these are all, were all written, and without a pause.
+    /// Whether exactly these bytes were moved, all of them written without a pause.
     pub is_all: bool,
 }
 
-/// All that is said of what was measured, large and small requests in turn; of small ones only where not one rate held.
+/// The report on all long runs, large and small requests in turn; small ones only if their rate did not hold.
 pub fn summary(measured: &[Measurement]) -> Vec<String> {
     let mut all = Vec::new();
     for (pair, (_, what)) in measured.chunks(2).zip(WHAT) {
@@ -55,9 +54,9 @@ pub fn summary(measured: &[Measurement]) -> Vec<String> {
     all
 }
 
-/// The limits that explain writes, and reads, as far as they were measured; what is said of them is added to the sentences of their courses. Of
-/// writes and of reads, `large_s` is when large ones began, and when the last of them ended, in seconds from when the first of what came before
-/// began; nothing where that was not kept. The set may be the largest that there is room for.
+/// Finds the limits that explain writes and reads, as far as measured, and adds the report on them to the courses' sentences. For
+/// writes and for reads, `large_s` is when large requests began and when the last of them ended, in seconds since the transfers
+/// in `before` began; empty if that was not kept. `is_largest` says that there is no room for a larger set.
 pub fn conclude(
     measured: &mut [Measurement],
     before: Before,
@@ -69,7 +68,7 @@ pub fn conclude(
     let shared = sharing == Sharing::Shared;
     let since_s = large_s.first().map_or(0.0, |[begun_s, _]| *begun_s);
     let whole = both[0].and_then(|writes| Whole::of(&writes, before, since_s));
-    // Where it is known, nothing that was used is missing.
+    // If the whole credit is known, it already includes what was used before.
     let before_bytes = if whole.is_some() { 0 } else { before.bytes };
     let (is_cached, is_open) = (is_cached(&both), sharing == Sharing::Open);
     let doubts = doubts(&both, is_open, is_cached, before_bytes, is_largest);
@@ -105,7 +104,7 @@ pub fn conclude(
     limits
 }
 
-/// Takes back what was said of a limit of writes before a cache was known to explain as much.
+/// Corrects a kept report on a limit of writes that a cache explains as well.
 pub fn correct(measured: &mut [Measurement]) {
     let both = [Direction::of(measured, 0), Direction::of(measured, 1)];
     if !is_cached(&both) {
@@ -124,18 +123,18 @@ pub fn correct(measured: &mut [Measurement]) {
     }
 }
 
-/// The course of the measurement at this place.
+/// The course of the `at`-th measurement.
 fn course(measured: &mut [Measurement], at: usize) -> Option<&mut Sustained> {
     measured.get_mut(at)?.sustained.as_deref_mut()
 }
 
-/// The rate that held at last.
+/// The rate that held at the end, if the course tells it.
 pub fn last(course: &Sustained) -> Option<Bounded> {
     let is_told = course.kind != CourseKind::CannotBeTold;
     course.phases.last().filter(|_| is_told).map(|phase| phase.bytes_per_s)
 }
 
-/// One direction that ran for long: large requests, and small ones unless these were cut off.
+/// The long runs of one direction: large requests, and small ones unless they were cut off.
 #[derive(Clone, Copy)]
 struct Direction<'a> {
     large: &'a Measurement,
@@ -143,13 +142,13 @@ struct Direction<'a> {
 }
 
 impl<'a> Direction<'a> {
-    /// That of this place, of measurements of large and small requests in turn.
+    /// The `at`-th direction, from measurements of large and small requests in turn.
     fn of(measured: &'a [Measurement], at: usize) -> Option<Self> {
         let large = measured.get(2 * at)?;
         Some(Self { large, small: measured.get(2 * at + 1) })
     }
 
-    /// What large requests show, where they have a course.
+    /// The kind of the large requests' course, if they have one.
     fn kind(&self) -> Option<CourseKind> {
         self.large.sustained.as_deref().map(|course| course.kind)
     }
@@ -159,17 +158,18 @@ impl<'a> Direction<'a> {
         self.kind() == Some(CourseKind::Burst)
     }
 
-    /// The last rate of large requests, in bytes per second, where there is one.
+    /// The last rate of large requests, in bytes per second, if known.
     fn last(&self) -> Option<Bounded> {
         last(self.large.sustained.as_deref()?)
     }
 
-    /// The last rate of small requests, in bytes per second, where there is one.
+    /// The last rate of small requests, in bytes per second, if known.
     fn last_of_small(&self) -> Option<Bounded> {
         last(self.small?.sustained.as_deref()?)
     }
 
-    /// The last rates of large and of small requests, and what the latter would be if as many large ones were moved, in bytes per second.
+    /// The last rates of large and of small requests, and that of large requests at the small ones' IOPS, all in bytes per
+    /// second.
     fn lasts(&self) -> Option<[Bounded; 3]> {
         let small = self.last_of_small()?;
         let sizes = [self.large, self.small?].map(|one| one.workload.size_mean as f64);
@@ -178,20 +178,21 @@ impl<'a> Direction<'a> {
         Some([self.last()?, small, Bounded { value, low, high }])
     }
 
-    /// Bytes of credit, where the drive behaves as a token bucket.
+    /// The credit in bytes, if the drive behaves as a token bucket.
     fn credit(&self) -> Option<Bounded> {
         let large = self.large.sustained.as_deref()?;
         let is_one = is_bucket(large.recovered_bytes_per_s?, last(large)?)?;
         large.credit_bytes.filter(|_| is_one)
     }
 
-    /// Whether small requests are as large as large ones, as in a set that holds no more than one of them.
+    /// Whether small requests are as large as large ones, as on a set that holds only one request.
     fn is_of_one_size(&self) -> bool {
         self.small.is_some_and(|small| small.workload.size_mean == self.large.workload.size_mean)
     }
 
-    /// What is limited: that of which small and large requests came to as many a second. Where more small ones were moved than large ones, and
-    /// yet fewer bytes, operations are not what limited the large ones, whatever else limits the small ones.
+    /// What is limited: the quantity, bytes or operations, of which small and large requests reached the same rate. If small
+    /// requests reached more operations but fewer bytes, operations did not limit the large ones, whatever else limits the small
+    /// ones.
     fn unit(&self) -> Option<Unit> {
         let [large, small, as_large] = self.lasts()?;
         let is_more = as_large.low > (1.0 + SAME) * large.high && small.high < large.low;
@@ -203,15 +204,15 @@ impl<'a> Direction<'a> {
         }
     }
 
-    /// Whether a cache that was filled explains it as well as a limit of bytes: small requests came to fewer.
+    /// Whether a filled cache explains the course as well as a limit of bytes does: small requests reached another byte rate.
     fn may_be_cached(&self) -> bool {
         let is_other = |[large, small, _]: [Bounded; 3]| !is_same(large, small);
         let is_limited = self.credit().is_some() && self.unit() == Some(Unit::Bytes);
         is_limited && self.lasts().is_some_and(is_other)
     }
 
-    /// Bytes of its credit that came back in so many seconds in which small requests ran and nothing else, as far as these were slower than what
-    /// is limited allows; in the time for which they ran, where that is not known.
+    /// The bytes of credit that came back in `between_s` seconds in which only small requests ran, as far as they ran below the
+    /// limit; if that time is unknown, in their run time.
     fn saved(&self, between_s: Option<f64>) -> Option<Bounded> {
         let course = self.small?.sustained.as_deref()?;
         let ([last, small, as_large], unit) = (self.lasts()?, self.unit()?);
@@ -222,7 +223,7 @@ impl<'a> Direction<'a> {
         Some(Bounded { value: left(last.value), low: left(last.low), high: left(last.high) })
     }
 
-    /// Whether small requests fell to a rate that large ones do not explain, of which a limit is known if `is_limited`.
+    /// Whether small requests fell to a rate that large ones do not explain; `is_limited` says that these have a known limit.
     fn is_small_alone(&self, is_limited: bool) -> bool {
         let small = self.small.and_then(|small| small.sustained.as_deref());
         let is_burst = small.is_some_and(|course| course.kind == CourseKind::Burst);
@@ -232,13 +233,13 @@ impl<'a> Direction<'a> {
         is_burst && !(is_limited && self.lasts().is_some_and(is_one))
     }
 
-    /// Whether this was said of it before, as of what was kept: how long the drive was idle is not kept.
+    /// Whether a kept report already says this: kept runs do not record how long the drive was idle.
     fn is_said(&self, words: &str) -> bool {
         let course = self.large.sustained.as_deref();
         course.is_some_and(|course| course.sentences.iter().any(|said| said.contains(words)))
     }
 
-    /// What rates that held leave open, on a set that may be the largest that there is room for.
+    /// The report on what steady rates leave open; `is_largest` says that there is no room for a larger set.
     fn beyond(&self, is_largest: bool) -> Vec<String> {
         let steady = |one: &'a Measurement| {
             let course = one.sustained.as_deref()?;
@@ -253,19 +254,19 @@ impl<'a> Direction<'a> {
     }
 }
 
-/// The credit of a limit of bytes before the first of what was moved before used some of it.
+/// The credit of a limit of bytes before earlier transfers used some of it.
 #[derive(Clone, Copy)]
 struct Whole {
     credit: Bounded,
-    /// What was missing of it when the course began, in bytes.
+    /// The part of it used up when the course began, in bytes.
     used: f64,
 }
 
 impl Whole {
-    /// That of writes, `since_s` seconds after the first of what came before; `None` where it cannot be known.
+    /// The writes' whole credit, `since_s` seconds after the earlier transfers began; `None` if it cannot be known.
     fn of(writes: &Direction<'_>, before: Before, since_s: f64) -> Option<Self> {
         let (left, rate) = (writes.credit()?, writes.last()?);
-        // Had it been used up on the way, no more could be left than came back since.
+        // Had the credit ever been used up, no more could be left than came back since.
         let was_never_empty = left.low > rate.high * since_s;
         if !before.is_all || !was_never_empty || writes.unit() != Some(Unit::Bytes) {
             return None;
@@ -287,19 +288,19 @@ enum Unit {
     Operations,
 }
 
-/// What reads have to do with the limit of writes.
+/// Whether reads share the limit of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sharing {
-    /// It is one of both.
+    /// Both share one limit.
     Shared,
-    /// They have a credit of their own.
+    /// Reads have a credit of their own.
     Apart,
-    /// Neither is sure.
+    /// Unknown.
     Open,
 }
 
 impl Sharing {
-    /// That of writes and of reads whose large requests began and ended at these seconds, where that is known.
+    /// Decides for writes and reads whose large requests began and ended at these seconds, if known.
     fn of(both: &[Option<Direction<'_>>; 2], large_s: &[[f64; 2]]) -> Self {
         let [Some(write), Some(read)] = both else { return Self::Open };
         let between_s = match large_s {
@@ -317,19 +318,19 @@ impl Sharing {
     }
 }
 
-/// Whether reads fell to the rate to which writes had fallen.
+/// Whether reads ended at the same rate as writes.
 fn is_one_rate(both: &[Option<Direction<'_>>; 2]) -> bool {
     let [write, read] = both.map(|one| one?.last());
     write.zip(read).is_some_and(|(write, read)| is_same(write, read))
 }
 
-/// Whether a cache that was filled explains writes as well as a limit of their bytes: reads are not known to hold the same rate.
+/// Whether a filled cache explains writes as well as a limit of their bytes: reads are not known to hold the same rate.
 fn is_cached(both: &[Option<Direction<'_>>; 2]) -> bool {
     both[0].is_some_and(|writes| writes.may_be_cached()) && !is_one_rate(both)
 }
 
-/// Whether a limit of writes explains reads that fell to its rate: they had no burst, or as large a one as had come back of the credit by then,
-/// unless that may have been all of it.
+/// Whether a limit of writes explains reads that ended at its rate: they had no burst, or one as large as the credit that had
+/// come back by then, unless that may have been the whole credit.
 fn is_explained(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bounded>) -> bool {
     let burst = read.large.sustained.as_deref().and_then(|course| course.credit_bytes);
     write.credit().is_some_and(|credit| {
@@ -339,14 +340,14 @@ fn is_explained(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bound
     })
 }
 
-/// Whether reads had a credit of their own: more of it than had come back of that of writes when they began.
+/// Whether reads had a credit of their own: more than had come back of the writes' credit when they began.
 fn is_apart(write: &Direction<'_>, read: &Direction<'_>, saved: Option<Bounded>) -> bool {
     let own = write.credit().and(read.credit()).filter(|_| !write.is_said(&whether("reads")));
     own.zip(saved).is_some_and(|(own, saved)| own.low > OWN * saved.high)
 }
 
-/// What was used up before writes, and before reads, was measured, and what is not known of the other or beyond what was measured; whether the
-/// other shares a limit `is_open`, writes are not known to have one where it `is_cached`, and the set may be the largest that there is room for.
+/// The doubts about writes and about reads: credit used before, limits that the other direction may share (if `is_open`), and
+/// what lies beyond the measurements. `is_cached`: writes may have a cache, not a limit. `is_largest`: no larger set fits.
 fn doubts(
     both: &[Option<Direction<'_>>; 2],
     is_open: bool,
@@ -356,7 +357,7 @@ fn doubts(
 ) -> [Vec<String>; 2] {
     let [write, read] = *both;
     let kinds = both.map(|one| one?.kind());
-    // A credit that may be none has no size to doubt, and reads share none.
+    // If there may be no credit at all, its size and sharing are no question.
     let is_burst = kinds[0] == Some(CourseKind::Burst) && !is_cached;
     let before = Bytes(before_bytes as f64);
     let moved = (is_burst && before_bytes > 0)
@@ -372,7 +373,7 @@ fn doubts(
     [of_writes.collect(), of_reads.collect()]
 }
 
-/// That the others may share the limit of one direction, unless they held a higher rate.
+/// Reports that the other direction may share this one's limit, unless it held a higher rate.
 fn may_share(
     one: Option<Direction<'_>>,
     other: Option<Direction<'_>>,
@@ -387,12 +388,12 @@ fn may_share(
     Some(format!("{}, since {why}", whether(others)))
 }
 
-/// How it begins that others may share a limit.
+/// The beginning of the report that others may share a limit.
 fn whether(others: &str) -> String {
     format!("cannot be told: whether {others} share the limit")
 }
 
-/// The limit that explains a direction, of all requests unless it is of `only` some, and what is said of it.
+/// The limit that explains a direction, and the report on it; it applies to all requests unless `only` restricts it.
 fn explained(
     one: &Direction<'_>,
     whole: Option<Whole>,
@@ -446,7 +447,7 @@ fn explained(
     }
 }
 
-/// Whether two rates, or amounts of bytes, may be one.
+/// Whether two rates, or amounts of bytes, may be equal.
 fn is_same(a: Bounded, b: Bounded) -> bool {
     let near = (a.value - b.value).abs() <= SAME * a.value.max(b.value);
     near && a.low <= b.high * (1.0 + SAME / 2.0) && b.low <= a.high * (1.0 + SAME / 2.0)
@@ -458,7 +459,7 @@ mod tests {
     use super::*;
     use ioscape_schema::{Stop, Workload};
 
-    /// Requests at one rate: so many of so many bytes.
+    /// A measurement with a steady course that moves `count` requests of `size_mean` bytes.
     fn steady(count: f64, size_mean: u64, unique_bytes: u64, read_frac: f64) -> Measurement {
         let course = judge(0.1, &[count * size_mean as f64 / 4.0; 40]);
         let workload = Workload { unique_bytes, size_mean, read_frac, ..Workload::default() };
@@ -468,7 +469,7 @@ mod tests {
         }
     }
 
-    /// What is said of a direction whose rates held.
+    /// The report on a direction whose rates held.
     fn said(unique_bytes: u64, is_largest: bool, read_frac: f64) -> String {
         let one = |count, size| steady(count, size, unique_bytes, read_frac);
         let mut measured = [one(1000.0, 256 << 10), one(5000.0, 4 << 10)];

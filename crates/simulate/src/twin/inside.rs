@@ -1,9 +1,10 @@
-//! What is said of a drive's inside: its shape and numbers, as far as the search for it tells them, and why that ended.
+//! The report on a drive's internals: its shape and numbers, as far as the search determined them,
+//! and why the search ended.
 
 use super::fit::{BATCHES, CHANNELS, DIES, Ended, Fitted, Looked};
 use ioscape_schema::units::counted;
 
-/// All of it, in sentences.
+/// The whole report, in sentences.
 pub fn says(fitted: &Fitted) -> Vec<String> {
     [shape(fitted), numbers(fitted), Some(ended(fitted))].into_iter().flatten().collect()
 }
@@ -15,7 +16,7 @@ fn words([channels, dies, pages]: [u32; 3]) -> String {
     format!("{channels} with {dies} that each program {pages} at once")
 }
 
-/// Several in short, as they are explained by [`SHORT`].
+/// Several shapes in the short form that [`SHORT`] explains.
 fn short(shapes: &[[u32; 3]]) -> String {
     let one = |[channels, dies, pages]: &[u32; 3]| format!("{channels}x{dies}x{pages}");
     shapes.iter().map(one).collect::<Vec<_>>().join(", ")
@@ -23,7 +24,8 @@ fn short(shapes: &[[u32; 3]]) -> String {
 
 const SHORT: &str = "channels x dies of each x pages";
 
-/// Which other shapes the drive may have. Nothing is said where all was measured exactly and this drive alone explains it.
+/// Which other shapes the drive may have. `None` if all measurements are exact and only this drive
+/// explains them.
 fn shape(fitted: &Fitted) -> Option<String> {
     let found = words(fitted.shape());
     let untold = format!("cannot be told: whether the drive has {found}");
@@ -32,13 +34,12 @@ fn shape(fitted: &Fitted) -> Option<String> {
         Looked::Everywhere => {
             Some(format!("{untold}; no drive that was tried explains what was measured"))
         }
+        Looked::Alike { as_good } => Some(format!(
+            "{untold}, which explains what was measured, but not exactly{}",
+            as_well(as_good)
+        )),
         Looked::Near { as_good, farther } => {
-            let mut said = untold;
-            if !as_good.is_empty() {
-                let shapes = short(as_good);
-                said += &format!("; the measurements are explained as well by {shapes} ({SHORT})");
-            }
-            Some(said + &searched(1 + as_good.len(), farther))
+            Some(untold + &as_well(as_good) + &searched(1 + as_good.len(), farther))
         }
         Looked::Nowhere => Some(format!(
             "cannot be told: how many channels and dies the drive has, nor its times and rates, since dies alone do not explain what was read; {found} are what came nearest"
@@ -46,7 +47,17 @@ fn shape(fitted: &Fitted) -> Option<String> {
     }
 }
 
-/// How wide the search was: what was not tried may be the drive's shape.
+/// Lists other shapes that explain the measurements as well, if any.
+fn as_well(as_good: &[[u32; 3]]) -> String {
+    match as_good {
+        [] => String::new(),
+        some => {
+            format!("; the measurements are explained as well by {} ({SHORT})", short(some))
+        }
+    }
+}
+
+/// Says how wide the search was, since an untried shape may be the drive's.
 fn searched(near: usize, farther: &[[u32; 3]]) -> String {
     let all = CHANNELS.len() * DIES.len() * BATCHES.len();
     let fitted = near + farther.len();
@@ -61,7 +72,7 @@ fn searched(near: usize, farther: &[[u32; 3]]) -> String {
     )
 }
 
-/// Numbers that could as well be others.
+/// Lists the numbers that the measurements do not determine.
 fn numbers(fitted: &Fitted) -> Option<String> {
     (!fitted.untold.is_empty()).then(|| {
         format!(
@@ -71,7 +82,8 @@ fn numbers(fitted: &Fitted) -> Option<String> {
     })
 }
 
-/// Why the search for the drive ended. It is not bounded by time, so that the same measurements give the same drive.
+/// Why the search for the drive ended. Time does not bound the search, so the same measurements
+/// give the same drive.
 fn ended(fitted: &Fitted) -> String {
     let why = match (fitted.ended, &fitted.looked) {
         (Ended::Explained, Looked::Everywhere) => {
@@ -110,6 +122,16 @@ mod tests {
             said[0].starts_with("cannot be told: whether the drive has 8 channels"),
             "{said:?}"
         );
+        let alike = |as_good: &[[u32; 3]]| {
+            let looked = Looked::Alike { as_good: as_good.to_vec() };
+            says(&fitted(Ended::Explained, looked)).join("\n")
+        };
+        let said = alike(&[[4, 2, 4], [2, 4, 4]]);
+        assert!(said.contains("cannot be told: whether the drive has 8 channels"), "{said}");
+        assert!(said.contains("as well by 4x2x4, 2x4x4 (channels x"), "{said}");
+        assert!(said.ends_with("others may do so as well"), "{said}");
+        let said = alike(&[]);
+        assert!(said.contains("but not exactly") && !said.contains("as well by"), "{said}");
         let near = |as_good: &[[u32; 3]], farther: &[[u32; 3]]| {
             let [as_good, farther] = [as_good, farther].map(<[[u32; 3]]>::to_vec);
             says(&fitted(Ended::Explained, Looked::Near { as_good, farther })).join("\n")

@@ -1,7 +1,8 @@
-//! The twin of a real drive: which workloads to measure on it, the drive file that explains what was measured, and how well
-//! that file foretells workloads that it has not seen.
+//! The twin of a real drive: the workloads to measure on it, the drive file that explains the
+//! measurements, and how well that file predicts unseen workloads.
 //!
-//! Whoever measures is behind [`Measure`]: a real drive, or a simulated one of known parameters, which must be found again.
+//! [`Measure`] stands for the measured drive: a real one, or a simulated one whose known parameters
+//! the fit must recover.
 
 pub mod course;
 mod doubts;
@@ -30,22 +31,23 @@ pub use verdict::{Errors, Named, TwinPoint, Verdict, verdict};
 
 use ioscape_schema::{Measurement, Workload};
 
-/// What carries a workload out and says how fast it was.
+/// Runs workloads and measures their throughput.
 pub trait Measure {
-    /// Why it cannot.
+    /// Why a workload could not be measured.
     type Error;
 
-    /// Measures a workload. All go past the file cache, or to stable storage ([`ioscape_schema::Access::Dsync`]).
+    /// Measures a workload. Every workload bypasses the file cache, or writes to stable storage
+    /// ([`ioscape_schema::Access::Dsync`]).
     ///
     /// # Errors
     /// The requests could not be carried out.
     fn measure(&mut self, workload: &Workload) -> Result<Measurement, Self::Error>;
 }
 
-/// Measures workloads in their order and keeps what came of each.
+/// Measures workloads in order and adds each measurement to `kept`.
 ///
 /// # Errors
-/// As of [`Measure::measure`]; what was measured before is kept.
+/// As [`Measure::measure`]; earlier measurements are kept.
 pub fn all<M: Measure>(
     workloads: &[Workload],
     on: &mut M,

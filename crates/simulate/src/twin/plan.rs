@@ -1,4 +1,5 @@
-//! What is measured of a drive without moving parts: latencies by size, throughput by how much is in flight, and writes.
+//! The workloads to measure on a drive without moving parts: latency by request size, throughput by
+//! queue depth, and writes.
 
 use ioscape_schema::{Access, Engine, SizeDistribution, Workload};
 use rand::seq::SliceRandom;
@@ -6,22 +7,26 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
 const KIB: u64 = 1024;
-/// Sizes of single requests, from the page of most drives up to where only the rate counts.
+/// Sizes of single requests, from the page size of most drives to sizes where only the transfer
+/// rate matters.
 const SIZES: [u64; 5] = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 1024 * KIB];
-/// Sizes and requests in flight of sequential workloads, whose requests may be merged on their way.
+/// Request sizes and queue depths of sequential workloads, whose requests may be merged on their
+/// way.
 const SEQUENTIAL: [(u64, u32); 2] = [(16 * KIB, 16), (64 * KIB, 8)];
-/// Requests in flight.
+/// Queue depths.
 const DEPTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
-/// Mean sizes, and most requests in flight, of the workloads that a twin is judged by.
+/// Least and greatest mean request size of the workloads by which a twin is judged.
 pub const UNSEEN_SIZES: [u64; 2] = [4 * KIB, 512 * KIB];
-/// See [`UNSEEN_SIZES`].
+/// Greatest queue depth of the workloads by which a twin is judged.
 pub const UNSEEN_DEPTH: u32 = 32;
 
-/// Of the workloads that a twin is judged by, so many are measured twice: no twin foretells what the drive itself does not repeat.
+/// The number of judging workloads that are measured twice: no twin predicts what the drive itself
+/// does not repeat.
 pub const REPEATED: usize = 10;
 
-/// The workloads on a set of `unique_bytes` that a twin is fitted to; those that write only if `writes`.
+/// The workloads on a set of `unique_bytes` to which a twin is fitted; includes writes only if
+/// `writes` is set.
 pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
     let one = |size, depth, read_frac: f64| probe(unique_bytes, size, depth, read_frac);
     let mut probes: Vec<Workload> = SIZES.iter().map(|&size| one(size, 1, 1.0)).collect();
@@ -36,7 +41,7 @@ pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
         probes.extend(SIZES.iter().map(|&size| one(size, 1, 0.0)));
         probes.extend([4, 16, 64].map(|depth| one(4 * KIB, depth, 0.0)));
         probes.extend([one(64 * KIB, 8, 0.0), one(1024 * KIB, 8, 0.0)]);
-        // One at a time: several at once are put in a row by the host, whatever the drive could do.
+        // One at a time: the host serializes several, whatever the drive could do.
         let synchronous = SIZES.iter().map(|&size| one(size, 1, 0.0));
         probes.extend(synchronous.map(|w| Workload { access: Access::Dsync, ..w }));
         let mixed = [(4 * KIB, 1), (4 * KIB, 16), (64 * KIB, 8), (256 * KIB, 16)];
@@ -45,23 +50,24 @@ pub fn probes(unique_bytes: u64, writes: bool) -> Vec<Workload> {
     probes
 }
 
-/// Workloads that are measured first and again at last, to see whether the drive is still as it was: small requests, and large ones
-/// each way.
+/// The workloads to measure at the beginning and again at the end, to detect a change of the drive:
+/// small reads, large reads and large writes.
 pub fn references(unique_bytes: u64) -> Vec<Workload> {
     let one = |size, depth, read_frac: f64| probe(unique_bytes, size, depth, read_frac);
     vec![one(4 * KIB, 1, 1.0), one(128 * KIB, 8, 1.0), one(128 * KIB, 8, 0.0)]
 }
 
-/// The order in which so many workloads are measured: at random, so that a drive that becomes faster or slower meanwhile is the same
-/// drive, on average, to those that a twin is fitted to and to those that it is judged by.
+/// The order in which to measure `workloads` workloads. It is random, so that if the drive becomes
+/// faster or slower meanwhile, this affects fitting and judging workloads alike on average.
 pub fn order(workloads: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..workloads).collect();
     order.shuffle(&mut Pcg64Mcg::new(u128::from(seed) << 1 | 1));
     order
 }
 
-/// The seed of a workload's requests where all are measured with `seed`. Each has places of its own: were they the same, what they happen
-/// to be (how far an arm has to move, say) would be the same error in all, and no number of workloads would lessen it.
+/// The seed of a workload's requests, derived from the run's `seed`. Each workload gets its own
+/// offsets. With the same offsets in all, chance effects such as the distance an arm has to move
+/// would be a common error, which more workloads would not average out.
 pub fn seed_of(workload: &Workload, seed: u64) -> u64 {
     let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, access, .. } =
         *workload;
@@ -78,12 +84,13 @@ pub fn seed_of(workload: &Workload, seed: u64) -> u64 {
     own.into_iter().fold(mixed(0, seed), mixed)
 }
 
-/// What is common to all workloads of a twin: past the file cache.
+/// The common base of all a twin's workloads: direct access, past the file cache.
 pub fn base() -> Workload {
     Workload { access: Access::Direct, process_num: 1, ..Workload::default() }
 }
 
-/// A workload of several processes as one process with as many requests in flight; without `writes` it only reads.
+/// Turns a workload of several processes into one process with as many requests in flight; without
+/// `writes` it only reads.
 pub fn in_flight(workload: Workload, writes: bool) -> Workload {
     let queue_depth = workload.process_num;
     Workload {

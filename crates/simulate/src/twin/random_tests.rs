@@ -1,15 +1,16 @@
-//! Random drives are measured without noise in the place of real ones, and found again, shape and all, as far as they can be.
+//! The fit must recover random drives, including their shape, as far as the measurements determine
+//! it.
 
-use super::fit::{Fitted, Looked};
+use super::fit::{Ended, Fitted, Looked};
 use super::inside;
 use super::tests::{BUFFER, NAMES, SET, fitted, fitted_with, numbers, shape};
 use crate::ssd::{Filled, Parameters, find};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Standard deviation of what noise does to a throughput, relative.
+/// Relative standard deviation of the noise in a throughput.
 const NOISE: f64 = 0.01;
-/// Requests that are said to have been measured: so many that whole ones leave nothing open.
+/// Assumed number of measured requests: so many that counting whole requests adds no uncertainty.
 const MANY: u64 = 100_000;
 
 struct Dice(Pcg64Mcg);
@@ -25,12 +26,12 @@ impl Dice {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Even in its logarithm.
+    /// A number whose logarithm is uniformly distributed.
     fn scaled(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.share())
     }
 
-    /// Of a normal distribution (Box & Muller 1958).
+    /// A normally distributed number (Box & Muller 1958).
     fn normal(&mut self) -> f64 {
         let far = (-2.0 * (1.0 - self.share()).ln()).sqrt();
         far * (std::f64::consts::TAU * self.share()).cos()
@@ -41,7 +42,7 @@ impl Dice {
     }
 }
 
-/// A drive of a shape that can be found, whose dies can be erased in no time.
+/// A random drive of a shape that the fit tries, whose erases take no time.
 fn drive(dice: &mut Dice) -> Parameters {
     let mut p = find("generic-ssd").expect("it is shipped");
     p.filled = Filled::Full;
@@ -64,7 +65,8 @@ fn drive(dice: &mut Dice) -> Parameters {
     super::fit::sized(p, SET, 1.0)
 }
 
-/// What became of the drive of this seed: whether its shape is found, and whether all numbers that are told of it are right.
+/// Fits the drive of this seed. Returns whether its shape is found (alone or among those named as
+/// equally good), and whether the report is right: no wrong shape, and correct numbers.
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 fn is_right(seed: u64) -> [bool; 2] {
     let truth = drive(&mut Dice::new(seed));
@@ -73,11 +75,18 @@ fn is_right(seed: u64) -> [bool; 2] {
     let told: Vec<(&str, f64)> =
         NAMES.into_iter().zip(off).filter(|(name, _)| !found.untold.contains(name)).collect();
     let [is, was] = [found.shape(), shape(&truth)];
-    println!("{seed}: shape {is:?}, in truth {was:?}; told, and off by: {told:.4?}");
-    [is == was, told.iter().all(|(_, off)| off.abs() < 0.02)]
+    let (looked, ended) = (&found.looked, found.ended);
+    println!(
+        "{seed}: shape {is:?}, in truth {was:?}; {looked:?}, {ended:?}; told, and off by: {told:.4?}"
+    );
+    let is_named = matches!(looked, Looked::Alike { as_good } if as_good.contains(&was));
+    let is_told = *looked == Looked::Everywhere && ended == Ended::Explained;
+    let is_right = told.iter().all(|(_, off)| off.abs() < 0.02);
+    [is == was || is_named, is_right && (is == was || !is_told)]
 }
 
-/// Of eight drives from this seed on, which the search was not made by, so many are to be found, and nothing is to be told falsely; what is told, it prints.
+/// Fits eight drives from this seed on, which were not used to tune the search. At least `least`
+/// must be found, and no report may be wrong; prints the reports.
 fn are_found(first: u64, least: usize) {
     let of = |seed: u64| [seed, seed + 1].map(is_right);
     let all = std::thread::scope(|scope| {
@@ -91,16 +100,23 @@ fn are_found(first: u64, least: usize) {
 #[test]
 #[ignore = "some minutes of fits; the full run has it"]
 fn most_random_drives_are_found_and_what_is_told_of_them_is_right() {
-    are_found(7009, 5);
+    are_found(7009, 7);
 }
 
 #[test]
 #[ignore = "some minutes of fits; the full run has it"]
 fn as_many_are_found_of_random_drives_that_were_set_aside_later() {
-    are_found(7017, 3);
+    are_found(7017, 6);
 }
 
-/// What is told of a drive that is measured with noise: never that it has one shape, unless the true one.
+#[test]
+#[ignore = "some minutes of fits; the full run has it"]
+fn as_many_are_found_of_random_drives_that_were_looked_at_once() {
+    are_found(7025, 6);
+}
+
+/// Fits a drive measured with noise: the report may claim a single shape only if it is the true
+/// one.
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 fn is_no_shape_told_falsely(seed: u64) {
     let truth = drive(&mut Dice::new(seed));

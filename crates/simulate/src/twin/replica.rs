@@ -1,4 +1,5 @@
-//! A simulated solid-state drive under a workload, as a real one is measured: requests in flight are replaced as they complete.
+//! Runs workloads on a simulated solid-state drive as on a real one: each completed request is
+//! replaced by the next.
 
 use super::Measure;
 use crate::command::Command;
@@ -9,37 +10,39 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;
 
-/// Makes the source of a workload's requests, which gives the next request of a process.
+/// Makes the request source of a workload, which gives a process's next request.
 pub type Requests<'r> = dyn Fn(&Workload) -> Box<dyn FnMut(usize) -> Request> + 'r;
 
-/// Pages that a run touches at most, and at least so many requests; a quarter of them warms up.
+/// Most pages that a run touches, and its fewest and most requests; a quarter as many again warm
+/// up.
 const PAGES: u64 = 6_000;
 const REQUESTS: [u64; 2] = [48, 3000];
-/// Writes are counted from when the write buffer has been full, as a real run begins when the rate is steady; a drive that programs as fast
-/// as it is written to never fills it, and gets as many times its pages before at most.
+/// Writes are counted once the write buffer has been full, just as a real run begins once the rate
+/// is steady. A drive that programs as fast as it is written to never fills its buffer; for it,
+/// this limits the preceding writes, in multiples of the buffer and in pages.
 const FILLS: u64 = 16;
 const FILL_PAGES_MOST: u64 = 1 << 17;
 
-/// A drive that is simulated in the place of a real one.
+/// A drive that is simulated in place of a real one.
 pub struct Replica<'a> {
     model: &'a Model,
     requests: &'a Requests<'a>,
-    /// Requests are divided by this.
+    /// Divisor of the number of requests.
     shorter: u64,
 }
 
 impl<'a> Replica<'a> {
-    /// This drive, whose workloads make these requests.
+    /// A replica of this drive, with these request sources.
     pub fn new(model: &'a Model, requests: &'a Requests<'a>) -> Self {
         Self { model, requests, shorter: 1 }
     }
 
-    /// The same with a part of the requests, one in `shorter`, where a rough figure will do.
+    /// The same replica with only one in `shorter` requests, for a rough figure.
     pub fn shorter(self, shorter: u64) -> Self {
         Self { shorter, ..self }
     }
 
-    /// What a workload comes to.
+    /// Measures a workload on the simulated drive.
     pub fn told(&self, workload: &Workload) -> Measurement {
         let mut counters = [Counters::new(), Counters::new()];
         let elapsed_ns = self.run(workload, |request, elapsed_ns| {
@@ -48,14 +51,16 @@ impl<'a> Replica<'a> {
         measurement(workload, counters, elapsed_ns)
     }
 
-    /// The throughput of a workload alone, in bytes a second, which is what a fit asks for again and again.
+    /// Returns only the throughput of a workload, in bytes per second, which is all that a fit
+    /// needs.
     pub fn bytes_per_s(&self, workload: &Workload) -> f64 {
         let mut bytes = 0;
         let elapsed_ns = self.run(workload, |request, _| bytes += u64::from(request.len));
         rate(bytes, elapsed_ns)
     }
 
-    /// Carries a workload out, and passes what counts of it with its response times; gives how long that took.
+    /// Runs a workload and calls `each` with every counted request and its response time; returns
+    /// the elapsed time.
     fn run(&self, workload: &Workload, mut each: impl FnMut(Request, u64)) -> u64 {
         let mut run = Run::new(self.model, workload, (self.requests)(workload));
         let [warm, counted] = self.lengths(workload);
@@ -75,7 +80,7 @@ impl<'a> Replica<'a> {
         self.model.page_blocks * u64::from(SECTOR_BYTES)
     }
 
-    /// Requests before those that count, and those.
+    /// The numbers of warm-up requests and of counted requests.
     fn lengths(&self, workload: &Workload) -> [u64; 2] {
         let pages = workload.size_mean.div_ceil(self.page_bytes()).max(1);
         let [least, most] = REQUESTS.map(|requests| requests / self.shorter);
@@ -85,7 +90,7 @@ impl<'a> Replica<'a> {
         [counted / 4, counted]
     }
 
-    /// Writes until the buffer has been full, or it shows that it will not be: it gains less than would fill it.
+    /// Runs until the buffer has been full, or gains so little that it never will be.
     fn fill(&self, run: &mut Run, workload: &Workload) {
         if workload.read_frac >= 1.0 {
             return;
@@ -119,7 +124,7 @@ struct Run<'a> {
     ssd: Ssd<'a>,
     next: Box<dyn FnMut(usize) -> Request>,
     flags: IoFlags,
-    /// When each request in flight is complete, and whose it is.
+    /// Completion time and process of each request in flight.
     flying: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -139,7 +144,7 @@ impl<'a> Run<'a> {
         self.flying.peek().map_or(0, |Reverse((at, _))| *at)
     }
 
-    /// Issues the next request as one in flight is complete; gives it with its response time.
+    /// Issues the next request when one in flight completes; returns it with its response time.
     fn step(&mut self) -> (Request, u64) {
         let Some(Reverse((now_ns, process))) = self.flying.pop() else { return Default::default() };
         let request = (self.next)(process);

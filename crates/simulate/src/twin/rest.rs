@@ -1,41 +1,44 @@
-//! The rest after a burst: how long it lasts, and what is said of the credit that came back in it.
+//! The idle rest after a burst: how long it lasts, and the report on the credit that came back.
 
 use super::course::{is_bucket, says};
 use ioscape_schema::Bounded;
 use ioscape_schema::sustained::Sustained;
 
-/// A rest takes at most this share of the time for which a workload runs.
+/// Longest rest, as a share of a workload's run time.
 pub const MOST: f64 = 0.5;
-/// A rest takes at least so many steps of the course.
+/// Shortest rest, in steps of the course.
 const STEPS_LEAST: f64 = 4.0;
-/// In a longer part of the time that all of the credit takes to come back, all of it may have.
+/// Longest rest that can be evaluated, as a share of the time in which the whole credit comes back:
+/// after more, all of it may be back.
 const WHOLE: f64 = 0.9;
-/// A rest is to take at most this part of that time: a real one takes longer than it is asked to.
+/// Longest rest to ask for, as a share of that time: a real rest takes longer than asked.
 const WHOLE_ASKED: f64 = 0.8;
 
-/// What is said where a rest, or what follows it, was cut off.
+/// The report if the rest, or the run after it, was cut off.
 pub const CUT_OFF: &str =
     "cannot be told: what comes back in a rest, since that was not measured to its end";
-/// Why it is not known what came back where the rate did not come back to the one before.
+/// Why the recovered credit is unknown if the rate did not fall to the previous last rate.
 pub const NOT_FALLEN: &str = "the rate did not fall again";
-/// Why it is not known what came back where [`seconds`] gives no rest.
+/// Why the recovered credit is unknown if [`seconds`] returns `None`.
 pub const TOO_SHORT: &str =
     "all of the credit may have come back before the shortest rest that can be measured ends";
-/// Why it is not known what came back where [`idle_s`] gives no time.
+/// Why the recovered credit is unknown if [`idle_s`] returns `None`.
 pub const TOO_LONG: &str =
     "the drive was idle, or flushed, for so long that all of the credit may have come back";
 
-/// Seconds to rest after a burst, of a workload that runs for `runs_s` seconds and whose rate was `last` at the end: half of what its credit
-/// takes to come back. `None` where all of it may be back before the rest ends, so that its rate would come out too low.
+/// The seconds to rest after a burst in a workload that runs for `runs_s` seconds and ended at the
+/// rate `last`: half the time in which its credit comes back. `None` if the whole credit may be
+/// back before the rest ends, which would make the recovery rate seem too low.
 pub fn seconds(course: &Sustained, last: Bounded, runs_s: f64) -> Option<f64> {
     let credit_s = course.credit_bytes?.value / last.value;
     let rest_s = (credit_s / 2.0).min(MOST * runs_s).max(STEPS_LEAST * course.step_s);
     (rest_s <= WHOLE_ASKED * credit_s).then_some(rest_s)
 }
 
-/// Seconds that a drive was idle in a rest of `rest_s`, from the end of a course to the beginning of the next one, both by one clock, when so many
-/// bytes were in flight at the end. What is in flight is still served at the last rate, then the drive may be flushed: to it, that is rest, too.
-/// `None` where all of the credit may have come back meanwhile.
+/// The seconds for which a drive was idle around a rest of `rest_s`, between the end of one course
+/// and the beginning of the next, both on one clock, with `in_flight` bytes outstanding at the end.
+/// The drive still serves these at the last rate. A flush after that counts as idle. `None` if the
+/// whole credit may have come back meanwhile.
 pub fn idle_s(
     course: &Sustained,
     last: Bounded,
@@ -48,7 +51,7 @@ pub fn idle_s(
     (idle_s <= WHOLE * credit_s).then_some(idle_s)
 }
 
-/// What came back beside the `last` rate, in words; or why that is not known.
+/// Reports the rate at which credit came back compared with the `last` rate, or why it is unknown.
 pub fn recovery(back: Result<Bounded, &str>, last: Option<Bounded>) -> String {
     let known = back.and_then(|back| Ok((back, last.ok_or(NOT_FALLEN)?)));
     let (back, last) = match known {

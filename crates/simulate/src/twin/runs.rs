@@ -1,4 +1,4 @@
-//! All that is measured for a twin, in its order, and the drive that follows from it.
+//! The measurements for a twin, in order, and the drive that follows from them.
 
 use super::{
     Before, Endure, Endured, Measure, Named, REPEATED, Requests, Rotates, Turns, Verdict, all,
@@ -9,22 +9,24 @@ use crate::drive::Status;
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Measurement, TwinKept, Warning, WarningKind, Workload};
 
-/// Bytes of the smallest requests that are measured; sets are multiples of it.
+/// Bytes of the smallest measured requests; set sizes are multiples of it.
 const LEAST: u64 = 4096;
-/// Bytes that no write buffer of a simulated drive can have.
+/// Write buffers of simulated drives are smaller than this many bytes.
 const BUFFER_MOST: u64 = 64 << 30;
-/// A workload that the drive is fitted to is measured for up to so many times as long as one that judges it: an error in the few becomes an
-/// error in all that the twin says.
+/// Workloads to which the drive is fitted run up to this many times as long as those that judge it:
+/// an error in the few fitting workloads affects everything the twin predicts.
 const LONGER: f64 = 4.0;
-/// No workload is measured for less than this part of the time that one may take.
+/// Shortest measurement, as a share of the longest time of a judging workload.
 const LEAST_PART: f64 = 0.25;
-/// A workload usually takes at most so many times as long as it is measured, with its warm-up.
+/// Usual upper bound of a workload's time including its warm-up, as a multiple of its measured
+/// time.
 const WITH_WARM_UP: f64 = 1.5;
 
-/// Refuses a set of so many bytes in which the smallest requests have no room, and a write buffer of so many that no drive's file can have.
+/// Rejects a set too small for the smallest requests, and a write buffer size that no drive file
+/// can have.
 ///
 /// # Errors
-/// The sentence for the user.
+/// A sentence for the user.
 pub fn check_sizes(unique_bytes: u64, write_buffer: u64) -> Result<(), String> {
     let [set, least, buffer, most] =
         [unique_bytes, LEAST, write_buffer, BUFFER_MOST].map(|bytes| Bytes(bytes as f64));
@@ -41,30 +43,32 @@ pub fn check_sizes(unique_bytes: u64, write_buffer: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// How long a fit takes one processor: of some virtual disks and of memory, quiet and noisy, a debug build took 15 to 40 s.
+/// How long a fit takes on one processor: 15 to 40 s in a debug build, for several virtual disks
+/// and for memory, quiet and noisy.
 const FIT: &str = "up to a minute or so";
 
-/// What is to be measured.
+/// The measurements to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinPlan {
     unique_bytes: u64,
     /// Whether there is no room for a larger set.
     is_largest: bool,
-    /// Workloads that the drive is fitted to; none where none is asked for.
+    /// Workloads to which the drive is fitted; empty if no drive is asked for.
     probes: Vec<Workload>,
-    /// Workloads that it is judged by.
+    /// Workloads by which the drive is judged.
     unseen: Vec<Workload>,
-    /// Of these, the first so many are measured twice.
+    /// How many of the `unseen` workloads, from the first on, are measured twice.
     repeated: usize,
-    /// Workloads that are measured first and at last.
+    /// Workloads that are measured at the beginning and at the end.
     references: Vec<Workload>,
-    /// Seconds for which writes and reads run at last, where they do.
+    /// Seconds for each of the long runs of writes and reads at the end, if any.
     sustain_s: Option<f64>,
 }
 
 impl TwinPlan {
-    /// A plan on a set of up to `most_bytes` where `capacity_bytes` have room. `unseen` gives the workloads on a set of so many bytes that a
-    /// drive is judged by; without it no drive is fitted. Writes and reads run for `sustain_s` seconds each.
+    /// A plan on a set of up to `most_bytes` on a target of `capacity_bytes`. `unseen` gives the
+    /// judging workloads for the set's size; without it no drive is fitted. Long writes and reads
+    /// run for `sustain_s` seconds each.
     pub fn new(
         most_bytes: u64,
         capacity_bytes: u64,
@@ -106,21 +110,23 @@ impl TwinPlan {
         !self.probes.is_empty()
     }
 
-    /// Workloads that are measured to fit and judge a drive.
+    /// The number of workloads measured to fit and judge a drive.
     pub fn count(&self) -> usize {
         self.probes.len() + self.unseen.len() + self.repeated + 2 * self.references.len()
     }
 
-    /// For how many seconds a workload of it is measured at least and at most, where `seconds` is the longest time of one that judges the drive.
+    /// The least and the most seconds for which to measure a workload of the plan; `seconds` is the
+    /// longest time of a judging workload.
     pub fn lengths_s(&self, workload: &Workload, seconds: f64) -> [f64; 2] {
         let times = if self.probes.contains(workload) { LONGER } else { 1.0 };
         [LEAST_PART * seconds, times * seconds]
     }
 
-    /// Measures all of it, at random by `seed`; what runs for long comes last, since it may use up what the others need.
+    /// Carries out the plan, in random order by `seed`; the long runs come last, since they may use
+    /// up credit or cache that the others need.
     ///
     /// # Errors
-    /// That of `drive`; what was measured before is kept in `runs`.
+    /// As `drive`; earlier measurements are kept in `runs`.
     pub fn carry_out<D, E>(&self, seed: u64, drive: &mut D, runs: &mut TwinRuns) -> Result<(), E>
     where
         D: Measure<Error = E> + Endure<Error = E>,
@@ -143,7 +149,8 @@ impl TwinPlan {
         ended
     }
 
-    /// What will be done on `target` with up to `seconds` for a workload, in a line; each is warmed up for so many seconds at least and at most.
+    /// Describes the plan for `target` in one line, with up to `seconds` per workload and a warm-up
+    /// of at least and at most `warm_up_s` seconds each.
     pub fn describe(&self, target: &str, seconds: f64, warm_up_s: [f64; 2]) -> String {
         let set = Bytes(self.unique_bytes as f64);
         let mut text = format!("{target}: a set of {set} is written");
@@ -167,30 +174,30 @@ impl TwinPlan {
     }
 }
 
-/// What was measured.
+/// The measurements made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TwinRuns {
-    /// What the drive is fitted to.
+    /// Those to which the drive is fitted.
     probed: Vec<Measurement>,
-    /// What it is judged by.
+    /// Those by which it is judged.
     judging: Vec<Measurement>,
-    /// Some of these once more.
+    /// Second measurements of some of the `judging` workloads.
     repeated: Vec<Measurement>,
-    /// The same workloads before all others, and after them.
+    /// The reference workloads, before all others and after them.
     first: Vec<Measurement>,
     again: Vec<Measurement>,
-    /// What ran for long, where that was asked for.
+    /// The long runs, if asked for.
     endured: Option<Endured>,
 }
 
 impl TwinRuns {
-    /// What was measured to fit and judge a drive.
+    /// All measurements to fit and judge a drive.
     fn fitting(&self) -> impl Iterator<Item = &Measurement> {
         let all = [&self.probed, &self.judging, &self.first, &self.again, &self.repeated];
         all.into_iter().flatten()
     }
 
-    /// What was repeated of what the drive is judged by: as it was, and once more.
+    /// The judging workloads that were measured twice: the first and the second measurements.
     fn pairs(&self) -> [Vec<Measurement>; 2] {
         let of = |again: &Measurement| {
             let once = self.judging.iter().find(|m| m.workload == again.workload)?;
@@ -200,8 +207,9 @@ impl TwinRuns {
         [once, again]
     }
 
-    /// The drive fitted to what was measured, judged, under this name; it holds `capacity_bytes`, `write_buffer_bytes` of them in its buffer.
-    /// What it says of whether it `rotates` counts as far as its reads agree; `stop` says whether the user wants to stop.
+    /// Fits a drive to the measurements and judges it. The drive gets this name, `capacity_bytes`
+    /// of capacity and a write buffer of `write_buffer_bytes`. Its claim about moving parts,
+    /// `rotates`, counts as far as its reads agree. `stop` says whether the user wants to stop.
     ///
     /// # Errors
     /// The drive cannot be built, or the user wants to stop.
@@ -232,7 +240,7 @@ impl TwinRuns {
         Ok(verdict)
     }
 
-    /// Takes from a verdict what it says of a device, where there may be none.
+    /// Marks a verdict as not calibrated if there may be no device behind the measurements.
     fn doubt(&self, verdict: &mut Verdict) {
         if let Some(doubt) = self.no_device() {
             verdict.parameters.status = Status::NotCalibrated;
@@ -241,7 +249,8 @@ impl TwinRuns {
         }
     }
 
-    /// Each kind of warning of what was measured, once, with how many workloads have it. That there may be no device is part of a verdict.
+    /// Lists each kind of warning once, with the number of workloads that have it. Leaves out the
+    /// warning that there may be no device, which the verdict reports.
     pub fn warnings(&self) -> Vec<String> {
         let long = self.endured.iter().flat_map(|found| &found.measurements);
         let measured: Vec<&Measurement> = self.fitting().chain(long).collect();
@@ -260,7 +269,7 @@ impl TwinRuns {
         firsts.into_iter().map(said).collect()
     }
 
-    /// That it may not be the twin of a storage device at all, where the measurements say so.
+    /// Reports that the twin may not be one of a storage device at all, if the measurements say so.
     fn no_device(&self) -> Option<String> {
         let mut warnings = self.probed.iter().flat_map(|one| &one.warnings);
         let doubt = warnings.find(|one| one.kind == WarningKind::DirectWithoutDevice)?;
@@ -270,7 +279,8 @@ impl TwinRuns {
         ))
     }
 
-    /// Which of its [`measurements`](Self::measurements) are what, of a target of this name and size, and a write buffer of so many bytes.
+    /// Records the roles of the [`measurements`](Self::measurements), with the target's name and
+    /// size and the size of its write buffer.
     pub fn kept(&self, target: &str, capacity_bytes: u64, write_buffer_bytes: u64) -> TwinKept {
         let count = |some: &[Measurement]| some.len() as u64;
         TwinKept {
@@ -285,10 +295,10 @@ impl TwinRuns {
         }
     }
 
-    /// What was measured before, as it was kept.
+    /// Restores kept measurements.
     ///
     /// # Errors
-    /// No drive can be fitted to it: the sentence for the user.
+    /// No drive can be fitted to them: a sentence for the user.
     pub fn of(kept: &TwinKept, measurements: Vec<Measurement>) -> Result<Self, String> {
         let counts = [kept.fitted, kept.judging, kept.first, kept.again, kept.repeated];
         let (held, counted) =
@@ -319,7 +329,8 @@ impl TwinRuns {
         Ok(runs)
     }
 
-    /// All of it: what the drive is fitted to, what it is judged by, what was measured twice, and what ran for long.
+    /// All measurements: those to which the drive is fitted, those by which it is judged, the
+    /// references, the repetitions, and the long runs.
     pub fn measurements(self) -> Vec<Measurement> {
         let fitting: Vec<Measurement> = self.fitting().cloned().collect();
         [fitting, self.endured.unwrap_or_default().measurements].concat()

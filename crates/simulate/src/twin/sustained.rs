@@ -1,7 +1,8 @@
-//! Rates that hold for long: what is measured for them.
+//! Sustained rates: the long runs that measure them.
 //!
-//! Writes and reads run long enough for their rates to fall; where one did, the drive rests, and the same again tells how much
-//! credit came back. Small requests tell whether operations or bytes are limited.
+//! Writes and reads run long enough for their rates to fall. If one falls, the drive rests, and
+//! another run shows how much credit came back. Small requests show whether operations or bytes are
+//! limited.
 
 use super::course::{is_bucket, judge, recovered, says, withhold};
 use super::explained::{Before, conclude, correct, last, summary};
@@ -11,70 +12,72 @@ use crate::ssd::Limit;
 use ioscape_schema::sustained::{CourseKind, Sustained};
 use ioscape_schema::{Bounded, Engine, Measurement, SizeDistribution, Workload};
 
-/// Sizes of the requests: large ones reach every rate in bytes, and are single operations to most that count them.
+/// Request sizes: large ones reach every byte limit, and most systems count them as single
+/// operations.
 const LARGE: u64 = 256 << 10;
 const SMALL: u64 = 4 << 10;
-/// In flight of each.
+/// Queue depths of large and of small requests.
 const DEPTHS: [u32; 2] = [8, 32];
-/// Small requests run for this share of the time.
+/// Run time of small requests, as a share of that of large ones.
 const SMALL_SHARE: f64 = 0.25;
-/// Steps of a course at most, and operations of a step at least.
+/// Most steps of a course, and fewest operations of a step.
 const STEPS_MOST: usize = 240;
 const OPERATIONS: u64 = 8;
-/// Courses of large and small writes, and of large and small reads.
+/// Number of courses: large and small writes, large and small reads.
 const COURSES: usize = 4;
 
-/// What runs for long.
+/// Runs workloads for long.
 pub trait Endure {
-    /// Why it cannot.
+    /// Why a workload could not be run.
     type Error;
 
-    /// Runs a workload for so many seconds; gives its measurement, and how many bytes were moved by how many seconds.
+    /// Runs a workload for `seconds`; returns its measurement, and the bytes moved over time.
     ///
     /// # Errors
-    /// The requests could not be carried out, or nothing is left of what was cut off.
+    /// The requests could not be carried out, or the run was cut off with no data left.
     fn course(
         &mut self,
         workload: &Workload,
         seconds: f64,
     ) -> Result<Ran<Self::Error>, Self::Error>;
 
-    /// Does nothing for so many seconds.
+    /// Stays idle for `seconds`.
     ///
     /// # Errors
     /// The user interrupts.
     fn rest(&mut self, seconds: f64) -> Result<(), Self::Error>;
 }
 
-/// A workload that ran for long.
+/// A long run of a workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran<E> {
     /// Its measurement.
     pub measurement: Measurement,
-    /// Seconds from the beginning, and bytes moved by then, in order.
+    /// Pairs of the seconds since its beginning and the bytes moved by then, in order.
     pub moved: Vec<[f64; 2]>,
-    /// Seconds from when the first of what was moved before began to be moved to its own beginning.
+    /// Seconds from the start of the first earlier transfer to the start of this run.
     pub since_s: f64,
-    /// What cut it off, where it did not run to its end.
+    /// What cut it off, if it did not run to its end.
     pub cut_off: Option<E>,
 }
 
-/// What was measured for long, and what follows.
+/// The long runs, and the conclusions from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endured {
-    /// Writes, reads, and both with small requests; each with its course.
+    /// Large and small writes, then large and small reads, each with its course.
     pub measurements: Vec<Measurement>,
     /// Limits that explain the courses.
     pub limits: Vec<Limit>,
-    /// What was found of them, and what cannot be told.
+    /// The report on them, including what cannot be told.
     pub summary: Vec<String>,
-    /// Of writes, and of reads, [`Ran::since_s`] of large ones, and when the last of them ended by the same clock.
+    /// For writes and for reads: [`Ran::since_s`] of the large requests, and when the last of them
+    /// ended on the same clock.
     large_s: Vec<[f64; 2]>,
 }
 
 impl Endured {
-    /// What was measured for long before and is kept with what was said of it, but for a limit that does not follow any more; the limits follow from
-    /// the courses again.
+    /// Restores kept long runs with their reports, without a limit that no longer follows; derives
+    /// the limits from the courses again.
     pub fn kept(mut measurements: Vec<Measurement>, before: Before) -> Self {
         let limits = conclude(&mut measurements.clone(), before, &[], false);
         correct(&mut measurements);
@@ -82,7 +85,7 @@ impl Endured {
         Self { measurements, limits, summary, large_s: Vec::new() }
     }
 
-    /// Whether every course was measured and tells whether its rate holds.
+    /// Whether every course was measured and shows whether its rate holds.
     pub fn is_told(&self) -> bool {
         let courses = self.measurements.iter().filter_map(|one| one.sustained.as_deref());
         let told = courses.filter(|course| course.kind != CourseKind::CannotBeTold);
@@ -90,13 +93,14 @@ impl Endured {
     }
 }
 
-/// Seconds that [`endure`] takes at most, when every workload runs for `seconds`.
+/// The most seconds that [`endure`] takes if every workload runs for `seconds`.
 pub fn longest_s(seconds: f64) -> f64 {
     2.0 * (1.0 + rest::MOST + 1.0 + SMALL_SHARE) * seconds
 }
 
-/// Runs writes and reads on a set of `unique_bytes`, which may be the largest that there is room for, for so many seconds each, and what their
-/// rates make necessary, just after `before` was moved. Gives what follows from all that was measured, and what ended it early.
+/// Runs writes and reads for `seconds` each on a set of `unique_bytes`, with the further runs that
+/// their rates require, just after the transfers in `before`. `is_largest` says that there is no
+/// room for a larger set. Returns the conclusions from all runs, and what ended them early.
 pub fn endure<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
@@ -112,7 +116,8 @@ pub fn endure<E: Endure>(
     (endured, ended)
 }
 
-/// Runs large requests of a direction, and small ones; what was measured is kept.
+/// Runs the large and then the small requests of one direction, and adds the measurements to
+/// `endured`.
 fn direction<E: Endure>(
     on: &mut E,
     unique_bytes: u64,
@@ -175,7 +180,8 @@ fn told<E: Endure>(
     Ok(CourseRun { measurement, since_s, cut_off })
 }
 
-/// A measurement whose course says first that it was cut off, where it did not run for all of its `seconds`.
+/// Prepends to a measurement's course that it was cut off, if it did not run for all of its
+/// `seconds`.
 fn marked(mut measurement: Measurement, is_whole: bool, seconds: f64) -> Measurement {
     if let Some(course) = measurement.sustained.as_deref_mut().filter(|_| !is_whole) {
         let ran = says::seconds(says::length_s(course));
@@ -188,8 +194,9 @@ fn marked(mut measurement: Measurement, is_whole: bool, seconds: f64) -> Measure
     measurement
 }
 
-/// A measurement without the verdict on its course where others had the processors and disturbed it, so that they may have set its rates:
-/// unless a second witness agrees, the credit that came back in a rest.
+/// Withdraws the verdict on a measurement's course if other processes disturbed it, since they may
+/// have set its rates. The verdict stays if a second witness agrees: the credit that came back in a
+/// rest.
 fn believed(mut measurement: Measurement) -> Measurement {
     if let Some(course) = measurement.sustained.as_deref_mut().filter(|_| measurement.disturbed) {
         let agrees = course.recovered_bytes_per_s.zip(last(course));
@@ -200,8 +207,9 @@ fn believed(mut measurement: Measurement) -> Measurement {
     measurement
 }
 
-/// Rests, runs again, and says how much credit came back, or why that cannot be told. The course ended at `ended_s` by the clock of
-/// [`Ran::since_s`], which becomes the end of what ran again.
+/// Rests, runs again, and returns how much credit came back, or why that cannot be told. The course
+/// ended at `ended_s` on the clock of [`Ran::since_s`]; sets `ended_s` to the end of the second
+/// run.
 fn again<E: Endure>(
     on: &mut E,
     workload: &Workload,
@@ -228,7 +236,8 @@ fn again<E: Endure>(
     Ok(idle_s.ok_or(rest::TOO_LONG).and_then(back))
 }
 
-/// Rates of equal steps, as many as requests and marks give, from what was moved by some times.
+/// Converts the bytes moved over time to the rates of equal steps, as many as the number of
+/// requests and of time marks allows; returns the seconds of a step, and the rates.
 pub fn steps(moved: &[[f64; 2]], operations: u64) -> (f64, Vec<f64>) {
     let Some(&[end_s, _]) = moved.last().filter(|[end_s, _]| *end_s > 0.0) else {
         return (0.0, Vec::new());
@@ -240,7 +249,7 @@ pub fn steps(moved: &[[f64; 2]], operations: u64) -> (f64, Vec<f64>) {
     (step_s, by.windows(2).map(|pair| (pair[1] - pair[0]).max(0.0) / step_s).collect())
 }
 
-/// Bytes moved by a time, in a straight line between the times that are known.
+/// The bytes moved by a time, interpolated linearly between the known times.
 fn moved_by(moved: &[[f64; 2]], at_s: f64) -> f64 {
     let next = moved.partition_point(|[s, _]| *s < at_s);
     let [to_s, to] = moved[next.min(moved.len() - 1)];

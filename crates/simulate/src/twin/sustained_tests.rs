@@ -1,4 +1,4 @@
-//! Drives with known rate limits and write buffers run for long, and their limits are found again.
+//! Long runs on drives with known rate limits and write buffers must recover their limits.
 
 use super::*;
 use crate::command::Command;
@@ -26,15 +26,15 @@ fn limited(limits: Vec<Limit>) -> Parameters {
     super::fit::sized(p, SET, 1.0)
 }
 
-/// A drive that goes on from one course to the next.
+/// A drive that keeps its state from one course to the next.
 struct Going<'a> {
     ssd: Ssd<'a>,
     now_ns: u64,
     dice: Pcg64Mcg,
-    /// Bytes that are written before, from when on, and whether that is known.
+    /// The transfers before the first course, and when they began.
     before: Before,
     since_ns: u64,
-    /// How much longer it is idle than it is asked to rest, as while it is flushed.
+    /// How much longer than asked each rest lasts, as with a flush.
     flush_s: f64,
     /// How long it is idle before every course.
     idle_s: f64,
@@ -109,7 +109,7 @@ fn endured(parameters: &Parameters) -> Endured {
     found
 }
 
-/// The same after so many bytes were written.
+/// The long runs on a drive after this many bytes were written.
 fn endured_after(parameters: &Parameters, bytes: u64) -> Endured {
     let model = parameters.build().expect("the drive can be built");
     let mut drive = Going::new(&model);
@@ -119,12 +119,12 @@ fn endured_after(parameters: &Parameters, bytes: u64) -> Endured {
     found
 }
 
-/// A drive whose user interrupts after some courses, or at half of the next, while others have the processors during all of them.
+/// A drive whose user interrupts after some courses, or in the middle of the next, while others may use the processors during all of them.
 struct Cut<'a> {
     going: Going<'a>,
     courses: usize,
     in_the_middle: bool,
-    /// Whether what others did disturbed the courses; absent where there is nobody else.
+    /// Whether the load by others disturbed the courses; absent if there is none.
     load: Option<bool>,
 }
 
@@ -173,7 +173,7 @@ fn bytes(rate: f64, credit: f64, only: Option<Only>) -> Limit {
     Limit { operations_per_s: None, bytes_per_s: Some(rate), only, credit }
 }
 
-/// What its limits are of.
+/// The directions of the limits found.
 fn only(found: &Endured) -> Vec<Option<Only>> {
     found.limits.iter().map(|limit| limit.only).collect()
 }
@@ -203,7 +203,7 @@ fn a_credit_that_comes_back_within_a_second_is_that_of_a_rate_limit_and_of_no_ca
 
 #[test]
 fn a_flush_before_a_rest_is_a_rest_too_and_makes_a_rate_limit_no_cache() {
-    // Of the credit of a second, half is to come back in a rest; after a longer flush all of it may be back.
+    // The credit takes a second to come back, and a rest aims at half of it; after a longer flush all of it may be back.
     for (flush_s, expected) in [(0.25, "token bucket"), (0.6, "idle, or flushed, for so long")] {
         let drive = limited(vec![bytes(1e8, 1e8, None)]);
         let model = drive.build().expect("the drive can be built");
@@ -286,14 +286,14 @@ fn a_limit_of_operations_is_told_from_one_of_bytes() {
     assert!(off(&found.limits[0], &truth) < 0.02, "{:?}", found.limits);
 }
 
-/// So many operations a second, whatever their sizes.
+/// A limit of operations per second, whatever their size.
 fn operations(rate: f64, credit: f64) -> Limit {
     Limit { operations_per_s: Some(rate), bytes_per_s: None, only: None, credit }
 }
 
 #[test]
 fn a_limit_of_bytes_is_found_where_one_of_operations_holds_small_requests() {
-    // As volumes have both: small writes leave a part of the credit in bytes to the reads.
+    // Cloud volumes have both limits: small writes leave a part of the byte credit to the reads.
     let truth = bytes(1e8, 1e9, None);
     let found = endured(&limited(vec![truth, operations(3500.0, 0.0)]));
     assert_eq!(only(&found), [None], "{:#?}", found.summary);
@@ -303,7 +303,7 @@ fn a_limit_of_bytes_is_found_where_one_of_operations_holds_small_requests() {
     assert!(said.contains("reads: their burst is the credit that had come back"), "{said}");
 }
 
-/// As between real courses, when what was written is flushed and workers are started.
+/// The idle time is as between real courses, when written data are flushed and workers are started.
 #[test]
 fn credit_that_comes_back_while_a_drive_is_idle_before_reads_makes_them_no_limit_of_their_own() {
     for of_small in [3500.0, 22_500.0] {
@@ -319,7 +319,7 @@ fn credit_that_comes_back_while_a_drive_is_idle_before_reads_makes_them_no_limit
 
 #[test]
 fn a_limit_of_reads_alone_takes_more_credit_than_may_have_come_back_to_writes() {
-    // Of the writes' credit 4.3e8 come back until reads begin.
+    // 4.3e8 bytes of the writes' credit come back before reads begin.
     for (credit, is_own) in [(1e9, true), (5e8, false)] {
         let of = |credit, only| bytes(1e8, credit, Some(only));
         let limits = vec![of(1e9, Only::Writes), of(credit, Only::Reads), operations(3500.0, 0.0)];
@@ -359,7 +359,7 @@ fn a_drive_without_a_limit_has_none_and_one_rate() {
 #[test]
 fn a_write_buffer_is_a_credit_of_writes() {
     let mut drive = limited(Vec::new());
-    // Four dies that program 16 KiB in 2 ms, behind a buffer that takes 200 MB/s.
+    // Four dies that each program 16 KiB in 2 ms, behind a buffer that takes 200 MB/s.
     (drive.flash.channels, drive.flash.dies_per_channel) = (4, 1);
     drive.flash.program_ms = 2.0;
     drive.controller.write_buffer_bytes = 256 << 20;
@@ -378,7 +378,7 @@ fn a_write_buffer_is_a_credit_of_writes() {
 #[test]
 fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_doubts() {
     let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
-    // Writes, the same after a rest, small writes, reads and small reads.
+    // The courses: writes, writes after a rest, small writes, reads, small reads.
     for (courses, kept) in [(0, 0), (1, 1), (2, 1), (3, 2), (4, 3), (5, 4)] {
         let (found, interrupted) = cut(&limited, courses, false, None);
         assert_eq!((found.measurements.len(), interrupted), (kept, courses < 5), "{courses}");
@@ -395,7 +395,7 @@ fn what_ran_to_its_end_before_an_interruption_is_kept_with_its_course_and_its_do
 #[test]
 fn a_course_that_is_cut_off_is_kept_as_far_as_it_went_and_marked() {
     let limited = limited(vec![bytes(2.5e7, 5e8, None)]);
-    // Half of the writes, of the same after a rest, of small writes, of reads and of small reads; the burst ends within 3 s.
+    // Cut off in the middle of writes, writes after a rest, small writes, reads or small reads; the burst ends within 3 s.
     for (courses, kept, said) in [
         (0, 1, "after 10"),
         (1, 1, ""),
@@ -418,7 +418,7 @@ fn a_course_that_is_cut_off_is_kept_as_far_as_it_went_and_marked() {
     }
 }
 
-/// The sentences that say that it is open whether these share a limit.
+/// The sentences that say that it is unknown whether these share a limit.
 fn open<'a>(found: &'a Endured, which: &str) -> Vec<&'a String> {
     let said = format!("cannot be told: whether {which} share the limit");
     found.summary.iter().filter(|one| one.contains(&said)).collect()
@@ -428,13 +428,13 @@ fn open<'a>(found: &'a Endured, which: &str) -> Vec<&'a String> {
 fn reads_with_a_burst_of_their_own_do_not_make_a_limit_one_of_both() {
     let of = |only| bytes(2.5e7, 5e8, Some(only));
     let limited = limited(vec![of(Only::Writes), of(Only::Reads)]);
-    // The rest after the reads is interrupted, so that nothing but their course tells of their burst.
+    // The rest after the reads is interrupted, so only their course shows their burst.
     let (found, _) = cut(&limited, 4, false, None);
     let last = found.measurements.last().and_then(|one| one.sustained.as_deref()).expect("reads");
     assert_eq!((last.kind, last.recovered_bytes_per_s), (CourseKind::Burst, None));
     assert_eq!(only(&found), [Some(Only::Writes)], "{:#?}", found.summary);
     assert_eq!(open(&found, "reads").len(), 1, "{:#?}", found.summary);
-    // With it, they have a limit of their own.
+    // With that rest, the reads have a limit of their own.
     let found = endured(&limited);
     assert_eq!(only(&found), [Some(Only::Writes), Some(Only::Reads)], "{:#?}", found.summary);
     assert!(open(&found, "reads").is_empty() && open(&found, "writes").is_empty());
@@ -466,7 +466,7 @@ fn what_was_written_before_is_counted_to_the_credit() {
     assert!(off(&found.limits[0], &truth) < 0.02, "{:#?}", found.summary);
     let said = found.summary.join("\n");
     assert!(said.contains("had been used before") && !said.contains("may be larger"), "{said}");
-    // So much that the credit was used up: what came back is all that shows.
+    // So many bytes that the credit was used up: only the recovered part shows.
     let found = endured_after(&limited(vec![truth]), 700 << 20);
     let said = found.summary.join("\n");
     assert!(!said.contains("had been used before"), "{said}");
@@ -477,7 +477,7 @@ fn kinds(found: &Endured) -> Vec<CourseKind> {
     found.measurements.iter().filter_map(|m| m.sustained.as_ref()).map(|s| s.kind).collect()
 }
 
-/// The program that serves a file system computes for our own requests: that it did is told, and doubts nothing.
+/// A file system's own server process computes for our requests: the report mentions that load, but the verdict stands.
 #[test]
 fn a_load_that_disturbed_nothing_leaves_the_verdict() {
     let (found, _) = cut(&limited(Vec::new()), 9, false, Some(false));

@@ -1,4 +1,4 @@
-//! Known drives are measured in the place of real ones, and found again.
+//! The fit must recover known simulated drives, which are measured in place of real ones.
 
 use super::*;
 use crate::command::Command;
@@ -15,7 +15,7 @@ pub const SET: u64 = 256 << 20;
 /// Bytes of the write buffer.
 pub const BUFFER: u64 = 1 << 20;
 
-/// Requests of `size_mean` anywhere in the set, or behind the one before.
+/// Requests of `size_mean` bytes at random places in the set, or sequential ones.
 fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
     let Workload { unique_bytes, size_mean, read_frac, seq_frac, queue_depth, .. } = *workload;
     let mut dice = Pcg64Mcg::new(u128::from(size_mean) << 32 | u128::from(queue_depth));
@@ -36,8 +36,9 @@ fn requests(workload: &Workload) -> Box<dyn FnMut(usize) -> Request> {
     })
 }
 
-/// A drive of which every number is known, and none is round. Its channels together are slower than its link: behind a link that is slower, one
-/// page's time on a channel is common to all reads, as the command is.
+/// A drive whose numbers are all known and not round. Its channels together are slower than its
+/// link: behind a slower link, one page's time on a channel would be common to all reads, as the
+/// command time is.
 fn known() -> Parameters {
     let mut p = find("generic-ssd").expect("it is shipped");
     p.filled = Filled::Full;
@@ -55,8 +56,9 @@ fn known() -> Parameters {
     super::fit::sized(p, SET, 1.0)
 }
 
-/// A drive of other numbers: its shape, bytes of a cell's page, milliseconds of reading and programming, a channel's rate, milliseconds of
-/// commands, of those that write, and of a flush, and the link's rates.
+/// A drive with other numbers: its shape, the bytes of a cell page, the milliseconds of reading and
+/// programming, a channel's rate, the milliseconds of a command, a write command and a flush, and
+/// the link's two rates.
 fn other((channels, dies): (u32, u32), cell_page_bytes: u32, numbers: [f64; 8]) -> Parameters {
     let mut p = known();
     (p.flash.channels, p.flash.dies_per_channel) = (channels, dies);
@@ -71,7 +73,7 @@ fn other((channels, dies): (u32, u32), cell_page_bytes: u32, numbers: [f64; 8]) 
     super::fit::sized(p, SET, 1.0)
 }
 
-/// What the numbers are called.
+/// The keys of the numbers.
 pub const NAMES: [&str; 8] = [
     "flash.read_ms",
     "flash.program_ms",
@@ -83,12 +85,12 @@ pub const NAMES: [&str; 8] = [
     "controller.link_from_host_bytes_per_s",
 ];
 
-/// Channels, dies of a channel, and pages that a die programs at once.
+/// The numbers of channels, of dies per channel, and of pages that a die programs at once.
 pub fn shape(p: &Parameters) -> [u32; 3] {
     [p.flash.channels, p.flash.dies_per_channel, p.flash.batch_pages()]
 }
 
-/// Those that are moved.
+/// The numbers that the fit moves.
 pub fn numbers(p: &Parameters) -> [f64; 8] {
     let (flash, controller) = (&p.flash, &p.controller);
     [
@@ -103,12 +105,12 @@ pub fn numbers(p: &Parameters) -> [f64; 8] {
     ]
 }
 
-/// The twin of a drive that is measured without noise.
+/// Fits a drive that is measured without noise.
 pub fn fitted(truth: &Parameters) -> Fitted {
     fitted_with(truth, |_| {})
 }
 
-/// The twin of a drive whose measurements are made others before it is fitted to them.
+/// Fits a drive after `change` has altered its measurements.
 pub fn fitted_with(truth: &Parameters, change: impl FnMut(&mut Measurement)) -> Fitted {
     let model = truth.build().expect("the drive can be built");
     let mut drive = Replica::new(&model, &requests);
@@ -118,12 +120,13 @@ pub fn fitted_with(truth: &Parameters, change: impl FnMut(&mut Measurement)) -> 
     fit(&measured, &requests, &|| false).expect("a drive is found")
 }
 
-/// By which share the numbers of a drive are off that is measured without noise and found again, shape and all.
+/// The relative errors of the fitted numbers of a drive measured without noise; its shape must be
+/// recovered.
 fn off(truth: &Parameters) -> [f64; 8] {
     found(truth).0
 }
 
-/// The same, and what is said not to be told; all else is within 2 %.
+/// As [`off`], with the numbers reported as undetermined; all others must be within 2 %.
 fn found(truth: &Parameters) -> ([f64; 8], Vec<&'static str>) {
     let Fitted { parameters: found, untold, .. } = fitted(truth);
     let [found_numbers, numbers] = [numbers(&found), numbers(truth)];
@@ -140,7 +143,8 @@ fn a_known_drive_is_found_again_without_noise() {
     assert!(off.iter().all(|e| e.abs() < 0.002), "{off:?}");
 }
 
-/// Drives that differ in their shape and in the pages of a program; large reads tell the link and the channels of all of them.
+/// Drives that differ in shape and in pages per program operation; large reads distinguish the link
+/// from the channels on all of them.
 fn others() -> [Parameters; 4] {
     [
         ((2, 4), 16_384, [0.0847, 0.311, 6.7e8, 0.0091, 0.0133, 0.0411, 1.91e9, 0.83e9]),
@@ -164,8 +168,8 @@ fn drives_of_other_shapes_are_found_again_without_noise() {
 #[test]
 #[ignore = "two minutes of fits; the full run has it"]
 fn a_flush_behind_programming_and_a_link_behind_a_single_channel_are_said_not_to_be_told() {
-    // A die takes the first page that comes, so that it programs while the flush begins; and reads of any size take one page's time on the link and
-    // one command.
+    // A die takes the first page that arrives, so it programs while the flush begins; and reads of
+    // any size take one page's time on the link and one command.
     let truth = other((1, 4), 4096, [0.0373, 0.491, 7.3e8, 0.0061, 0.0137, 0.0139, 2.83e9, 3.1e8]);
     let (off, untold) = found(&truth);
     let reads =
@@ -191,7 +195,7 @@ fn large_reads_as_quick_as_small_ones_by_chance_leave_a_drive_that_can_be_built(
     assert!(found.build().is_ok(), "{:?}", found.flash);
 }
 
-/// The twin of a target that is no larger than the set.
+/// A target no larger than the set.
 const NAMED: Named<'static> = Named {
     name: "d",
     capacity_bytes: SET,
@@ -204,14 +208,15 @@ const NAMED: Named<'static> = Named {
     repeated: [&[], &[]],
 };
 
-/// The twin of a target of so many bytes: a known drive that was found on a set, and tells exactly what was measured there.
+/// Judges the twin of a target of `capacity_bytes`: a known drive, recovered on a set, which
+/// predicts the measurements there exactly.
 fn judged(capacity_bytes: u64, rotates: bool, sustained: Option<&Endured>) -> Verdict {
     let turns = if rotates { Turns::Yes } else { Turns::No };
     let named = Named { capacity_bytes, turns, sustained, ..NAMED };
     judged_by(known(), &probes(SET, false)[..6], &named)
 }
 
-/// What these workloads come to on a drive.
+/// Measures these workloads on a drive.
 fn measured(truth: &Parameters, workloads: &[Workload]) -> Vec<Measurement> {
     let model = truth.build().expect("the drive can be built");
     let mut measured = Vec::new();
@@ -219,13 +224,13 @@ fn measured(truth: &Parameters, workloads: &[Workload]) -> Vec<Measurement> {
     measured
 }
 
-/// The twin of a drive that was found as it is, and of which these workloads were measured.
+/// Judges an exactly recovered drive by these workloads.
 fn judged_by(truth: Parameters, workloads: &[Workload], named: &Named<'_>) -> Verdict {
     let unseen = measured(&truth, workloads);
     judged_of(truth, &unseen, named)
 }
 
-/// The same where they came to this.
+/// Judges an exactly recovered drive by these measurements.
 fn judged_of(truth: Parameters, unseen: &[Measurement], named: &Named<'_>) -> Verdict {
     let fitted = Fitted {
         looked: Looked::Everywhere,
@@ -245,7 +250,7 @@ fn a_twin_that_was_judged_on_a_part_of_its_target_says_so() {
     assert!(said(&arm).contains("not calibrated: the device rotates"), "{}", said(&arm));
     assert_eq!(arm.parameters.status, Status::NotCalibrated);
     for rotates in [false, true] {
-        // Less than a page more is no part.
+        // A target larger by less than a page counts as measured in full.
         let whole = judged(SET + 1, rotates, None);
         assert!(!said(&whole).contains("judged on a set of"), "{}", said(&whole));
         assert_eq!(whole.parameters.status, Status::Calibrated);
@@ -275,7 +280,8 @@ fn the_source_of_a_twins_size_is_the_one_that_it_has() {
     }
 }
 
-/// Bytes a second of random writes of 4 KiB, 16 in flight, to all of a drive, after so many others.
+/// The throughput, in bytes per second, of random 4 KiB writes at queue depth 16 over a whole
+/// drive, after `before` other writes.
 fn rewritten(drive: &Parameters, before: u32) -> f64 {
     const COUNTED: u32 = 16_384;
     let model = drive.build().expect("the drive can be built");
@@ -297,7 +303,7 @@ fn rewritten(drive: &Parameters, before: u32) -> f64 {
 fn writes_to_all_of_a_twin_stay_as_fast_as_they_were_judged_however_many_there_are() {
     let twin = judged(SET, false, None).parameters;
     let fitted = rewritten(&known(), 20_000);
-    // The set was overwritten six times.
+    // The larger number overwrites the set six times.
     for before in [20_000, 400_000] {
         let told = rewritten(&twin, before);
         assert!((told / fitted - 1.0).abs() < 0.15, "{before}: {told:.0} for {fitted:.0}");
@@ -334,7 +340,7 @@ fn a_limit_that_cannot_be_simulated_is_left_out_of_the_drive_and_said() {
     assert!(summary.iter().any(|said| said.contains(why)), "{summary:#?}");
 }
 
-/// What is said of why a twin is not calibrated; nothing where it is.
+/// The reported reason why a twin is not calibrated; empty if it is.
 fn why(verdict: &Verdict) -> String {
     let is_why = |said: &&String| said.starts_with("not calibrated: ");
     let said: Vec<&str> = verdict.summary.iter().filter(is_why).map(String::as_str).collect();
@@ -365,7 +371,8 @@ fn a_drive_that_became_another_while_it_was_measured_has_no_calibrated_twin() {
     }
     let of = |again: &[Measurement]| {
         let twice: [&[Measurement]; 2] = [&first, again];
-        why(&judged_by(known(), &probes(SET, false)[..6], &Named { twice, ..NAMED }))
+        let named = Named { twice, repeated: [&first, &first], ..NAMED };
+        why(&judged_by(known(), &probes(SET, false)[..6], &named))
     };
     assert_eq!(of(&first), "");
     assert!(of(&again).contains("the drive changed"), "{}", of(&again));
@@ -386,7 +393,7 @@ fn a_part_of_what_a_cache_may_hide_or_what_may_rotate_has_no_calibrated_twin() {
     assert_eq!(whole, ["", ""], "all of it was measured");
 }
 
-/// Large writes, and the rate at which a known drive carries them out.
+/// A workload of large writes, and its throughput on a known drive.
 fn large_writes() -> (Workload, f64) {
     let small = probes(SET, true)[0].clone();
     let workload = Workload { size_mean: 256 << 10, read_frac: 0.0, queue_depth: 8, ..small };
@@ -394,7 +401,8 @@ fn large_writes() -> (Workload, f64) {
     (workload, told)
 }
 
-/// What is said of why the twin of that drive is not calibrated where they took such a course and these limits were found.
+/// The reported reason why that drive's twin is not calibrated if large writes had this course and
+/// these limits were found.
 fn why_after(course: Sustained, disturbed: bool, limits: &[Limit]) -> String {
     let mut found = Endured::default();
     found.limits.extend(limits);
@@ -426,7 +434,8 @@ fn a_drive_that_does_not_hold_what_was_found_to_hold_is_not_called_calibrated() 
     assert_ne!(of(Settled, 0.1, &[limit(Only::Reads)]), "");
 }
 
-/// A course of so many steps of half a second at each of these rates, which does not tell what holds.
+/// A course with these numbers of half-second steps at these rates, from which the sustained rate
+/// cannot be told.
 fn course_of(parts: &[(usize, f64)]) -> Sustained {
     let steps = parts.iter().flat_map(|&(count, rate)| std::iter::repeat_n(rate, count));
     let course = course::judge(0.5, &steps.collect::<Vec<f64>>());

@@ -1,4 +1,4 @@
-//! How well a twin foretells workloads that it was not fitted to.
+//! Judges how well a twin predicts workloads to which it was not fitted.
 
 use super::doubts::{ERROR_MOST, changed, changed_too_much, disturbed, unheld};
 use super::fit::Fitted;
@@ -15,27 +15,27 @@ use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Measurement, ResponseTime, Workload};
 use std::fmt;
 
-/// Largest median uncertainty of the measured throughputs by which a twin can be judged.
+/// Largest median uncertainty of the measured throughputs with which a twin can be judged.
 const OPEN_MOST: f64 = ERROR_MOST / 2.0;
-/// Fewest unseen workloads whose order alone gives their median error a 95 % interval.
+/// Fewest unseen workloads for which order statistics give the median error a 95 % interval.
 const BOUNDED_FROM: usize = 6;
-/// Workloads with requests of so many bytes on average are called large.
+/// Least mean request size of workloads that are called large.
 const LARGE: u64 = 64 << 10;
-/// Rewrites are merged in a write buffer of more than this part of a set so often that writes come out faster.
+/// A write buffer larger than the set divided by this merges enough rewrites to speed up writes.
 const MERGING: u64 = 16;
-/// A set has whole pages of so many bytes.
+/// Bytes of a page; a set has whole pages.
 const PAGE: u64 = 4096;
-/// What is said where no drive of the target's size can be built.
+/// The report if no drive of the target's size can be built.
 const TOO_LARGE: &str = "the drive is as large as the set that was measured: one as large as the target cannot be simulated";
 
-/// A workload: what was measured, and what the twin says of it.
+/// A workload as measured, and as the twin predicts it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TwinPoint {
     /// The workload.
     pub workload: Workload,
-    /// Bytes a second, measured and told.
+    /// Bytes per second, measured and predicted.
     pub bytes_per_s: [f64; 2],
-    /// Response times, measured and told.
+    /// Response times, measured and predicted.
     pub response: [ResponseTime; 2],
 }
 
@@ -44,47 +44,49 @@ pub struct TwinPoint {
 pub struct Errors {
     /// The median.
     pub median: f64,
-    /// Its 95 % interval, from the order of the errors alone; from 0 on, and to the largest error, where there are fewer than six.
+    /// Its 95 % interval, from the order of the errors alone; with fewer than six errors, from 0 to
+    /// the largest error.
     pub interval95: [f64; 2],
-    /// Nine tenths of the workloads are no farther off.
+    /// Largest error of the best nine tenths of the workloads.
     pub p90: f64,
 }
 
-/// What a twin is called, and what is known of it and not fitted.
+/// A twin's name, and what is known about it without fitting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Named<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Bytes that it holds.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
     /// Bytes of the set on which it was measured.
     pub set_bytes: u64,
-    /// Whether it has moving parts, so that requests over more of it take longer.
+    /// Whether it has moving parts, so that requests over a larger part of it take longer.
     pub turns: Turns,
     /// Bytes of its write buffer.
     pub write_buffer_bytes: u64,
-    /// What was measured for long, if anything was.
+    /// The long runs, if any.
     pub sustained: Option<&'a Endured>,
-    /// What it was fitted to.
+    /// The measurements to which it was fitted.
     pub fitted_to: &'a [Measurement],
     /// The same workloads, measured before all others and after them.
     pub twice: [&'a [Measurement]; 2],
-    /// Some of the unseen workloads, and the same once more.
+    /// First and second measurements of some unseen workloads.
     pub repeated: [&'a [Measurement]; 2],
 }
 
-/// A twin that was judged.
+/// A judged twin.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The drive.
     pub parameters: Parameters,
-    /// What it says of each unseen workload.
+    /// Its prediction for each unseen workload.
     pub told: Vec<TwinPoint>,
-    /// How far it is to be trusted, in sentences.
+    /// How far to trust it, in sentences.
     pub summary: Vec<String>,
 }
 
-/// Judges a fitted drive by workloads that it was not fitted to. It gets a name, and becomes as large as the target.
+/// Judges a fitted drive by workloads to which it was not fitted. Gives it its name and the
+/// target's size.
 ///
 /// # Errors
 /// The drive cannot be built.
@@ -94,7 +96,7 @@ pub fn verdict(
     named: &Named<'_>,
     requests: &Requests<'_>,
 ) -> Result<Verdict, Error> {
-    // With the buffer that the numbers were fitted with: behind another one they come to other rates.
+    // With the buffer of the fit: the same numbers give other rates with another buffer.
     let model = fitted.parameters.build()?;
     let told = told(&model, unseen, requests);
     let unheld = named.sustained.and_then(|found| unheld(&model, found, requests));
@@ -119,7 +121,7 @@ pub fn verdict(
         format!("the measured throughputs themselves are known to {:.1} % (median)", 100.0 * open)
     }));
     summary.extend(repeated(named.repeated));
-    summary.extend(changed(named.twice));
+    summary.extend(changed(named.twice, named.repeated));
     summary.extend(inside::says(&fitted));
     summary.push(untold(named, &told));
     summary.extend(merging);
@@ -129,7 +131,7 @@ pub fn verdict(
         doubt(figures[0].1, count, open),
         disturbed(named.fitted_to, unseen),
         named.seeks(),
-        changed_too_much(named.twice),
+        changed_too_much(named.twice, named.repeated),
         unheld,
     ];
     let is_good = doubts.iter().all(Option::is_none);
@@ -150,12 +152,13 @@ pub fn verdict(
 }
 
 impl Named<'_> {
-    /// Whether the set was smaller than the target, and not by less than a page.
+    /// Whether the set was smaller than the target by at least a page.
     fn is_in_part(&self) -> bool {
         self.set_bytes < self.capacity_bytes / PAGE * PAGE
     }
 
-    /// Why it is not called calibrated though throughputs on the set are near: its seeks were short, or a cache may have hidden them.
+    /// Why the twin is not called calibrated even if its throughputs on the set are close: seeks
+    /// were short, or a cache may have hidden them.
     fn seeks(&self) -> Option<String> {
         let why = match self.turns {
             Turns::No => return None,
@@ -173,7 +176,7 @@ impl Named<'_> {
     }
 }
 
-/// On how much of the target it was measured, where that was not all.
+/// Says what part of the target was measured, if not all of it.
 fn unmeasured(named: &Named<'_>) -> Option<String> {
     let [set, all] = [named.set_bytes, named.capacity_bytes].map(|bytes| Bytes(bytes as f64));
     named.is_in_part().then(|| {
@@ -181,7 +184,8 @@ fn unmeasured(named: &Named<'_>) -> Option<String> {
     })
 }
 
-/// That writes to so small a set are not told as they were judged, with a buffer of `judged_bytes`: rewrites are merged in the assumed one.
+/// Warns that the twin predicts faster writes to a small set than it was judged by, if the assumed
+/// buffer is larger than `judged_bytes` and merges rewrites.
 fn merging(named: &Named<'_>, judged_bytes: u64) -> Option<String> {
     let assumed_bytes = named.write_buffer_bytes;
     let [set, judged, assumed] =
@@ -193,7 +197,7 @@ fn merging(named: &Named<'_>, judged_bytes: u64) -> Option<String> {
     })
 }
 
-/// The limits that a simulated drive can have; of the others the summary says why it has them not.
+/// The limits that a simulated drive can have; adds to the summary why it lacks the others.
 fn possible(limits: &[Limit], summary: &mut Vec<String>) -> Vec<Limit> {
     let whys = limits.iter().filter_map(|limit| limit.bucket().err());
     summary.extend(whys.map(|why| {
@@ -202,7 +206,8 @@ fn possible(limits: &[Limit], summary: &mut Vec<String>) -> Vec<Limit> {
     limits.iter().copied().filter(|limit| limit.bucket().is_ok()).collect()
 }
 
-/// The response times that are surely farther off than throughputs of a calibrated twin may be: its status speaks of throughput alone.
+/// Names the response times that are surely farther off than a calibrated twin's throughputs may
+/// be: the status covers throughput alone.
 fn untrusted(figures: &[(&str, Option<Errors>)]) -> Option<String> {
     let is_off = |errors: &Errors| errors.interval95[0] > ERROR_MOST;
     let times = figures.iter().filter(|(what, _)| *what != "throughput");
@@ -216,7 +221,8 @@ fn untrusted(figures: &[(&str, Option<Errors>)]) -> Option<String> {
     })
 }
 
-/// Where a twin is surely off, and which way: the middle error of small and large, mostly read and mostly written workloads.
+/// Where a twin is surely off, and in which direction: the median error of workloads by size
+/// (small, large) and kind (mostly reads, mostly writes).
 fn by_kind(told: &[TwinPoint]) -> Option<String> {
     let one = |(what, is_large, is_read): (&str, bool, bool)| {
         let of = |t: &&TwinPoint| {
@@ -248,7 +254,7 @@ fn by_kind(told: &[TwinPoint]) -> Option<String> {
     })
 }
 
-/// How far measured workloads are from themselves.
+/// How far repeated measurements of the same workloads differ.
 fn repeated([once, again]: [&[Measurement]; 2]) -> Option<String> {
     let rate = |m: &Measurement| m.throughput_bytes_per_s;
     let errors = Errors::of(once.iter().zip(again).map(|(once, again)| [once, again].map(rate)))?;
@@ -256,7 +262,7 @@ fn repeated([once, again]: [&[Measurement]; 2]) -> Option<String> {
     Some(format!("{count} of the unseen workloads measured once more: throughput {errors}"))
 }
 
-/// What no workload of seconds tells, and what would.
+/// What short workloads cannot determine, and what would.
 fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     let buffer = Bytes(named.write_buffer_bytes as f64);
     let size = format!("the size of the write buffer ({buffer} is assumed)");
@@ -276,7 +282,8 @@ fn untold(named: &Named<'_>, told: &[TwinPoint]) -> String {
     format!("cannot be told: {size}, and {burst}{at}; {tells}")
 }
 
-/// Why a twin's throughputs do not allow to call it calibrated, by those of so many workloads; `open` is what the measurements leave open.
+/// Why a twin's throughput errors, over `count` workloads, do not allow calling it calibrated;
+/// `open` is the median uncertainty of the measurements.
 fn doubt(throughput: Option<Errors>, count: usize, open: f64) -> Option<String> {
     let most = 100.0 * ERROR_MOST;
     Some(match throughput {
@@ -310,7 +317,7 @@ impl fmt::Display for Errors {
     }
 }
 
-/// How far it is off with throughputs and response times.
+/// The errors of throughput and of the median and 99th-percentile response times.
 fn figures(told: &[TwinPoint]) -> [(&'static str, Option<Errors>); 3] {
     let quantile = |of: fn(&ResponseTime) -> u64| {
         Errors::of(told.iter().map(|t| [&t.response[0], &t.response[1]].map(|r| of(r) as f64)))
@@ -319,7 +326,7 @@ fn figures(told: &[TwinPoint]) -> [(&'static str, Option<Errors>); 3] {
     [("throughput", throughput), ("p50", quantile(|r| r.p50)), ("p99", quantile(|r| r.p99))]
 }
 
-/// What a twin says of measured workloads.
+/// A twin's predictions for measured workloads.
 fn told(model: &Model, measured: &[Measurement], requests: &Requests<'_>) -> Vec<TwinPoint> {
     let replica = Replica::new(model, requests);
     let one = |m: &Measurement| {
@@ -334,7 +341,7 @@ fn told(model: &Model, measured: &[Measurement], requests: &Requests<'_>) -> Vec
 }
 
 impl Errors {
-    /// The errors of pairs of a measured and a told figure; `None` without any.
+    /// The errors of pairs of a measured and a predicted figure; `None` without any pair.
     pub fn of(pairs: impl IntoIterator<Item = [f64; 2]>) -> Option<Self> {
         let known = pairs.into_iter().filter(|[measured, _]| *measured > 0.0);
         let mut errors: Vec<f64> = known.map(|[m, told]| (told / m - 1.0).abs()).collect();

@@ -1,17 +1,21 @@
-//! The drive of a twin's file: how large it is, how much of its flash is spare, and where its numbers come from.
+//! The drive that a twin's file describes: its size, its spare flash, and the sources of its
+//! numbers.
 
 use super::fit::sized;
 use crate::ssd::{ASSUMED_BUFFER, Flash, Parameters};
 use std::collections::BTreeMap;
 
-/// Flash that is spare, as a share of what drives of up to so many bytes hold; the first that can be simulated is taken. A twin is fitted and judged
-/// by workloads that end before any garbage is collected: with three times as much, blocks are all but empty when they are collected, so that its
-/// writes stay as they were judged. Every block takes memory, so larger drives get less, which no simulation is long enough to use up.
+/// Pairs of a drive size and the share of spare flash for drives up to that size; the first pair
+/// that can be simulated applies. A twin is fitted to and judged by workloads that end before
+/// garbage collection begins. With three times the capacity as spare, blocks are almost empty when
+/// collected, so writes stay as fast as judged. Every block takes memory, so larger drives get less
+/// spare, which no simulation is long enough to use up.
 const SPARE: [(u64, f64); 3] = [(256 << 30, AMPLE), (u64::MAX, 1.0), (u64::MAX, 0.07)];
-/// So much that garbage costs nothing.
+/// A share of spare flash with which garbage collection costs nothing.
 const AMPLE: f64 = 3.0;
 
-/// A fitted drive as large as the target, of so many bytes, or else as the set, where no drive of that size can be built; and whether it is the former.
+/// Resizes a fitted drive to `target_bytes`, or to `set_bytes` if no drive of the target's size can
+/// be built; also returns whether it has the target's size.
 pub fn as_large(fitted: Parameters, target_bytes: u64, set_bytes: u64) -> (Parameters, bool) {
     let of = |bytes: u64| {
         let shares = SPARE.into_iter().filter(|(most, _)| bytes <= *most);
@@ -24,7 +28,8 @@ pub fn as_large(fitted: Parameters, target_bytes: u64, set_bytes: u64) -> (Param
     }
 }
 
-/// Where the numbers come from, group by group; the drive is as large as the target if it `is_whole`, or else as the set.
+/// The sources of the numbers, by group; the drive has the target's size if `is_whole`, otherwise
+/// that of the set.
 pub fn sources(
     summary: &[String],
     parameters: &Parameters,
@@ -56,7 +61,7 @@ pub fn sources(
     all.into_iter().map(|(key, text)| (key.to_owned(), text)).collect()
 }
 
-/// Pages of the flash beyond those that the host sees, in percent of these.
+/// Flash beyond the capacity that the host sees, in percent of that capacity.
 fn spare_percent(parameters: &Parameters) -> f64 {
     let Flash { channels, dies_per_channel, blocks_per_die, pages_per_block, page_bytes, .. } =
         parameters.flash;

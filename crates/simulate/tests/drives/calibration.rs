@@ -1,4 +1,4 @@
-//! A drive is found again from times that it made itself.
+//! Calibration must recover a drive from its own simulated times.
 
 use crate::data::io;
 use crate::data::made::scattered;
@@ -11,14 +11,14 @@ use ioscape_simulate::{Arrivals, Configuration, Parameters, drives, jobs, one_st
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Requests that the drive served one after the other, a millisecond apart, as a trace would have them.
+/// Requests that the drive serves one at a time, a millisecond apart, in the form of a trace.
 fn recorded(truth: &Parameters) -> Vec<ioscape_simulate::Job> {
     let drive = truth.build().unwrap();
     let mut dice = Pcg64Mcg::new(4);
     let mut place = 0;
     let rows: Vec<Io> = (0..1200)
         .map(|n| {
-            // Mostly near the one before, so that the skews show; sometimes far.
+            // Mostly near the previous request, so that the skews show; sometimes far.
             let far = dice.next_u64().is_multiple_of(10);
             let reach = if far { 1_300_000 } else { 900 };
             place = (place + dice.next_u64() % reach) % 1_300_000;
@@ -57,7 +57,7 @@ fn skews_and_costs_are_found_again() {
     assert!(fit.paired.within_1ms > 0.97, "{:?}", fit.paired);
 }
 
-/// A drive like the HP 97560 of which every fitted parameter is another.
+/// A drive like the HP 97560, but with every fitted parameter changed.
 fn changed() -> Parameters {
     let mut truth = drives::find("hp-97560").unwrap();
     truth.rotation_ms = 14.95;
@@ -73,7 +73,8 @@ fn changed() -> Parameters {
     truth
 }
 
-/// Root mean square distance of two curves with their controllers' times for reads, over all distances.
+/// The root mean square difference of two seek curves, including the controllers' times for reads,
+/// over all distances.
 fn apart(one: &Parameters, other: &Parameters) -> f64 {
     let [one, other] = [one, other].map(|p| {
         let before = p.controller.read_before_ms;
@@ -91,7 +92,7 @@ fn a_drive_with_several_zones_is_found_from_a_start_that_is_wrong_in_everything(
     is_found(&changed(), &start);
 }
 
-/// The C2247A has eight zones of different tracks, and measured times of the first seeks.
+/// The C2247A has eight zones with different tracks, and measured times for the shortest seeks.
 #[test]
 fn zones_of_different_tracks_are_found() {
     let start = drives::find("hp-c2247a").unwrap();
@@ -115,16 +116,17 @@ fn is_found(truth: &Parameters, start: &Parameters) {
     assert!(found.is_good(), "{found:?}");
 }
 
-/// How near a fitted drive is to the true one.
+/// How close a fitted drive is to the true one.
 #[derive(Debug)]
 struct Found {
-    /// Relative error of the time of a rotation.
+    /// Relative error of the rotation time.
     rotation: f64,
-    /// Zones whose skews or angle are wrong: found, true.
+    /// Zones whose skews or angle are wrong: the found and the true values.
     zones: Vec<[[u32; 3]; 2]>,
-    /// Distance of the seek curves with their controllers' times, in milliseconds.
+    /// Root mean square difference of the seek curves, including the controllers' times, in
+    /// milliseconds.
     seeks_ms: f64,
-    /// Share of the requests within 0.1 ms.
+    /// Share of the requests whose simulated time is within 0.1 ms.
     within: f64,
 }
 
@@ -155,7 +157,8 @@ impl Found {
     }
 }
 
-/// A random drive with defects and two to four zones, and a start that is wrong in all that is fitted.
+/// A random drive with defects and two to four zones, and a start that is wrong in every fitted
+/// parameter.
 fn world(seed: u64) -> [Parameters; 2] {
     let dice = &mut Dice::new(seed);
     let truth = random::drive("hp-97560", dice);
@@ -180,7 +183,7 @@ fn world(seed: u64) -> [Parameters; 2] {
     [truth, start]
 }
 
-/// Seeds of the worlds, `IOSCAPE_WORLDS=10..20`, or a few.
+/// The seeds of the random drives: those of `IOSCAPE_WORLDS=10..20`, or a few by default.
 fn seeds() -> std::ops::Range<u64> {
     let asked = std::env::var("IOSCAPE_WORLDS").ok();
     let told = asked.as_deref().and_then(|text| text.split_once(".."));
@@ -216,7 +219,7 @@ fn a_right_start_is_not_left() {
     assert_eq!(fitted.zones, truth.zones);
 }
 
-/// The slips of each zone turn its last track twice around.
+/// The slips of each zone shift its last track by two whole rotations.
 #[test]
 fn skews_are_found_where_slips_push_them_on() {
     let mut truth = changed();
@@ -235,7 +238,7 @@ fn skews_are_found_where_slips_push_them_on() {
     assert_eq!(fitted.zones, truth.zones);
 }
 
-/// A table from 1 to 1,961 cylinders, every seek of which takes longer than at the start.
+/// A seek table from 1 to 1,961 cylinders; every true seek takes longer than in the start.
 #[test]
 fn a_table_of_seeks_keeps_its_short_ones() {
     let table = |factor: f64| {
@@ -260,7 +263,7 @@ fn a_table_of_seeks_keeps_its_short_ones() {
     let search = Search { rounds: 2, skews: false, ..Search::default() };
     let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap().parameters;
     let times = |p: &Parameters| -> Vec<f64> {
-        // With the controller's time, which nothing tells from the arm's.
+        // Includes the controller's time, which no measurement separates from the arm's.
         let seek_ns = p.seek.table(p.cylinders).unwrap();
         seek_ns.iter().map(|ns| f64::from(*ns) / 1e6 + p.controller.read_before_ms).collect()
     };

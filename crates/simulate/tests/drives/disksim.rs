@@ -1,4 +1,5 @@
-//! Measured drives through their DiskSim parameter files: they are to come as close as DiskSim itself does with them.
+//! Drives simulated from their DiskSim parameter files must come as close to the measured times as
+//! DiskSim itself.
 
 use crate::data::specs::{specs, text};
 use crate::data::validation::validation_trace;
@@ -6,7 +7,7 @@ use ioscape_simulate::{
     Arrivals, Configuration, Parameters, SimulatedRequest, agreement, drives, simulate,
 };
 
-/// Root mean square distance of measured and simulated distributions, in milliseconds.
+/// The root mean square distance between the measured and simulated distributions, in milliseconds.
 fn rms(stem: &str) -> Option<(f64, f64, f64)> {
     let specs = specs(&format!("{stem}.diskspecs"))?;
     let drive = specs.parameters.build().unwrap();
@@ -24,8 +25,9 @@ fn rms(stem: &str) -> Option<(f64, f64, f64)> {
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth seeing")]
 fn measured_drives_are_as_close_as_disksim_itself_comes() {
-    // What is reached, rounded up. DiskSim's own test prints 0.254, 0.107, 0.268 and 0.349, and has no ST41601N; the 0.090 that it prints of
-    // the C2247A is 0.094 by the measure used here.
+    // The distances reached, rounded up. DiskSim's own test prints 0.254, 0.107, 0.268 and 0.349,
+    // and has no ST41601N; the 0.090 that it prints for the C2247A is 0.094 by the measure used
+    // here.
     let mut worse = Vec::new();
     for (stem, most) in [
         ("hp_c2247a", 0.092),

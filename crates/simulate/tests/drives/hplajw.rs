@@ -1,4 +1,5 @@
-//! The paper's own trace against its own disk: how close the model is, and what the paper found with write caches.
+//! The paper's own trace on its own disk: how close the model is, and whether it reproduces the
+//! paper's results with write caches.
 
 use crate::data;
 use crate::last_written::overwritten_in_lru;
@@ -11,7 +12,7 @@ use ioscape_simulate::{
     WriteCache, drives, jobs, simulate,
 };
 
-/// The trace's first disk in the order of arrivals, with the disk's parameters.
+/// The jobs of the trace's first disk in order of arrival, with the disk's parameters.
 fn hplajw() -> Option<(Parameters, Vec<Job>)> {
     let rows = data::hplajw()?;
     let parameters = drives::find("hp-c2200a").unwrap();
@@ -31,7 +32,7 @@ fn hplajw_is_explained_by_its_disk() {
     assert_eq!(paired.count, 34_551);
 }
 
-/// Mean times of reads or writes, in milliseconds.
+/// The mean time of reads or writes, in milliseconds.
 fn mean(run: &SimulatedTrace, write: bool, time: fn(&SimulatedRequest) -> u64) -> f64 {
     let times = run
         .rows
@@ -68,11 +69,12 @@ fn write_caches_show_the_findings_of_the_paper() {
         let slower = physical(run, false) / physical(&none, false);
         assert!((1.0..1.04).contains(&slower), "{slower}");
     }
-    // With little to choose from, shortest access time first gains nothing; with more it does.
+    // Shortest access time first gains nothing in a small cache, with few writes to choose from,
+    // but does in a large one.
     let gain = physical(&small_satf, true) / physical(&small, true);
     assert!((0.98..1.02).contains(&gain), "{gain}");
     assert!(elapsed(&large_satf) < 0.96 * elapsed(&large));
-    // Room that is freed only with the whole write makes bursts wait longer.
+    // Freeing space only after the whole write makes bursts wait longer.
     let early = nvram(8, Destage::Fcfs, Freeing::AsWritten);
     assert!(physical(&early, true) < physical(&small, true) && elapsed(&early) < elapsed(&small));
     // Immediate reporting helps less than a non-volatile buffer of 128 KB, and more than nothing.
@@ -88,7 +90,8 @@ fn hplajw_is_absorbed_as_the_paper_says() {
     let mut all = Absorbed::new("all", |_| true, &sizes);
     all.take(&rows);
     let all = all.finish();
-    // 200 KB take all writes in 90 % of the intervals; 700 KB take 95 % of the writes; a quarter or so overwrites.
+    // 200 KB absorb all writes in 90 % of the intervals, and 700 KB absorb 95 % of the writes;
+    // about a quarter are overwrites.
     assert!((all.points[0].intervals - 0.90).abs() < 0.01, "{:?}", all.points[0]);
     assert!((all.points[1].total - 0.95).abs() < 0.03, "{:?}", all.points[1]);
     assert!((0.25..0.32).contains(&all.points[2].overwrites), "{:?}", all.points[2]);
@@ -101,7 +104,7 @@ fn a_fit_of_the_first_half_holds_on_the_second() {
     let Some((mut start, mut jobs)) = hplajw() else { return };
     jobs.sort_by_key(|j| j.io.issued_ns);
     let (first, second) = jobs.split_at(jobs.len() / 2);
-    // From costs that are half a millisecond off; skews are searched elsewhere.
+    // Start from overheads that are half a millisecond off; another test covers skews.
     start.controller.read_before_ms += 0.5;
     start.controller.write_before_ms += 0.5;
     start.mechanism.write_settle_ms -= 0.5;

@@ -1,13 +1,15 @@
-//! A write cache that keeps what was written last: what the paper's figures of small caches are held against.
+//! A write cache that keeps the most recently written data, as a reference for the paper's figures
+//! on small caches.
 
 use ioscape_schema::{Io, Op, Request};
 use std::collections::BTreeMap;
 
-/// Unit in which written bytes are counted: the smallest fragments of the traced file systems.
+/// Bytes per grain, the unit in which writes are counted: the smallest fragment of the traced file
+/// systems.
 const GRAIN: u64 = 1024;
 
-/// Share of the bytes written that never leave a cache of `bytes` per device because they are overwritten in it: it keeps
-/// what was written last and gives the oldest away only for room.
+/// The share of written bytes that never leave a cache of `bytes` per device because they are
+/// overwritten there. The cache keeps the most recent writes and evicts the oldest only for room.
 pub fn overwritten_in_lru(rows: &[Io], bytes: u64) -> f64 {
     let mut caches: BTreeMap<u16, Lru> = BTreeMap::new();
     let (mut written, mut absorbed) = (0u64, 0u64);
@@ -21,7 +23,7 @@ pub fn overwritten_in_lru(rows: &[Io], bytes: u64) -> f64 {
     absorbed as f64 / written.max(1) as f64
 }
 
-/// Grains by the order of their last write.
+/// Grains in the order of their last write.
 #[derive(Debug, Default)]
 struct Lru {
     when: BTreeMap<u64, u64>,
@@ -30,7 +32,7 @@ struct Lru {
 }
 
 impl Lru {
-    /// Writes a grain; `true` when it was there.
+    /// Writes a grain; returns whether it was in the cache.
     fn write(&mut self, grain: u64, room: u64) -> bool {
         self.clock += 1;
         let before = self.when.insert(grain, self.clock);

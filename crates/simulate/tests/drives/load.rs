@@ -1,4 +1,4 @@
-//! Random reads under load against DiskSim's rules for them, restated here sector by sector.
+//! Compares random reads under load with DiskSim's rules, restated here sector by sector.
 
 use crate::data::io;
 use crate::data::random::{self, Dice};
@@ -11,12 +11,12 @@ use ioscape_simulate::{Configuration, Drive, drives, jobs, simulate};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// What a head is doing, and until when.
+/// What the head is doing, and until when.
 #[derive(Clone, Copy)]
 enum Doing {
-    /// Getting to the track of the next block.
+    /// Moving to the track of the next block.
     Switching(u64),
-    /// Waiting on it for that block.
+    /// Waiting for that block to pass.
     Waiting(u64),
     /// Reading that block.
     Reading(u64),
@@ -57,7 +57,7 @@ impl Stepwise<'_> {
         mechanism.seek_to(&self.arm, mechanism.layout.locate(block).track, false)
     }
 
-    /// What comes after what the head does now, and whether a block was read.
+    /// The head's next state, and whether a block has been read.
     fn step(&mut self, head: Head) -> (Option<Head>, bool) {
         let layout = &self.drive.mechanism.layout;
         let at = layout.locate(head.next);
@@ -85,7 +85,7 @@ impl Stepwise<'_> {
         }
     }
 
-    /// The block before which reading ahead of a request stops.
+    /// The block before which a request's read-ahead stops.
     fn limit(&self, specs: &Specs, [block, end]: [u64; 2]) -> u64 {
         let (layout, buffer) = (&self.drive.mechanism.layout, &specs.parameters.buffer);
         let last = layout.blocks();
@@ -103,7 +103,8 @@ impl Stepwise<'_> {
         most.min(last)
     }
 
-    /// Ends reading ahead for a command that comes at `now_ns`; gives the time until which it goes on.
+    /// Stops read-ahead for a command that arrives at `now_ns`; returns the time until which it
+    /// continues.
     fn stop(&mut self, now_ns: u64) -> u64 {
         let Some(mut head) = self.head.take() else { return now_ns };
         while head.doing.until() <= now_ns {
@@ -122,7 +123,7 @@ impl Stepwise<'_> {
         }
     }
 
-    /// When a read that comes at `now_ns` is complete.
+    /// The completion time of a read that arrives at `now_ns`.
     fn read(&mut self, specs: &Specs, now_ns: u64, [block, count]: [u64; 2]) -> u64 {
         let (controller, bus) = (&self.drive.controller, &self.drive.bus);
         let [before, after, reconnect] = [
@@ -143,7 +144,7 @@ impl Stepwise<'_> {
             head = next;
         }
         self.head = head;
-        // A segment holds no more of a longer read.
+        // Of a longer read, a segment holds only this much.
         let held = count.min(specs.parameters.buffer.segment_bytes() / 512);
         let mark = ((held * bus.read_water_mark) >> 10).max(1) as usize;
         let mut out = passed[mark - 1] + reconnect;
@@ -154,7 +155,8 @@ impl Stepwise<'_> {
     }
 }
 
-/// Random reads of so many blocks, so many a second, none near one of the sixteen before it.
+/// Random reads of `least` to `most` blocks at `rate` per second, none near any of the sixteen
+/// before it.
 fn random(drive: &Drive, [least, most]: [u64; 2], rate: f64, seed: u128, count: usize) -> Vec<Io> {
     let mut dice = Pcg64Mcg::new(seed);
     let places = drive.mechanism.layout.blocks() / most - 1;
@@ -179,21 +181,21 @@ fn mean(times: impl Iterator<Item = u64>) -> f64 {
     all.iter().map(|ns| *ns as f64).sum::<f64>() / all.len() as f64
 }
 
-/// Requests of a run.
+/// Requests per run.
 const COUNT: usize = 10_000;
 
-/// A drive under load, here and by DiskSim's rules.
+/// A drive under load, as simulated here and by DiskSim's rules.
 #[derive(Debug)]
 struct Compared {
-    /// Mean response times in milliseconds: here, by the rules.
+    /// Mean response times in milliseconds: here, and by the rules.
     response: [f64; 2],
-    /// How much longer the mean service time is here.
+    /// How much longer the mean service time is here than by the rules.
     service: f64,
-    /// Share of the time with a request, by the rules.
+    /// Utilization by the rules.
     busy: f64,
 }
 
-/// The same of a drive whose files are among the tests' data.
+/// The comparison for a drive whose files are among the test data.
 fn given(stem: &str, blocks: u64, rate: f64) -> Option<Compared> {
     let specs = specs(&format!("{stem}.diskspecs"))?;
     Some(compared(&specs, [blocks; 2], rate, 9, COUNT))
@@ -223,10 +225,12 @@ fn compared(specs: &Specs, blocks: [u64; 2], rate: f64, seed: u128, count: usize
     }
 }
 
-/// Drives that finish what the head does before they turn to a command, as DiskSim has it of all: with rates that keep them busy.
+/// Drives that finish the head's current action before they start a command, as DiskSim assumes of
+/// all drives; each with rates that keep it busy.
 const FINISH: [(&str, [f64; 2]); 2] = [("cheetah9LP", [25.0, 75.0]), ("barracuda", [25.0, 50.0])];
-/// Drives that turn to it while they switch tracks, as measured of two of them: the command's overhead comes for nothing then. With the
-/// most by which the mean response may be shorter for it.
+/// Drives that start a command during a track switch, as measured on two of them, which hides the
+/// command's overhead. Each with a rate, and the most by which this may shorten the mean response
+/// time.
 const AT_ONCE: [(&str, f64, f64); 3] =
     [("hp_c2247a", 25.0, 0.004), ("hp_c2490a", 50.0, 0.06), ("st41601n", 50.0, 0.02)];
 
@@ -252,7 +256,7 @@ fn drives_that_turn_to_a_command_at_once_are_a_little_faster_than_in_disksim() {
     }
 }
 
-/// Requests of a random drive, and how many there are.
+/// Requests per random drive, and the number of random drives.
 const FEW: usize = 2_000;
 const WORLDS: u64 = 24;
 
@@ -275,7 +279,7 @@ fn responses_of_random_drives_with_zones_and_defects_are_those_of_the_rules() {
     }
 }
 
-/// That the head waits while the segment is full is in neither: the bus does not wait for it.
+/// Neither side models a head that waits while the segment is full: the bus does not wait for it.
 #[test]
 fn responses_to_reads_longer_than_a_segment_are_those_of_the_rules() {
     let mut parameters = drives::find("hp-c2247a").unwrap();

@@ -1,4 +1,5 @@
-//! Simulated drives against measured ones, against DiskSim, and against what is known of them. One binary, so that it is linked once.
+//! Compares simulated drives with measured ones, with DiskSim, and with known results. One binary,
+//! so that it is linked only once.
 
 mod calibration;
 mod data;

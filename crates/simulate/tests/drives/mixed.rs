@@ -1,5 +1,6 @@
-//! Reads and writes under load beside a run of DiskSim's own, its "3 different disks": all its requests went to one of them, a Cheetah 9LP. Requests
-//! are made by the same law, and the times are held against those that it printed.
+//! Compares reads and writes under load with one of DiskSim's own runs, "3 different disks", all of
+//! whose requests went to one disk, a Cheetah 9LP. Requests follow the same distributions, and the
+//! times are compared with those that DiskSim printed.
 
 use crate::data::io;
 use crate::data::specs::specs;
@@ -15,7 +16,7 @@ impl Rand48 {
         Self(seed << 16 | 0x330e)
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn share(&mut self) -> f64 {
         self.0 = (self.0.wrapping_mul(0x5_deec_e66d) + 0xb) & ((1 << 48) - 1);
         self.0 as f64 / (1u64 << 48) as f64
@@ -26,14 +27,15 @@ impl Rand48 {
     }
 }
 
-/// Blocks of DiskSim's requests are numbered and counted by so many.
+/// Request addresses and sizes in DiskSim's run are multiples of this many blocks.
 const UNIT: u64 = 8;
 
-/// A request of a generator of DiskSim's, which spreads them over so many blocks: milliseconds after the one before it, and what it asks.
+/// The next request of one of DiskSim's generators, which spreads requests over `blocks` blocks:
+/// the milliseconds since the previous request, and the request.
 fn next(dice: &mut Rand48, blocks: u64) -> (f64, Request) {
     let units = blocks / UNIT;
     let after_ms = dice.exponential(25.0);
-    // Which of its disks, of one.
+    // DiskSim draws which of its disks to use; here there is one.
     dice.share();
     let (mut at, mut count) = (units, units);
     while at + count >= units || count == 0 {
@@ -41,20 +43,20 @@ fn next(dice: &mut Rand48, blocks: u64) -> (f64, Request) {
         count = (dice.exponential(8.0) as u64).div_ceil(UNIT);
     }
     let op = if dice.share() < 0.66 { Op::Read } else { Op::Write };
-    // Whether somebody waits for it: nobody.
+    // DiskSim draws whether a process waits for the request; none does.
     dice.share();
     (after_ms, Request { op, offset: at * UNIT * 512, len: (count * UNIT * 512) as u32 })
 }
 
-/// Blocks over which the three generators spread requests, in the order in which they draw their first one. The processor is that of the
-/// first, and no other ever gets it.
+/// Blocks over which each of the three generators spreads requests, in the order in which they draw
+/// their first request. The first gets the processor, and the others never do.
 const GENERATORS: [u64; 3] = [17_783_240, 17_916_240, 17_938_986];
 const COUNT: usize = 10_000;
-/// Mean time between its arrivals, where the law says 25.
+/// Mean time between arrivals in DiskSim's run; the distribution's mean is 25.
 const GAP_MS: f64 = 24.961194;
 
-/// Requests of the same law. Those of DiskSim's run are made by the same generator, but its numbers have other uses there too, which its output
-/// does not tell.
+/// Requests from the same distributions. DiskSim uses the same generator, but it also draws numbers
+/// for other purposes, which its output does not show.
 fn rows(seed: u64) -> Vec<Io> {
     let mut dice = Rand48::new(seed);
     let (mut now_ms, mut rows) = (0.0, Vec::with_capacity(COUNT));
@@ -67,7 +69,8 @@ fn rows(seed: u64) -> Vec<Io> {
     rows
 }
 
-/// Shares of response times below 5, 10, 20 and 40 ms, their mean and standard deviation in milliseconds.
+/// The shares of response times below 5, 10, 20 and 40 ms; then their mean and standard deviation
+/// in milliseconds.
 type Course = [f64; 6];
 
 fn course<'a>(rows: impl Iterator<Item = &'a SimulatedRequest>) -> Course {
@@ -79,12 +82,12 @@ fn course<'a>(rows: impl Iterator<Item = &'a SimulatedRequest>) -> Course {
     [below(5.0), below(10.0), below(20.0), below(40.0), mean, (square / count).sqrt()]
 }
 
-/// DiskSim's, from its output: of 6,680 reads and 3,319 writes.
+/// DiskSim's values, from its output: of 6,680 reads and 3,319 writes.
 const READS: Course =
     [102.0 / 6680.0, 2205.0 / 6680.0, 5759.0 / 6680.0, 6617.0 / 6680.0, 13.584495, 6.962292];
 const WRITES: Course =
     [2236.0 / 3319.0, 2755.0 / 3319.0, 3162.0 / 3319.0, 3307.0 / 3319.0, 5.609672, 6.705114];
-/// Mean time of a seek, and mean size in blocks.
+/// DiskSim's mean seek time, and mean request size in blocks.
 const SEEK_MS: f64 = 5.552752;
 const BLOCKS: f64 = 12.6672;
 
@@ -100,7 +103,7 @@ fn the_generator_is_disksims() {
     assert!((blocks / COUNT as f64 / BLOCKS - 1.0).abs() < 0.02);
 }
 
-/// Mean of a figure over the streams, and its standard deviation from one stream to another.
+/// The mean of a figure over the streams, and its standard deviation between streams.
 fn spread(of: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
     let count = of.clone().count() as f64;
     let mean = of.clone().sum::<f64>() / count;
@@ -108,7 +111,8 @@ fn spread(of: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
     [mean, (square / (count - 1.0)).sqrt()]
 }
 
-/// Mean seek of the requests in the order in which they went to the disk, from where the one before it ended.
+/// The mean seek time of the requests in the order in which they went to the disk, each from the
+/// end of the previous one.
 fn seek_ms(drive: &Drive, rows: &[SimulatedRequest]) -> f64 {
     let (mechanism, layout) = (&drive.mechanism, &drive.mechanism.layout);
     let mut order: Vec<&SimulatedRequest> = rows.iter().collect();
@@ -125,7 +129,7 @@ fn seek_ms(drive: &Drive, rows: &[SimulatedRequest]) -> f64 {
     sum as f64 / 1e6 / rows.len() as f64
 }
 
-/// Streams of requests.
+/// Number of request streams.
 const STREAMS: u64 = 16;
 
 #[test]

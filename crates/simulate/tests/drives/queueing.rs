@@ -1,4 +1,5 @@
-//! Disks as queues: how long random reads wait beside what Pollaczek's and Khinchine's formula says of their service times.
+//! Disks as queues: compares the waiting times of random reads with the Pollaczek-Khinchine formula
+//! for their service times.
 
 use crate::data::io;
 use crate::data::random::Dice;
@@ -7,14 +8,14 @@ use ioscape_simulate::drives;
 use ioscape_simulate::{Configuration, DiskOptions, Drive, Extent, Scheduler, jobs, simulate};
 
 const BYTES: u64 = 8192;
-/// Requests of a stream, and streams.
+/// Requests per stream, and number of streams.
 const COUNT: usize = 60_000;
 const STREAMS: u64 = 24;
-/// Share of the time for which the disk is busy.
+/// Utilization of the disk.
 const LOAD: f64 = 0.7;
 
-/// A stream of reads of 8 KiB anywhere on the drive: what each took at the disk, what each waited before, in milliseconds, and the times between
-/// arrivals, of which each comes before the request of its number.
+/// A stream of random 8 KiB reads over the whole drive: each read's service time and waiting time,
+/// and the time between its arrival and the previous one, in milliseconds.
 struct Stream {
     services: Vec<f64>,
     waits: Vec<f64>,
@@ -41,7 +42,7 @@ fn stream(drive: &Drive, gap_ms: f64, dice: &mut Dice) -> Stream {
     }
 }
 
-/// What each waits of whom one is served after the other, in the order in which they come (Lindley 1952).
+/// The waiting times in a single-server queue with first come, first served (Lindley 1952).
 fn waits(services: &[f64], gaps: &[f64]) -> Vec<f64> {
     let mut waits = vec![0.0; services.len()];
     for at in 1..services.len() {
@@ -54,14 +55,14 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Mean wait by the formula, for service times that have nothing to do with one another.
+/// The mean waiting time by the formula, for independent service times.
 fn formula(services: &[f64], gaps: &[f64]) -> f64 {
     let (rate, first) = (1.0 / mean(gaps), mean(services));
     let second = services.iter().map(|s| s * s).sum::<f64>() / services.len() as f64;
     rate * second / (2.0 * (1.0 - rate * first))
 }
 
-/// How much a service time tells of the next one.
+/// The correlation between successive service times.
 fn correlation(services: &[f64]) -> f64 {
     let middle = mean(services);
     let off: Vec<f64> = services.iter().map(|s| s - middle).collect();
@@ -69,7 +70,7 @@ fn correlation(services: &[f64]) -> f64 {
     together / off.iter().map(|o| o * o).sum::<f64>()
 }
 
-/// Mean of some figures, and its standard error.
+/// The mean of some figures, and its standard error.
 fn estimate(of: &[f64]) -> [f64; 2] {
     let middle = mean(of);
     let square = of.iter().map(|one| (one - middle).powi(2)).sum::<f64>();
@@ -105,7 +106,8 @@ fn random_reads_wait_as_long_as_the_formula_says() {
             by * (STREAMS as f64).sqrt()
         );
         assert!((other - 1.0).abs() < 4.0 * other_by, "{name}: {other} +- {other_by}");
-        // Two that follow share a place, so their times have a little to do with one another, which the formula does not know.
+        // Two successive seeks share an endpoint, so their times are slightly correlated, which the
+        // formula ignores.
         assert!(
             (0.0..0.1).contains(&tell) && (ratio - 1.0).abs() < 0.01 + 4.0 * by,
             "{name}: {ratio} +- {by}"

@@ -1,4 +1,5 @@
-//! What is said of a fitted drive: which of its numbers no request told, and why it is not calibrated.
+//! The report on a fitted drive: which of its numbers no request determines, and why it is not
+//! calibrated.
 
 use crate::data::io;
 use crate::data::made::{scattered, scattered_below, timed};
@@ -25,7 +26,8 @@ fn skews_that_too_few_requests_tell_are_said_to_be_the_starts() {
     );
 }
 
-/// The time of a rotation, 60,000 / 5400 ms, is no whole number of nanoseconds, as what is found of it is.
+/// The rotation time, 60,000 / 5400 ms, is not a whole number of nanoseconds, but the fitted one
+/// is.
 #[test]
 fn skews_of_a_right_start_that_enough_requests_tell_are_not_said_to_be_the_starts() {
     let truth = drives::find("hp-c2247a").unwrap();
@@ -44,7 +46,7 @@ fn zones_whose_skews_no_request_tells_are_named() {
     for zone in &mut start.zones {
         (zone.track_skew, zone.cylinder_skew) = (20, 40);
     }
-    // A drive that is filled to a quarter.
+    // Only the first quarter of the drive is used.
     let jobs = scattered_below(blocks / 4, &truth, 6000, 40);
     let search = Search { rounds: 0, ..Search::default() };
     let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap();
@@ -58,7 +60,7 @@ fn zones_whose_skews_no_request_tells_are_named() {
 fn skews_of_one_zone_that_no_request_tells_are_said_to_be_the_starts() {
     let truth = drives::find("hp-c2200a").unwrap();
     let search = Search { rounds: 0, ..Search::default() };
-    // On one track: fewer requests than a phase takes, and so many that they tell the time of a rotation.
+    // On one track: fewer requests than a phase needs, then enough to determine the rotation time.
     let row = |n: u64| io(Op::Write, n * 37 % 100 * 256, 256, n * 10_000_000);
     for (count, longer) in [(39, 1.0), (1200, 1.004)] {
         let rows: Vec<Io> = (0..count).map(row).collect();
@@ -74,7 +76,7 @@ fn skews_of_one_zone_that_no_request_tells_are_said_to_be_the_starts() {
     }
 }
 
-/// What is said of a drive that is taken for fitted to such requests, and the status of its file.
+/// The status and the report of a drive that is treated as fitted to these requests.
 fn told(truth: &Parameters, jobs: &[Job]) -> (Status, Vec<String>) {
     let fitted = Fitted { parameters: truth.clone(), skews_left: None };
     let (first, second) = jobs.split_at(jobs.len() / 2);
@@ -95,7 +97,7 @@ fn what_no_request_tells_is_said() {
     assert_eq!(status, Status::Calibrated);
     assert!(says(&lines, "times of writes are as at the start"), "{lines:?}");
     assert!(!says(&lines, "times of reads"), "{lines:?}");
-    // One block after the other: nothing tells how long the arm takes.
+    // Sequential blocks: no request shows how long a seek takes.
     let mut jobs = scattered(&truth, 1000, 40);
     for (job, at) in jobs.iter_mut().zip((0..).step_by(16)) {
         (job.io.request.offset, job.command.block) = (at * 512, at);
@@ -107,7 +109,8 @@ fn what_no_request_tells_is_said() {
     assert!(says(&lines, "not calibrated: only "), "{lines:?}");
 }
 
-/// Requests to these blocks, which are found from the one before, so many nanoseconds after it was complete.
+/// Requests to blocks that `next` chooses from the previous block, each issued the chosen number of
+/// nanoseconds after the previous completion.
 fn served(
     truth: &Parameters,
     count: u64,
@@ -128,7 +131,7 @@ fn far_seeks_after_a_rest_do_not_make_a_drive_calibrated() {
     let truth = drives::find("hp-97560").unwrap();
     let half = truth.build().unwrap().mechanism.layout.blocks() / 2;
     let mut dice = Pcg64Mcg::new(6);
-    // A burst of ten near one another, and after a second another one far away.
+    // Bursts of ten requests near one another, each burst a second after the last one and far away.
     let jobs = served(&truth, 2000, |n, _| {
         let place = n / 10 % 2 * half + dice.next_u64() % 20_000;
         let rest_ns = if n.is_multiple_of(10) { 1_000_000_000 } else { 0 };
@@ -138,7 +141,7 @@ fn far_seeks_after_a_rest_do_not_make_a_drive_calibrated() {
     assert_eq!(status, Status::NotCalibrated, "{lines:?}");
     let said = "not calibrated: only 0 of the held-out requests seek over a tenth";
     assert!(lines.iter().any(|line| line.starts_with(said)), "{lines:?}");
-    // The fit uses them all the same.
+    // The fit uses these requests all the same.
     assert!(!lines.iter().any(|line| line.starts_with("the seek curve is")), "{lines:?}");
 }
 
@@ -147,7 +150,8 @@ fn near_seeks_do_not_make_a_drive_calibrated_whose_zones_are_at_wrong_angles() {
     let truth = drives::find("hp-97560").unwrap();
     let blocks = truth.build().unwrap().mechanism.layout.blocks();
     let mut dice = Pcg64Mcg::new(6);
-    // Most stay on their track, of 72 blocks; none comes before one was complete that waited for a rotation more.
+    // Most stay on their track of 72 blocks; each is issued late enough that the previous one would
+    // be complete even after one more rotation.
     let jobs = served(&truth, 6000, |_, before| {
         let stays = dice.next_u64() % 100 < 85;
         let track = if stays { before / 72 } else { dice.next_u64() % (blocks / 72) };

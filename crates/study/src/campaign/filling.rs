@@ -1,13 +1,14 @@
-//! What file systems are filled with before a campaign's files are laid out in them.
+//! How full file systems are made before a campaign's files are laid out in them.
 
 use super::room::{fullest, wanted};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Fill, RowPlan};
 
-/// In a sentence of [`filling`], behind the label.
+/// Follows the label in a sentence of [`filling`].
 const TO_FILL: &str = ", to be filled to ";
 
-/// What became of filling a file system: the files that lie there, their bytes, and the share of the space that is used, in percent.
+/// Returns the sentence on how filling a file system went: the number of files in it, their bytes,
+/// and the share of the space in use, in percent.
 pub fn filling(label: &str, fill: Fill, files: u64, bytes: u64, percent: f64) -> String {
     let Fill { percent: wanted, turnover } = fill;
     let turned = match turnover {
@@ -25,14 +26,15 @@ pub fn is_filling(sentence: &str) -> bool {
     about(sentence).is_some()
 }
 
-/// The label and the percentage that a sentence of [`filling`] is about.
+/// The label and the percentage in a sentence of [`filling`].
 fn about(sentence: &str) -> Option<(&str, &str)> {
     let (label, rest) = sentence.split_once(TO_FILL)?;
     Some((label, rest.split_once(" %, was ")?.0))
 }
 
-/// Adds sentences of [`filling`] in the place of those about the same. What an earlier part of the campaign filled is not filled again once its cells
-/// are measured, so that its sentences stay.
+/// Adds sentences of [`filling`], replacing those about the same label and percentage. What an
+/// earlier part of the campaign filled is not filled again once its cells are measured, so its
+/// sentences stay.
 pub fn add_fillings(sentences: &mut Vec<String>, anew: Vec<String>) {
     let is_told = |one: &String| {
         let what = about(one);
@@ -42,8 +44,9 @@ pub fn add_fillings(sentences: &mut Vec<String>, anew: Vec<String>) {
     sentences.extend(anew);
 }
 
-/// Refuses loop devices of `fs_bytes` each, so `many` of them, whose contents would take more than half of the free space, if they are filled: the
-/// files that are measured there, of `largest_file` bytes at most, count for half of that half at most, since they may be made smaller.
+/// Refuses to fill `many` loop devices of `fs_bytes` each if their contents would take more than
+/// half of the free space. The files measured there, of at most `largest_file` bytes, count for at
+/// most half of that half, since they may be made smaller.
 ///
 /// # Errors
 /// The sentence for the user.
@@ -82,7 +85,8 @@ mod tests {
     use super::*;
     use ioscape_schema::{CellPlan, Prepare, VxWorkload};
 
-    /// A row that wants so many files of so many bytes on a file system that is full to so many percent.
+    /// A row with so many files of so many bytes on a file system that is filled to so many
+    /// percent.
     fn row(files_written: u32, file_bytes: u64, percent: u8) -> RowPlan {
         let cell = cell(Prepare::Fresh, false, VxWorkload::Write);
         let fill = (percent > 0).then_some(Fill { percent, turnover: 2 });
@@ -102,7 +106,8 @@ mod tests {
         assert!(fits(&rows, 1 << 30).is_err(), "no file would have room beside the filling");
     }
 
-    /// 20 GiB were free, and with the size that was advised the largest file had 838,940 bytes instead of 64 MiB.
+    /// Guards against a defect: with 20 GiB free and the advised size, the largest file had 838,940
+    /// bytes instead of 64 MiB.
     #[test]
     fn the_size_that_is_advised_leaves_the_files_their_room() {
         const FREE: u64 = 20 << 30;
@@ -118,13 +123,13 @@ mod tests {
             let largest = max_file_bytes_on_loops(&rows, fs_bytes, 2, FREE);
             assert!(largest >= 64 << 20, "{largest}");
         }
-        // Files count as they are limited.
+        // Files count at their limited size.
         let rows = [row(1, 1 << 40, 50)];
         assert_eq!(room_to_fill(&rows, 9 << 30, 2, FREE, 64 << 20), Ok(()));
         assert!(room_to_fill(&rows, 9 << 30, 2, FREE, u64::MAX).is_err());
     }
 
-    /// A campaign that was continued told of the last row's filling alone.
+    /// Guards against a defect: a continued campaign reported only the filling of its last row.
     #[test]
     fn fillings_that_are_not_made_again_stay_told() {
         let of = |label: &str, percent, files| {

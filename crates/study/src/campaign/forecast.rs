@@ -12,18 +12,19 @@ pub struct Pace {
     pub write_bytes_per_s: f64,
     /// Reading from the device, in bytes per second.
     pub read_bytes_per_s: f64,
-    /// What any run takes in addition to its requests, in seconds.
+    /// Time that any run takes in addition to its requests, in seconds.
     pub run_s: f64,
-    /// What an operation on a name takes, in seconds.
+    /// Time per operation on a name, in seconds.
     pub name_s: f64,
 }
 
 impl Pace {
-    /// Taken where no trial is possible.
+    /// The pace assumed where no trial is possible.
     pub const ASSUMED: Self =
         Self { write_bytes_per_s: 300e6, read_bytes_per_s: 300e6, run_s: 0.01, name_s: 20e-6 };
 
-    /// The pace that a trial shows: `bytes` written and read again at these rates, all in `elapsed_s` seconds. Names are as assumed.
+    /// The pace that a trial shows: `bytes` written and read again at these rates, all in
+    /// `elapsed_s` seconds. The pace of name operations is the assumed one.
     pub fn of_trial(bytes: u64, write: f64, read: f64, elapsed_s: f64) -> Self {
         let (write, read) = (write.max(1.0), read.max(1.0));
         let moving_s = bytes as f64 / write + bytes as f64 / read;
@@ -31,28 +32,30 @@ impl Pace {
         Self { write_bytes_per_s: write, read_bytes_per_s: read, run_s, ..Self::ASSUMED }
     }
 
-    /// The same with the pace of [`trial_names`](super::trial_names), which took `elapsed_s` seconds.
+    /// Returns the same pace, with that of name operations taken from
+    /// [`trial_names`](super::trial_names), which took `elapsed_s` seconds.
     pub fn with_names(self, elapsed_s: f64) -> Self {
         Self { name_s: elapsed_s / TRIAL_NAMES.operations() as f64, ..self }
     }
 }
 
-/// What is done in all rounds at one place.
+/// The work of all rounds in one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Bytes written.
     pub written_bytes: f64,
     /// Bytes read.
     pub read_bytes: f64,
-    /// Runs, those that lay files out included.
+    /// Runs, including those that lay files out.
     pub runs: f64,
-    /// Operations on names, those that lay files out and remove them included.
+    /// Operations on names, including those that lay files out and remove them.
     pub name_operations: f64,
 }
 
 impl Work {
-    /// The work of all rounds at a directory, or at a device if `raw`; files are laid out again where a cell needs others, and file
-    /// systems of `fs_bytes`, made for the campaign, are made and filled again where a cell needs them so.
+    /// Returns the work of all rounds in a directory, or on a device if `raw`. Files are laid out
+    /// again whenever a cell needs other ones; file systems of `fs_bytes` that the campaign makes
+    /// are made and filled again whenever a cell needs it.
     pub fn of(rows: &[RowPlan], rounds: u32, raw: bool, fs_bytes: u64) -> Self {
         let mut all = Self::default();
         let mut laid_out: Option<FileSet> = None;
@@ -89,7 +92,7 @@ impl Work {
         all
     }
 
-    /// How long it takes at this speed, in seconds.
+    /// How long the work takes at this pace, in seconds.
     pub fn seconds(&self, pace: &Pace) -> f64 {
         self.written_bytes / pace.write_bytes_per_s
             + self.read_bytes / pace.read_bytes_per_s
@@ -98,7 +101,8 @@ impl Work {
     }
 }
 
-/// A line for every row with its space and what it moves, and one line for the whole table.
+/// Returns a line for every row with its space and the bytes it moves, and a line for the whole
+/// table.
 pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u32) -> String {
     let line = |row: &RowPlan| {
         let names: Vec<String> =
@@ -122,7 +126,8 @@ pub fn describe_rows(rows: &[RowPlan], methods: usize, places: usize, rounds: u3
     format!("{lines}{}: up to {} of space per place\n", counts.join(", "), Bytes(space as f64))
 }
 
-/// What a row moves in each directory and on each device, whose methods differ, or what it does to names.
+/// What a row moves in each directory and on each device (their methods differ), or how many name
+/// operations it does.
 fn moved(row: &RowPlan) -> String {
     let names = row.cells.iter().filter_map(|plan| plan.names.as_ref());
     let names: u64 = names.map(NameJob::operations).sum();
@@ -138,8 +143,8 @@ fn moved(row: &RowPlan) -> String {
     format!("moves {}", all.into_iter().flatten().collect::<Vec<_>>().join(" and "))
 }
 
-/// A line for the place called `label` with all its work, and the seconds it takes; without a measured pace, at the assumed one and with
-/// why none was measured.
+/// Returns a line for the place `label` with all its work, and the seconds it takes. Without a
+/// measured pace, it uses the assumed one and says why none was measured.
 pub fn describe_place(
     label: &str,
     works: &[Work],

@@ -1,16 +1,18 @@
-//! What more streams on the same files gain: the sentence that the white paper reads off its multi-thread tables.
+//! What more streams on the same files gain: the kind of sentence with which the white paper sums
+//! up its multi-thread tables.
 
 use crate::ratio::paired_ratio;
 use ioscape_schema::{CampaignResult, CampaignRow, CampaignSample};
 
 /// Name of the parameter whose growth is described.
 const THREADS: &str = "threads";
-/// Nothing is said of a ratio whose interval's ends are further apart than this.
+/// A ratio is not reported if the ends of its interval are further apart than this factor.
 const WIDE: f64 = 100.0;
 
-/// A sentence for every column that was measured with few and with many threads: throughput at the most over that at the
-/// fewest, for every other setting, from runs of the same rounds; one for each two numbers of threads, where some rows were left out.
-/// Empty where `threads` does not vary.
+/// Returns a sentence for every column that was measured with few and with many threads: throughput
+/// at the most over that at the fewest, for every other setting, from runs of the same rounds. Rows
+/// that were left out may give a column several pairs of thread counts; each pair has its own
+/// sentence. Empty if `threads` does not vary.
 pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
     let groups = result.rows_alike_but_for(THREADS);
     let of_column = |column: usize| {
@@ -24,7 +26,8 @@ pub fn growth_in_threads(result: &CampaignResult) -> Vec<String> {
     (0..result.columns.len()).flat_map(of_column).collect()
 }
 
-/// What the sentences of a column say of each group, by the words for the fewest and the most threads there.
+/// What the sentences of a column say of each group, keyed by the words for the fewest and the most
+/// threads in it.
 fn parts<'a>(
     groups: &[(String, Vec<&'a CampaignRow>)],
     column: usize,
@@ -42,7 +45,7 @@ fn parts<'a>(
     all
 }
 
-/// The rows with the fewest and the most threads, if these are not the same.
+/// The rows with the fewest and the most threads, unless those counts are equal.
 fn ends<'a>(rows: &[&'a CampaignRow]) -> Option<[&'a CampaignRow; 2]> {
     let count = |row: &&&CampaignRow| row.setting(THREADS).map_or(0.0, |setting| setting.value);
     let few = rows.iter().min_by(|a, b| count(a).total_cmp(&count(b)))?;
@@ -55,7 +58,7 @@ fn part(shared: &str, [few, many]: [&CampaignRow; 2], column: usize) -> Option<S
         let samples = &row.cells.get(column)?.samples;
         Some(samples.iter().map(CampaignSample::rate).collect())
     };
-    // Two rounds that differ tell nothing.
+    // Two rounds that differ say nothing.
     let ratio = paired_ratio(&rates(many)?, &rates(few)?)
         .filter(|ratio| ratio.ci95[1] < WIDE * ratio.ci95[0])?;
     let [low, high] = ratio.ci95;
@@ -116,7 +119,8 @@ mod tests {
         );
     }
 
-    /// Where files are small, large requests of many threads are left out: "32 threads" was said of eight.
+    /// Guards against a defect: where files are small, large requests of many threads are left out,
+    /// and "32 threads" was said of eight.
     #[test]
     fn groups_with_other_numbers_of_threads_have_sentences_of_their_own() {
         let rows = vec![

@@ -1,11 +1,12 @@
-//! Jobs of a campaign beside those of its cells: what lays files out, and the trial that tells the pace of a place.
+//! The auxiliary jobs of a campaign: those that lay files out, and the trial that measures how fast
+//! a place is.
 
 use ioscape_schema::{CellPlan, NameJob, NameOperation, Prepare, VxJob, VxWorkload};
 
 /// Size of the trial, in bytes.
 pub const TRIAL_BYTES: u64 = 64 << 20;
 
-/// The operations on names of the trial.
+/// The name operations of the trial.
 pub(super) const TRIAL_NAMES: NameJob = NameJob {
     operation: NameOperation::Rename,
     threads: 1,
@@ -15,13 +16,13 @@ pub(super) const TRIAL_NAMES: NameJob = NameJob {
     tree_churn: 0,
 };
 
-/// A cell that makes names, changes them and removes them, for the pace of a place.
+/// A cell that creates, renames and removes names, to measure how fast a place does so.
 pub fn trial_names() -> CellPlan {
     let plan = CellPlan::of_file(VxJob::default(), 0);
     CellPlan { prepare: Prepare::Fresh, names: Some(TRIAL_NAMES), ..plan }
 }
 
-/// The job that writes a whole file and waits until the device has it.
+/// The job that writes a whole file and waits until it has reached the device.
 pub fn layout_job(plan: &CellPlan) -> VxJob {
     let iosize = plan.file_bytes.clamp(1, 1 << 20);
     VxJob {
@@ -33,7 +34,7 @@ pub fn layout_job(plan: &CellPlan) -> VxJob {
     }
 }
 
-/// The job that reads or writes the trial's file, past the file cache and as far as the device.
+/// The job that reads or writes the trial's file, bypassing the file cache and reaching the device.
 pub fn trial_job(workload: VxWorkload) -> VxJob {
     VxJob {
         workload,

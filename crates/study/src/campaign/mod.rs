@@ -1,4 +1,5 @@
-//! Tables of `vxbench` runs: what they will take, in which order they are measured, and what they show.
+//! Tables of `vxbench` runs: what they will take, in what order they are measured, and what they
+//! show.
 
 mod filling;
 mod forecast;
@@ -31,7 +32,8 @@ pub fn sentences(table: &CampaignResult) -> Vec<String> {
     sentences
 }
 
-/// Whether some row has several threads write to one file, so that it matters whether writers wait for one another.
+/// Whether several threads write to one file in some row, so that it matters whether writers wait
+/// for one another.
 pub fn has_concurrent_writers(rows: &[RowPlan]) -> bool {
     let mut plans = rows.iter().flat_map(|row| &row.cells);
     plans.any(|plan| plan.job.nthreads > 1 && plan.job.workload.writes())

@@ -1,18 +1,19 @@
-//! In which order the cells of a table are measured: round after round, row after row, the columns of a row in turns.
+//! The order in which the cells of a table are measured: round after round, row after row, with the
+//! columns of each row shuffled.
 
 use ioscape_schema::{CampaignCell, CampaignResult, Prepare, Warning, WarningKind};
 
 /// All rows of all rounds, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Rounds asked for.
+    /// Rounds requested.
     pub rounds: usize,
     /// Rows of the table.
     pub rows: usize,
 }
 
 impl Schedule {
-    /// How many times a row is measured.
+    /// The number of row measurements in all rounds.
     pub fn steps(self) -> usize {
         self.rounds * self.rows
     }
@@ -22,9 +23,12 @@ impl Schedule {
         (step / self.rows, step % self.rows)
     }
 
-    /// The columns of `table` still to be measured in step `step`, in the order to measure them. In the first round of a table that goes on, what
-    /// was impossible is among them: what stood in its way (a setting of the kernel, files of others) may be gone. In the others only those of them are
-    /// that hardly anything but want of room can stop, since each try removes the files that were laid out for other cells.
+    /// Returns the columns of `table` still to be measured in step `step`, in measurement order.
+    ///
+    /// Impossible cells are tried again in the first round after a table is continued, since the
+    /// obstacle (a kernel setting, other files) may be gone. In later rounds only those are retried
+    /// that hardly anything but lack of space can stop, since each try removes the files laid out
+    /// for other cells.
     pub fn due(self, step: usize, table: &CampaignResult) -> Vec<usize> {
         let (round, row) = self.round_and_row(step);
         let cells = &table.rows[row].cells;
@@ -36,13 +40,15 @@ impl Schedule {
         order(cells.len(), round, row).into_iter().filter(is_due).collect()
     }
 
-    /// The steps of `table` in which something is still to be measured, as far as is known now.
+    /// The number of steps of `table` in which something is still to be measured, as far as is
+    /// known now.
     pub fn steps_due(self, table: &CampaignResult) -> usize {
         (0..self.steps()).filter(|&step| !self.due(step, table).is_empty()).count()
     }
 }
 
-/// Whether the run itself makes the files of a cell, and asks for nothing that a system may lack for good.
+/// Whether the run itself creates the cell's files and needs nothing that a system may lack
+/// permanently.
 fn may_find_room(cell: &CampaignCell) -> bool {
     let Some(plan) = &cell.plan else { return false };
     let is_laid_out = plan.prepare != Prepare::Fresh || plan.raw || plan.fill.is_some();
@@ -51,7 +57,8 @@ fn may_find_room(cell: &CampaignCell) -> bool {
     !is_laid_out && !asks_more && plan.names.is_none()
 }
 
-/// Seconds that the rest of the steps that were `due` takes, of which those that are `done` took `spent_s`; 0 before one is done.
+/// Estimates the seconds that the remaining steps take, given that `done` of the `due` steps took
+/// `spent_s`; 0 before the first step is done.
 pub fn left_s(spent_s: f64, done: usize, due: usize) -> f64 {
     match done {
         0 => 0.0,
@@ -59,7 +66,7 @@ pub fn left_s(spent_s: f64, done: usize, due: usize) -> f64 {
     }
 }
 
-/// The doubt about a table whose time was over before step `step`.
+/// The warning that the budget ran out before step `step` of a table.
 pub fn budget_spent(schedule: Schedule, step: usize) -> Warning {
     let (steps, rounds) = (schedule.steps(), schedule.rounds);
     let message = format!(
@@ -68,11 +75,11 @@ pub fn budget_spent(schedule: Schedule, step: usize) -> Warning {
     Warning::new(WarningKind::BudgetSpent, message)
 }
 
-/// The order in which a row's columns are measured in a round: a different one each time, so that no column always follows the same
-/// other one, whose pages or dirty blocks it would inherit.
+/// The order in which a row's columns are measured in a round. It differs from round to round, so
+/// that no column always inherits the pages or dirty blocks of the same other column.
 fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
     let draw = |column: usize| {
-        // The finalizer of splitmix64, on numbers that are all different.
+        // The finalizer of splitmix64, applied to numbers that are all different.
         let z = (((round as u64) << 40) | ((row as u64) << 20) | column as u64) + 1;
         let z = z.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -107,7 +114,7 @@ mod tests {
         assert_eq!(Schedule { rounds: 2, rows: 3 }.round_and_row(4), (1, 1));
     }
 
-    /// Which of these cells, all impossible, are tried again in the second round.
+    /// Which of these cells, all marked impossible, are tried again in the second round.
     fn tried(plans: [CellPlan; 2]) -> Vec<usize> {
         let of = |plan| {
             let impossible = Some("1 GiB is needed, 500 MB is left".to_owned());
@@ -120,7 +127,8 @@ mod tests {
         schedule.due(1, &table)
     }
 
-    /// A backup left no room for forty minutes, and a cell that came then was left out of all the rounds of a week-end.
+    /// Guards against a defect: a backup left no space for forty minutes, and a cell that was due
+    /// then was skipped in all rounds of a weekend.
     #[test]
     fn a_cell_for_whose_files_there_was_no_room_is_tried_in_every_round() {
         let of = |prepare| CellPlan { prepare, ..CellPlan::of_file(VxJob::default(), 1 << 30) };
@@ -129,7 +137,8 @@ mod tests {
         assert_eq!(tried([CellPlan { raw: true, ..fresh.clone() }, fresh]), [1], "so is a device");
     }
 
-    /// Direct writes to new files, which a place had none of, made lay out the files of the others again in each of a hundred steps: 25 GB.
+    /// Guards against a defect: direct writes to new files, impossible in that place, made each of
+    /// a hundred steps lay out the other cells' files again: 25 GB.
     #[test]
     fn a_cell_that_asks_for_what_a_place_may_lack_for_good_is_tried_once() {
         let of = |job| {
@@ -141,7 +150,8 @@ mod tests {
         assert_eq!(tried([direct, queued]), Vec::<usize>::new());
     }
 
-    /// What was done before the continuation counted as done in no time: 14 s were left of 24 minutes.
+    /// Once, steps done before a continuation counted as taking no time: 14 s were said to be left
+    /// of 24 minutes.
     #[test]
     fn the_time_left_is_that_of_the_steps_still_due() {
         let measured = |count| {
@@ -167,7 +177,7 @@ mod tests {
             assert_eq!(sorted, [0, 1, 2, 3]);
             order.windows(2).for_each(|pair| follows[pair[0]][pair[1]] += 1);
         }
-        // Of 400 orders, each pair is expected in 100.
+        // In 400 orders, each pair is expected 100 times.
         for (before, after) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
             let seen = follows[before][after];
             assert!(before == after || (60..140).contains(&seen), "{before} {after}: {seen}");

@@ -1,15 +1,16 @@
-//! How far ageing went: in how many pieces the files lie that were written alternately.
+//! The effect of ageing: into how many pieces files that were written alternately are split.
 
 use ioscape_schema::statistics::median;
 use ioscape_schema::{CampaignResult, CampaignRow};
 
-/// Name of the parameter that says how many files were written alternately.
+/// Name of the parameter that holds the number of files written alternately.
 const WRITTEN: &str = "files_written";
-/// Name of the parameter that says how many of them were read.
+/// Name of the parameter that holds the number of those files that were read.
 const READ: &str = "files";
 
-/// A sentence for every column: the pieces of a file (`FIEMAP`, median of the runs) for each number of files that were written in
-/// turns. Empty where that number does not vary, or where the file system does not report it.
+/// Returns one sentence per column: the pieces of a file (`FIEMAP`, median over the runs) for each
+/// number of files written alternately. Empty if that number does not vary or the file system does
+/// not report pieces.
 pub fn pieces_of_aged_files(result: &CampaignResult) -> Vec<String> {
     let mut counts: Vec<f64> = result.rows.iter().filter_map(|row| value(row, WRITTEN)).collect();
     counts.sort_unstable_by(f64::total_cmp);
@@ -37,10 +38,11 @@ fn value(row: &CampaignRow, name: &str) -> Option<f64> {
     row.setting(name).map(|setting| setting.value)
 }
 
-/// Median pieces of one file over all rows and runs with `written` files written alternately, rounded.
+/// Median pieces of one file over all rows and runs in which `written` files were written
+/// alternately, rounded.
 fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
     let rows = result.rows.iter().filter(|row| value(row, WRITTEN) == Some(written));
-    // Every client has files of its own, and pieces are summed over all of them.
+    // Every client has its own files, and the pieces are summed over all of them.
     let clients = f64::from(result.clients.unwrap_or(1).max(1));
     let each = rows.flat_map(|row| {
         let cell = row.cells.get(column);

@@ -3,17 +3,19 @@
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{CellPlan, RowPlan, Warning, WarningKind};
 
-/// The free space that a directory has, alone or with others.
+/// The free space of a directory, which it may share with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Major and minor number of the file system's device: directories of one file system have its free space together.
+    /// Major and minor number of the file system's device: directories of one file system share its
+    /// free space.
     pub device: (u32, u32),
-    /// Bytes that are free on the file system.
+    /// Free bytes on the file system.
     pub free_bytes: u64,
 }
 
-/// The largest file, in bytes, of which half of the free space of every file system, or of what is left of it once it was filled, holds
-/// as many as the rows want in each of its directories.
+/// Returns the largest file size, in bytes, with which as many files as the rows want in each
+/// directory fit into half of the free space of every file system. Space that filling will take
+/// does not count as free.
 pub fn max_file_bytes(rows: &[RowPlan], rooms: &[Room]) -> u64 {
     let full_percent = u64::from(fullest(rows));
     let share = |room: &Room| {
@@ -23,8 +25,9 @@ pub fn max_file_bytes(rows: &[RowPlan], rooms: &[Room]) -> u64 {
     each_of(rows, rooms.iter().map(share).min())
 }
 
-/// The largest file, in bytes, of which half of the `free_bytes` beside the files of loop devices holds as many as the rows want on each
-/// of `many` file systems made there, with what these are filled with, of their `fs_bytes` each.
+/// Returns the largest file size, in bytes, with which `many` file systems on loop devices fit into
+/// half of `free_bytes`. Each holds as many files as the rows want, and what it is filled with, at
+/// a size of `fs_bytes`.
 pub fn max_file_bytes_on_loops(
     rows: &[RowPlan],
     fs_bytes: u64,
@@ -36,23 +39,26 @@ pub fn max_file_bytes_on_loops(
     each_of(rows, share.map(|share| share.saturating_sub(filled)))
 }
 
-/// Whole blocks, in bytes, of the largest requests that campaigns use: larger files are multiples of it.
+/// The block size, in bytes, of the largest requests that campaigns use: larger files are multiples
+/// of it.
 const WHOLE: u64 = 2 << 20;
 
-/// The bytes of each file, where the most files that some row wants have so many together; without a bound where there is none.
+/// The bytes of each file if `bytes` are shared by the most files that any row wants; unbounded if
+/// `bytes` is `None`.
 fn each_of(rows: &[RowPlan], bytes: Option<u64>) -> u64 {
     let each = bytes.map(|bytes| bytes / most_files(rows));
     each.map_or(u64::MAX, |bytes| if bytes > WHOLE { bytes / WHOLE * WHOLE } else { bytes })
 }
 
-/// The bytes of which each file is as large as the largest that some row wants, but no larger than `largest`.
+/// The bytes that the most files of any row take together, each as large as the largest that some
+/// row wants but no larger than `largest`.
 pub fn wanted(rows: &[RowPlan], largest: u64) -> u64 {
     let each = cells(rows).map(|cell| cell.file_bytes).max().unwrap_or(0).min(largest);
     let whole = if each > WHOLE { each.div_ceil(WHOLE).saturating_mul(WHOLE) } else { each };
     whole.saturating_mul(most_files(rows))
 }
 
-/// The most files that some row wants, at least one.
+/// The most files that any row wants, at least one.
 fn most_files(rows: &[RowPlan]) -> u64 {
     cells(rows).map(|cell| u64::from(cell.files_written)).max().unwrap_or(1).max(1)
 }
@@ -61,12 +67,13 @@ fn cells(rows: &[RowPlan]) -> impl Iterator<Item = &CellPlan> {
     rows.iter().flat_map(|row| &row.cells)
 }
 
-/// The percentage to which the fullest file system is filled beforehand.
+/// The percentage to which the fullest file system is filled before measuring.
 pub fn fullest(rows: &[RowPlan]) -> u8 {
     cells(rows).filter_map(|cell| cell.fill).map(|fill| fill.percent).max().unwrap_or(0)
 }
 
-/// What becomes of the `whole` campaign, planned without a limit, where no file may be larger than `most` bytes: `rows` are left.
+/// The warnings about the `whole` campaign, planned without a limit, where no file may be larger
+/// than `most` bytes and `rows` remain.
 pub fn doubts_of_sizes(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Vec<Warning> {
     [limited(whole, most), left_out(whole, rows, most), shortened(rows)]
         .into_iter()
@@ -74,7 +81,7 @@ pub fn doubts_of_sizes(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Vec<Wa
         .collect()
 }
 
-/// Says so where rows of the `whole` campaign are not among `rows`, which are left in their order.
+/// Warns if rows of the `whole` campaign are missing from `rows`, which keep their order.
 fn left_out(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Option<Warning> {
     let mut kept = rows.iter().peekable();
     let is_out = |row: &&RowPlan| kept.next_if(|one| one.settings == row.settings).is_none();
@@ -90,7 +97,8 @@ fn left_out(whole: &[RowPlan], rows: &[RowPlan], most: u64) -> Option<Warning> {
     Some(Warning::new(WarningKind::SetLimited, message))
 }
 
-/// Says so where the files of `rows`, planned without a limit, are larger than `most` bytes; those of trees never become smaller.
+/// Warns if the files of `rows`, planned without a limit, are larger than `most` bytes. Files in
+/// trees never become smaller.
 fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
     let moved = cells(rows).filter(|cell| cell.names.is_none());
     let largest = moved.map(|cell| cell.file_bytes).max()?;
@@ -104,7 +112,8 @@ fn limited(rows: &[RowPlan], most: u64) -> Option<Warning> {
     })
 }
 
-/// Says so where requests are smaller than their row is called, since none is larger than its file.
+/// Warns if requests are smaller than the name of their row says, since no request is larger than
+/// its file.
 fn shortened(rows: &[RowPlan]) -> Option<Warning> {
     let of_row = |row: &RowPlan| {
         let asked = row.settings.iter().find(|setting| setting.name == "iosize")?;
@@ -179,7 +188,7 @@ pub mod tests {
         RowPlan { settings: Vec::new(), cells: vec![CellPlan { files_written, ..cell }] }
     }
 
-    /// Directories with so many bytes free, each on a file system of its own.
+    /// Directories with so many bytes free, each on its own file system.
     fn rooms(free: &[u64]) -> Vec<Room> {
         let room =
             |(minor, free_bytes): (u32, &u64)| Room { device: (8, minor), free_bytes: *free_bytes };

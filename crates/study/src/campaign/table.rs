@@ -1,13 +1,13 @@
-//! The table of a campaign as it fills: its columns, its ratios, and how it is continued.
+//! The table of a campaign as it fills up: its columns, its ratios, and how it is continued.
 
-use crate::ratio::{interval, paired_ratio};
-use ioscape_schema::statistics::median;
+use crate::ratio::paired_ratio;
+use ioscape_schema::statistics::{interval, median};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, Document,
     ResponseTime, RowPlan, Warning, WarningKind,
 };
 
-/// A place as the table names it.
+/// A place as the table presents it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceColumns {
     /// Name in the table.
@@ -18,13 +18,13 @@ pub struct PlaceColumns {
     pub file_system: String,
     /// Whether it is a device.
     pub raw: bool,
-    /// How its file system was made; empty where it was there before.
+    /// The command that made its file system; empty if the file system already existed.
     pub made_by: String,
-    /// The options that it is mounted with.
+    /// Its mount options.
     pub mount_options: String,
 }
 
-/// A method as the table names it.
+/// A method as the table presents it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodColumns {
     /// Heading.
@@ -36,16 +36,16 @@ pub struct MethodColumns {
 /// One column for every place and every method that can run there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// Place and method of each column, as indices of what the columns were made of.
+    /// Place and method of each column, as indices into the lists that the columns were made from.
     pub arms: Vec<(usize, usize)>,
     /// The headings.
     pub heads: Vec<CampaignColumn>,
-    /// Labels of the places that none of the methods is for.
+    /// Labels of the places that no method applies to.
     pub left_out: Vec<String>,
 }
 
 impl Columns {
-    /// The columns of `places`, each with the methods for it.
+    /// Returns the columns of `places`, each with the methods that apply to it.
     pub fn new(places: &[PlaceColumns], methods: &[MethodColumns]) -> Self {
         let (mut arms, mut heads, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (at, place) in places.iter().enumerate() {
@@ -70,10 +70,10 @@ impl Columns {
         Self { arms, heads, left_out }
     }
 
-    /// Refuses places that no method of the campaign called `name` is for.
+    /// Refuses places that no method of the campaign `name` applies to.
     ///
     /// # Errors
-    /// There is no column: what the methods are for, in a sentence.
+    /// The sentence that says what the methods are for, if there is no column.
     pub fn check(&self, name: &str, places: &[PlaceColumns]) -> Result<(), String> {
         if !self.arms.is_empty() {
             return Ok(());
@@ -85,7 +85,7 @@ impl Columns {
         ))
     }
 
-    /// One doubt for every place without a column, in a campaign called `name`.
+    /// One warning for every place without a column, in the campaign `name`.
     pub fn doubts(&self, name: &str) -> Vec<Warning> {
         let doubt = |label: &String| {
             let text = format!("{label} is left out: no method of {name} applies to it");
@@ -94,7 +94,7 @@ impl Columns {
         self.left_out.iter().map(doubt).collect()
     }
 
-    /// `table` with these columns and an empty cell in each for every row.
+    /// Returns `table` with these columns and, in every row, an empty cell for each.
     pub fn table(&self, rows: &[RowPlan], table: CampaignResult) -> CampaignResult {
         let row = |row: &RowPlan| {
             let plans = self.arms.iter().map(|&(_, method)| row.cells.get(method).cloned());
@@ -109,14 +109,14 @@ impl Columns {
     }
 }
 
-/// Takes what a cell's run found, or why the cell is impossible, and sums its row up again.
+/// Adds a cell's sample, or the reason why the cell is impossible, and updates the row's summary.
 pub fn record(row: &mut CampaignRow, column: usize, found: Result<CampaignSample, String>) {
     let CampaignCell { samples, impossible, .. } = &mut row.cells[column];
     *impossible = found.map(|sample| samples.push(sample)).err();
     summarize(row);
 }
 
-/// Medians, and ratios to the first column that does the same kind of work.
+/// Computes medians, and ratios to the first column that does the same kind of work.
 fn summarize(row: &mut CampaignRow) {
     let samples = |cell: &CampaignCell, pick: fn(&CampaignSample) -> f64| {
         cell.samples.iter().map(pick).collect::<Vec<f64>>()
@@ -145,7 +145,7 @@ fn summarize(row: &mut CampaignRow) {
     }
 }
 
-/// The median over the runs of each percentile; `None` where none has any.
+/// The median over the runs of each percentile; `None` if no run has any.
 fn times(
     cell: &CampaignCell,
     of: fn(&CampaignSample) -> Option<ResponseTime>,
@@ -175,14 +175,15 @@ pub enum NotContinued {
     OtherTable,
 }
 
-/// The table in `found`, to go on with as `fresh` was asked for.
+/// Returns the table in `found`, to be continued as `fresh` requests.
 ///
 /// # Errors
-/// There is no table, or it has other columns or rows, or other clients did its runs.
+/// There is no table, it has other columns or rows, or its runs were done by another set of
+/// clients.
 pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResult, NotContinued> {
     let found = found.campaign().ok_or(NotContinued::OtherKind)?;
     let key = |table: &CampaignResult| {
-        // A file system may have the name of one that was made otherwise.
+        // A file system may share its name with one that was made differently.
         let column =
             |one: &CampaignColumn| (one.name(), one.file_system.clone(), one.made_by.clone());
         let columns: Vec<_> = table.columns.iter().map(column).collect();
@@ -199,7 +200,8 @@ pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResu
     }
 }
 
-/// Cells of `found` that were impossible when others of their row were measured, by row and column.
+/// Cells of `found` that were impossible when other cells of their row were measured, by row and
+/// column.
 pub fn left_behind(found: &CampaignResult) -> Vec<[usize; 2]> {
     let is_begun = |row: &CampaignRow| row.cells.iter().any(|cell| !cell.samples.is_empty());
     let begun = found.rows.iter().enumerate().filter(|(_, row)| is_begun(row));
@@ -207,21 +209,23 @@ pub fn left_behind(found: &CampaignResult) -> Vec<[usize; 2]> {
     cells.filter(|&[row, at]| found.rows[row].cells[at].impossible.is_some()).collect()
 }
 
-/// The doubt about a cell that was [`left_behind`] and has been measured since.
+/// The warning about a cell that was [`left_behind`] and has been measured since.
 pub fn measured_late() -> Warning {
     let text = "it was impossible when others of its row were measured, and was measured later: ratios between it and others of its row are of runs of different times";
     Warning::new(WarningKind::DifferentKinds, text)
 }
 
-/// Where a warning about the cell in this row and column, counted from 0, says that it belongs.
+/// The place that a warning about this cell gives; row and column are counted from 0.
 pub fn place_of([row, column]: [usize; 2]) -> String {
     format!("row {} column {}", row + 1, column + 1)
 }
 
-/// The kind of [`not_measured`]: no run of a cell has a doubt of it, which would be told in its stead.
+/// The kind of [`not_measured`]. No run of a cell has a warning of this kind, so none can take its
+/// place.
 const LEFT_OUT: WarningKind = WarningKind::Interrupted;
 
-/// The doubt about a cell that was measured in other rounds and was refused in this one, counted from 0, for a reason that may pass.
+/// The warning about a cell that was measured in other rounds but refused in this one (counted from
+/// 0), for a reason that may pass.
 pub fn not_measured(round: usize, why: &str) -> Warning {
     let text = format!(
         "it was not measured in round {}, and perhaps in others, so that ratios between it and others of its row are of runs of different rounds: {why}",
@@ -230,7 +234,7 @@ pub fn not_measured(round: usize, why: &str) -> Warning {
     Warning::new(LEFT_OUT, text)
 }
 
-/// Takes back of the cells that have all rounds of `table` by now that they were [`not_measured`] in one.
+/// Removes the [`not_measured`] warnings of cells that by now have all rounds of `table`.
 pub fn take_back(doubts: &mut Vec<Warning>, table: &CampaignResult) {
     let is_whole = |cell: &CampaignCell| cell.samples.len() >= table.rounds as usize;
     let has_all = |doubt: &Warning| {
@@ -243,8 +247,9 @@ pub fn take_back(doubts: &mut Vec<Warning>, table: &CampaignResult) {
     doubts.retain(|doubt| doubt.kind != LEFT_OUT || !has_all(doubt));
 }
 
-/// The doubts of an earlier campaign that stay when it is continued: those about its cells, and about systems that changed before. What is doubtful about
-/// the whole is told anew where it still is.
+/// The warnings of an earlier campaign that stay when it is continued: those about its cells, and
+/// about systems that had changed before. Warnings about the whole campaign are raised again if
+/// they still apply.
 pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
     found.warnings.iter().filter(|doubt| !doubt.place.is_empty())
 }
@@ -266,7 +271,8 @@ mod tests {
         assert_eq!(lasting_doubts(&found).collect::<Vec<_>>(), [&of_cell]);
     }
 
-    /// It was not told beside a doubt about the cell's direct I/O, and was told still when the cell had all rounds.
+    /// Guards against two defects: the warning was missing beside one about the cell's direct I/O,
+    /// and it stayed when the cell had all its rounds.
     #[test]
     fn a_cell_is_said_to_lack_rounds_as_long_as_it_does() {
         let columns = Columns::new(&[place("a", false)], &[method("", false)]);
@@ -378,8 +384,9 @@ mod tests {
         assert_eq!(row.base_of(3), 0, "as in results that do not hold what was done");
     }
 
-    /// After the kernel's io_uring was allowed, as its cells said, they said so still. A second interruption, before they were measured, made
-    /// forget that they are of another day than the others.
+    /// Guards against two defects: cells that had asked for the kernel's io_uring stayed impossible
+    /// after it was allowed, and a second interruption before they were measured made the table
+    /// forget that they are of a later day than the others.
     #[test]
     fn a_table_that_goes_on_tries_again_what_was_impossible() {
         let columns = Columns::new(&[place("a", false), place("b", false)], &[method("", false)]);
@@ -395,7 +402,7 @@ mod tests {
             let found = Document { outcome: Some(table.into()), ..Document::default() };
             continued(&found, fresh.clone()).unwrap()
         };
-        // Interrupted before it came to the cell.
+        // Interrupted before it reached the cell.
         let mut goes_on = goes_on(goes_on(begun));
         assert_eq!(left_behind(&goes_on), [[0, 1]], "nothing of the second row was measured");
         let schedule = Schedule { rounds: 2, rows: 2 };

@@ -1,4 +1,4 @@
-//! One cell of a campaign done by several clients at the same time, each on files of its own.
+//! One cell of a campaign, run by several clients at the same time, each on its own files.
 
 use super::{apart_ns, evenness, own_doubts, skewed, times, work};
 use ioscape_schema::{
@@ -6,7 +6,7 @@ use ioscape_schema::{
 };
 use serde::Deserialize;
 
-/// The cell for each client, with random numbers of its own.
+/// Returns the cell for each client, with the client's own random seed.
 pub fn cells(plan: &CellPlan, clients: u32) -> Vec<CellPlan> {
     let cell = |rank| {
         let mut cell = plan.clone();
@@ -21,34 +21,35 @@ pub fn cells(plan: &CellPlan, clients: u32) -> Vec<CellPlan> {
 pub struct ClientCell {
     /// Number of the client.
     pub rank: u32,
-    /// The machine it ran on.
+    /// The machine that it ran on.
     pub host: String,
     /// What it did.
     pub sample: CampaignSample,
-    /// Doubts about that.
+    /// Warnings about the sample.
     #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// When it began, in nanoseconds since 1970 by the first client's clock.
+    /// When it began, in nanoseconds since 1970 on the first client's clock.
     #[serde(default)]
     pub began_unix_ns: i64,
 }
 
-/// What all clients did of a cell, having begun together.
+/// What all clients did of a cell after a common start.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct CellTogether {
     /// The clients.
     #[serde(rename = "clients")]
     pub cells: Vec<ClientCell>,
-    /// Seconds that agreeing took.
+    /// Seconds spent on agreeing.
     #[serde(default)]
     pub coordination_s: f64,
-    /// By how much offsets of clocks may be wrong, in nanoseconds.
+    /// How far the clock offsets may be off, in nanoseconds.
     #[serde(default)]
     pub clock_error_ns: u64,
 }
 
 impl CellTogether {
-    /// All of it as one run, from the first beginning to the last end, and the doubts about it.
+    /// Combines all clients into one run, from the first start to the last end, with the warnings
+    /// about it.
     pub fn sample(&self) -> (CampaignSample, Vec<Warning>) {
         let clients = self.clients();
         let mut doubts = Vec::from_iter(skewed(&clients));
@@ -67,7 +68,7 @@ impl CellTogether {
         };
         let elapsed_s = self.cells.iter().map(ended_s).fold(0.0, f64::max);
         let bytes: u64 = each().map(|one| one.bytes).sum();
-        // All clients have as many requests.
+        // All clients have the same number of requests.
         let of = |times: fn(&CampaignSample) -> Option<ResponseTime>| -> Option<ResponseTime> {
             let told: Vec<_> = each().filter_map(|one| Some((1, times(one)?))).collect();
             (!told.is_empty()).then(|| self::times(told.into_iter()))
@@ -85,7 +86,7 @@ impl CellTogether {
         }
     }
 
-    /// The clients by what is compared in a campaign, which are operations where no data is moved.
+    /// The clients with the rate that a campaign compares: operations if no data is moved.
     fn clients(&self) -> Clients {
         let each = self.cells.iter().map(|cell| Client {
             rank: cell.rank,
@@ -103,7 +104,8 @@ impl CellTogether {
     }
 }
 
-/// What the cells of a table are the sum of, and how evenly the clients were served in them; nothing where there was one client.
+/// Says what the cells of a table are the sum of, and how evenly the clients were served in them;
+/// `None` for a single client.
 pub(crate) fn sentence(table: &CampaignResult) -> Option<String> {
     let clients = table.clients?;
     let cells = table.rows.iter().flat_map(|row| &row.cells);

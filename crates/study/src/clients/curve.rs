@@ -1,24 +1,25 @@
-//! Throughput against the number of clients, at the focal vector of each region.
+//! Throughput against the number of clients, at the focal point of each region.
 
 use ioscape_schema::{Evaluation, Measurement, Point, Workload};
 
-/// Share of the budget for exploring with all clients; the rest is for these curves.
+/// Share of the budget for exploring with all clients; the remainder is for these curves.
 const EXPLORING: f64 = 0.8;
 /// Longest measured part of a point, in seconds.
 const POINT_S: f64 = 2.0;
 /// Name of these curves among the parts that may be left out.
 const NAME: &str = "number of clients";
 
-/// Seconds of `budget_s` for exploring with all of so many clients.
+/// Returns the seconds of `budget_s` for exploring with all clients.
 pub fn exploring_s(budget_s: f64, clients: u32) -> f64 {
     budget_s * if clients > 1 { EXPLORING } else { 1.0 }
 }
 
-/// Adds the curves up to all `clients` to an evaluation by all of them, until `is_over`. `measure` takes the workload, the shortest and
-/// the longest time in seconds, and the number of clients. Nothing is added for one client.
+/// Adds the curves of 1 to `clients` clients to an evaluation by all of them, until `is_over`.
+/// `measure` takes the workload, the shortest and the longest time in seconds, and the number of
+/// clients. Nothing is added for one client.
 ///
 /// # Errors
-/// That of `measure`; what was measured before is kept.
+/// The error of `measure`; earlier measurements are kept.
 pub fn curves<E>(
     evaluation: &mut Evaluation,
     clients: u32,
@@ -45,7 +46,7 @@ pub fn curves<E>(
     Ok(())
 }
 
-/// 1, 2, 4, ... and all of them.
+/// 1, 2, 4, ... and finally `clients`.
 fn numbers(clients: u32) -> Vec<u32> {
     let doubled = (0..31).map(|power| 1u32 << power).take_while(|number| *number < clients);
     doubled.chain([clients]).collect()

@@ -1,8 +1,9 @@
-//! Clients whose machines are not named: a number tells which of them share one.
+//! Clients whose machines are not named: a number shows which of them share a machine.
 
 use std::collections::BTreeMap;
 
-/// Puts `host-N` in the place of every name, the same for all clients of one machine, counted from 0 as clients are.
+/// Replaces every name with `host-N`, the same for all clients of one machine; N counts from 0, as
+/// for clients.
 pub fn unname<'a>(hosts: impl Iterator<Item = &'a mut String>) {
     let mut numbers = BTreeMap::new();
     for host in hosts {

@@ -1,4 +1,5 @@
-//! Several clients as one: windows that they ran at the same time become a measurement of their sum.
+//! Several clients as one: windows that they ran at the same time become a measurement of their
+//! sum.
 
 mod cell;
 mod curve;
@@ -22,24 +23,24 @@ use ioscape_schema::{
 };
 use serde::Deserialize;
 
-/// Half the interval of the sum that is narrow enough, over the throughput.
+/// The sum is known well enough when half its interval is at most this share of the throughput.
 const CONFIDENCE: f64 = 0.03;
 /// Shortest measured part that clients agree on, in seconds.
 const LEAST_S: f64 = 0.5;
 
-/// A client straggles below this share of the median client.
+/// A client straggles below this share of the median client's throughput.
 const STRAGGLES: f64 = 0.8;
-/// Beginnings further apart than this are told, in nanoseconds.
+/// Starts further apart than this are reported, in nanoseconds.
 const SKEW_MAX_NS: u64 = 1_000_000;
 
-/// How many clients an evaluation was of.
+/// The number of clients that ran an evaluation.
 pub fn number_of(evaluation: &Evaluation) -> u32 {
     let mut clients =
         evaluation.unique_bytes_curve.iter().filter_map(|point| point.measurement.clients.as_ref());
     clients.next().map_or(1, |clients| clients.each.len() as u32)
 }
 
-/// Refuses to validate with `asked` clients what was evaluated with another number of them.
+/// Refuses to validate with `asked` clients if another number of clients ran the evaluation.
 ///
 /// # Errors
 /// The sentence for the user.
@@ -60,13 +61,13 @@ pub fn check_number(evaluation: &Evaluation, asked: u32) -> Result<(), String> {
 pub struct ClientRun {
     /// Number of the client.
     pub rank: u32,
-    /// The machine it ran on.
+    /// The machine that it ran on.
     pub host: String,
     /// What it measured.
     pub measurement: Measurement,
     /// Bytes per second of each slice of the window; slices of all clients are equally long.
     pub rates: Vec<f64>,
-    /// When its measured part began, in nanoseconds since 1970 by the first client's clock.
+    /// When its measured part began, in nanoseconds since 1970 on the first client's clock.
     #[serde(default)]
     pub began_unix_ns: i64,
 }
@@ -77,20 +78,21 @@ pub struct Window {
     /// The clients.
     #[serde(rename = "clients")]
     pub runs: Vec<ClientRun>,
-    /// Seconds that agreeing took.
+    /// Seconds spent on agreeing.
     #[serde(default)]
     pub coordination_s: f64,
-    /// By how much offsets of clocks may be wrong, in nanoseconds.
+    /// How far the clock offsets may be off, in nanoseconds.
     #[serde(default)]
     pub clock_error_ns: u64,
 }
 
-/// When the sum of clients is known well enough: measured for `min_s` to `cap_s` seconds, but never too short to agree on.
+/// The rule for when the sum of the clients is known well enough: after `min_s` to `cap_s` seconds,
+/// but never too short for agreeing.
 pub fn rule(min_s: f64, cap_s: f64) -> StopRule {
     StopRule { min_s: min_s.max(LEAST_S), cap_s: cap_s.max(LEAST_S), confidence: CONFIDENCE }
 }
 
-/// Windows of one workload, until the sum of the clients is known well enough.
+/// Windows of one workload, added until the sum of the clients is known well enough.
 #[derive(Clone, Debug)]
 pub struct Together {
     workload: Workload,
@@ -100,18 +102,19 @@ pub struct Together {
 }
 
 impl Together {
-    /// Before the first window.
+    /// Returns the state before the first window.
     pub fn new(workload: Workload, rule: StopRule) -> Self {
         Self { workload, rule, looks: Looks::new(rule), windows: Vec::new() }
     }
 
-    /// Seconds that the next window should last: half of what is allowed, so that a quiet system is done after the first.
+    /// Seconds that the next window should last: half of the allowed time, so that a quiet system
+    /// is done after the first window.
     pub fn next_s(&self) -> f64 {
         let cap = self.rule.cap_s.max(self.rule.min_s);
         (cap - self.elapsed_s()).min((cap / 2.0).max(self.rule.min_s)).max(0.1)
     }
 
-    /// Adds a window; the measurement if it was the last.
+    /// Adds a window; returns the measurement if it was the last one.
     pub fn add(&mut self, window: Window) -> Option<Measurement> {
         self.windows.push(window);
         // A slice may be missing at the end of each window.
@@ -124,7 +127,7 @@ impl Together {
         self.slowest_s(|one| one.elapsed_s)
     }
 
-    /// Seconds of the slowest client of each window, all windows together.
+    /// Seconds of the slowest client, summed over all windows.
     fn slowest_s(&self, of: fn(&Measurement) -> f64) -> f64 {
         let of_window = |window: &Window| {
             window.runs.iter().map(|run| of(&run.measurement)).fold(0.0, f64::max)
@@ -150,7 +153,8 @@ impl Together {
         let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
         let all = || self.runs().map(|run| &run.measurement);
         let bytes: u64 = all().map(|one| one.bytes).sum();
-        // What all bytes take at the throughput, as of the streams of one client: the slowest client's would contradict it.
+        // The time that all bytes take at the throughput, as for the streams of one client; the
+        // slowest client's time would contradict it.
         let elapsed_s = match throughput > 0.0 {
             true => bytes as f64 / throughput,
             false => self.elapsed_s(),
@@ -177,7 +181,7 @@ impl Together {
             warm_up_s: all().map(|one| one.warm_up_s).fold(0.0, f64::max),
             cost_s: self.slowest_s(|one| one.cost_s),
             storage_read_bytes: all().map(|one| one.storage_read_bytes).sum(),
-            // Share of the clients' sets in their caches, where all of them can tell.
+            // Share of the clients' sets in their caches, if all of them report it.
             resident_frac: witness::mean_share(all().map(|one| one.resident_frac)),
             witness: self.witness(),
             disturbed: all().any(|one| one.disturbed),
@@ -234,7 +238,7 @@ impl Together {
         }
     }
 
-    /// Doubts of the sum, and those of each client, with who has them.
+    /// The warnings about the sum, and those of each client with its name.
     fn warnings(&self, clients: &Clients, found: Option<Interval>) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let relative = found.map_or(f64::INFINITY, |found| found.relative());
@@ -275,7 +279,7 @@ fn skew_ns(window: &Window) -> u64 {
     apart_ns(window.runs.iter().map(|run| run.began_unix_ns))
 }
 
-/// From the first to the last of these times.
+/// The difference between the first and the last of these times.
 fn apart_ns(times: impl Iterator<Item = i64> + Clone) -> u64 {
     match (times.clone().min(), times.max()) {
         (Some(first), Some(last)) => last.abs_diff(first),
@@ -283,7 +287,8 @@ fn apart_ns(times: impl Iterator<Item = i64> + Clone) -> u64 {
     }
 }
 
-/// The doubt that the clients did not begin together, or that their clocks cannot tell.
+/// The warning that the clients did not begin together, or that their clocks are too inexact to
+/// show it.
 fn skewed(clients: &Clients) -> Option<Warning> {
     let mut message =
         format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
@@ -296,7 +301,7 @@ fn skewed(clients: &Clients) -> Option<Warning> {
         .then(|| Warning::new(WarningKind::NotSteady, message))
 }
 
-/// Adds the doubts of one client, with who has them, as far as there is none of the kind.
+/// Adds the warnings of one client, with its name, unless there is already one of that kind.
 fn own_doubts<'a>(
     warnings: &mut Vec<Warning>,
     rank: u32,
@@ -315,7 +320,7 @@ fn rates(each: &[Client]) -> Vec<f64> {
     each.iter().map(|client| client.throughput_bytes_per_s).collect()
 }
 
-/// The clients with Jain's index and their spread.
+/// The clients with Jain's fairness index and their spread.
 fn evenness(each: Vec<Client>) -> Clients {
     let rates = rates(&each);
     let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
@@ -331,7 +336,8 @@ fn evenness(each: Vec<Client>) -> Clients {
     }
 }
 
-/// The mean of all requests; the quantiles are those of the client with the longest, so no client's are longer.
+/// The mean over all requests. The quantiles are those of the client with the longest, so no
+/// client's are longer.
 fn times(each: impl Iterator<Item = (u64, ResponseTime)>) -> ResponseTime {
     let (mut ios, mut sum, mut all) = (0u64, 0.0, ResponseTime::default());
     for (count, one) in each {
@@ -404,7 +410,8 @@ mod tests {
         assert!(found.warnings.iter().any(|one| one.message.contains("client 3 on h3 straggles")));
     }
 
-    /// It was told as a share of the mean, which another straggler lowers: 99 %.
+    /// Guards against a defect: it was reported as a share of the mean, which another straggler
+    /// lowers: 99 %.
     #[test]
     fn who_straggles_is_told_beside_the_median_client() {
         let mut all = window(&[1e8, 1e8, 1e8, 7.5e7, 5e6], 0.0);
@@ -426,7 +433,8 @@ mod tests {
         assert!(found.clients.is_some_and(|clients| clients.fairness > 0.999));
     }
 
-    /// Reads alone were told to be a third slower than all, by the time of the last request of the slowest client.
+    /// Guards against a defect: reads alone were reported as a third slower than all requests,
+    /// because of the slowest client's last request.
     #[test]
     fn figures_of_the_sum_agree_where_a_client_ends_late() {
         let mut late = window(&[1e8; 2], 0.0);

@@ -1,9 +1,10 @@
-//! Whether what several clients make has room in the directory that they share.
+//! Whether the files of several clients fit into the directory that they share.
 
 use ioscape_schema::RowPlan;
 use ioscape_schema::units::Bytes;
 
-/// Refuses a `target` that has room for sets of `each_bytes` only, one for each client, where they are of up to `most_bytes`.
+/// Refuses a `target` that has room only for sets of `each_bytes`, one for each client, if they may
+/// reach `most_bytes`.
 ///
 /// # Errors
 /// The sentence for the user.
@@ -21,7 +22,8 @@ pub fn check_sets(
     }
 }
 
-/// Refuses rows of a campaign whose files have no room in the `free_bytes` of `place` once for each client.
+/// Refuses rows of a campaign whose files, once for each client, do not fit into the `free_bytes`
+/// of `place`.
 ///
 /// # Errors
 /// The sentence for the user.

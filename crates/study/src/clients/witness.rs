@@ -1,11 +1,12 @@
-//! What the kernels of several clients told of one measurement, as if there were one.
+//! The kernel witnesses of several clients, combined into one for the measurement.
 
 use ioscape_schema::Witness;
 use ioscape_schema::statistics::mean;
 
-/// Of every window what each client's kernel told: the clients' share of their sets in their own caches before the first window and after the
-/// last, on average, and what storage read for all of them; each only where every client tells. What a kernel counts for its whole machine
-/// or for everybody is left out: two clients may run on one machine, and all of them share a device.
+/// Combines what each client's kernel reported in every window: the average share of the clients'
+/// sets in their own caches before the first window and after the last, and the bytes that storage
+/// read for all of them. Each is given only if every client reports it. Counts for a whole machine
+/// or for everyone are left out: two clients may run on one machine, and all share a device.
 pub(super) fn of_all(windows: &[Vec<Witness>]) -> Witness {
     let is_any = windows.iter().any(|window| !window.is_empty());
     let sum = |of: fn(&Witness) -> Option<u64>| {
@@ -26,7 +27,7 @@ fn resident(windows: &[Vec<Witness>]) -> Option<[f64; 2]> {
     Some([mean_of(windows.first()?, 0)?, mean_of(windows.last()?, 1)?])
 }
 
-/// The mean of shares, where every client tells its own.
+/// The mean of the shares, if every client reports its own.
 pub(super) fn mean_share(shares: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let shares: Option<Vec<f64>> = shares.collect();
     shares.filter(|shares| !shares.is_empty()).map(|shares| mean(&shares))

@@ -1,4 +1,5 @@
-//! A fixed amount of work done by several clients at the same time, each on files of its own: vxbench past one machine.
+//! A fixed amount of work done by several clients at the same time, each on its own files: vxbench
+//! beyond one machine.
 
 use super::{STRAGGLES, apart_ns, evenness, own_doubts, rates, skewed, times};
 use ioscape_schema::statistics::median;
@@ -9,18 +10,19 @@ use std::path::{Path, PathBuf};
 /// What one client is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientTask {
-    /// The job, with random numbers of the client's own.
+    /// The job, with the client's own random seed.
     pub job: VxJob,
-    /// Its files, with a user on each.
+    /// Its files, each with its own user.
     pub files: Vec<PathBuf>,
     /// Whether data of existing files may be overwritten.
     pub destroy_data: bool,
 }
 
-/// Deals the files in `shared` out to the clients, as many to each, in order.
+/// Deals the files in `shared` out to the clients in order, the same number to each.
 ///
 /// # Errors
-/// The sentence for the user: a file lies elsewhere, its name cannot be told, or they cannot be dealt out evenly.
+/// The sentence for the user: a file lies elsewhere, its name is not UTF-8, or the files cannot be
+/// dealt out evenly.
 pub fn dealt(
     job: &VxJob,
     shared: &Path,
@@ -63,31 +65,32 @@ pub fn dealt(
 pub struct ClientWork {
     /// Number of the client.
     pub rank: u32,
-    /// The machine it ran on.
+    /// The machine that it ran on.
     pub host: String,
     /// What it did.
     pub run: VxRun,
-    /// When it began, in nanoseconds since 1970 by the first client's clock.
+    /// When it began, in nanoseconds since 1970 on the first client's clock.
     #[serde(default)]
     pub began_unix_ns: i64,
 }
 
-/// What all clients did, having begun together.
+/// What all clients did after a common start.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct WorkTogether {
     /// The clients.
     #[serde(rename = "clients")]
     pub works: Vec<ClientWork>,
-    /// Seconds that agreeing took.
+    /// Seconds spent on agreeing.
     #[serde(default)]
     pub coordination_s: f64,
-    /// By how much offsets of clocks may be wrong, in nanoseconds.
+    /// How far the clock offsets may be off, in nanoseconds.
     #[serde(default)]
     pub clock_error_ns: u64,
 }
 
 impl WorkTogether {
-    /// All of it as one run of `job`: files in the order of the clients, the total from the first beginning to the last end.
+    /// Combines all clients into one run of `job`: files in the order of the clients, the total
+    /// from the first start to the last end.
     pub fn run(self, job: &VxJob) -> VxRun {
         let clients = self.clients();
         let mut warnings = Vec::from_iter(skewed(&clients));
@@ -132,7 +135,7 @@ impl WorkTogether {
                 rank: work.rank,
                 host: work.host.clone(),
                 throughput_bytes_per_s: total.throughput_bytes_per_s,
-                // One run of a client tells nothing of how far the next would differ.
+                // A single run of a client does not show how much the next would differ.
                 throughput_ci95: [0.0, 2.0 * total.throughput_bytes_per_s],
                 response_time_mean_ns: total.response_time_ns.map_or(0.0, |times| times.mean),
                 straggles: false,
@@ -148,7 +151,7 @@ impl WorkTogether {
     }
 }
 
-/// Clients that the others waited for.
+/// One warning for each client that the others waited for.
 pub(super) fn slow(clients: &Clients) -> Vec<Warning> {
     let median = median(&rates(&clients.each));
     let slow = clients.each.iter().filter(|one| one.throughput_bytes_per_s < STRAGGLES * median);

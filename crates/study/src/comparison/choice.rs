@@ -5,9 +5,9 @@ use ioscape_schema::{Cheapest, Choice, Prediction};
 /// A system with its price, for one workload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Offer<'a> {
-    /// What the system does.
+    /// The system's prediction.
     prediction: &'a Prediction,
-    /// What it costs, in the same currency as all other offers.
+    /// The system's price, in the same currency as all other offers.
     price: f64,
 }
 
@@ -16,20 +16,21 @@ impl Offer<'_> {
         self.prediction.throughput_bytes_per_s >= at_least && self.price.is_finite()
     }
 
-    /// Even the low end of its interval does, and that is no guess.
+    /// Whether even the low end of the interval reaches `at_least`, and the interval is not a
+    /// guess.
     fn surely_reaches(&self, at_least: f64) -> bool {
         self.prediction.interval90[0] >= at_least && !self.prediction.extrapolated
     }
 
-    /// The high end of its interval does, or its interval is a guess.
+    /// Whether the high end of the interval reaches `at_least`, or the interval is a guess.
     fn may_reach(&self, at_least: f64) -> bool {
         let is_possible = self.prediction.interval90[1] >= at_least || self.prediction.extrapolated;
         is_possible && self.price.is_finite()
     }
 }
 
-/// Index of the cheapest offer whose predicted throughput is at least `at_least` bytes per second; of equal prices the faster. `None`
-/// when no offer reaches it.
+/// Index of the cheapest offer whose predicted throughput is at least `at_least` bytes per second;
+/// the faster one at equal prices. `None` if no offer reaches it.
 fn cheapest(offers: &[Offer<'_>], at_least: f64) -> Option<usize> {
     let numbered = offers.iter().enumerate().filter(|(_, offer)| offer.is_to_reach(at_least));
     let best = numbered.min_by(|(_, a), (_, b)| {
@@ -39,8 +40,8 @@ fn cheapest(offers: &[Offer<'_>], at_least: f64) -> Option<usize> {
     best.map(|(index, _)| index)
 }
 
-/// The cheapest system for one workload: `on_each` is its prediction on every system, `prices` are their prices in order.
-/// `None` without systems.
+/// Chooses the cheapest system for one workload: `on_each` is its prediction on every system,
+/// `prices` are their prices in order. `None` without systems.
 pub fn choose(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> Option<Cheapest> {
     let first = on_each.first()?;
     let offers: Vec<Offer<'_>> = on_each
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(found, [Some(2), Some(0), None]);
     }
 
-    /// Price of what is chosen, whether it is sure, and how many rivals it has.
+    /// The price of the chosen system, whether the choice is sure, and how many rivals it has.
     fn chosen(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> (f64, bool, usize) {
         let found = choose(on_each, prices, at_least).expect("systems");
         let choice = found.choice.map_or((f64::INFINITY, false), |one| (one.price, one.sure));

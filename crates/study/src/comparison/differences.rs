@@ -1,22 +1,23 @@
-//! How differently two systems were evaluated.
+//! Differences in how two systems were evaluated.
 
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Warning, WarningKind, Workload};
 
-/// What is known of how a system was evaluated.
+/// What is known about how a system was evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluatedSystem<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The workload that all its workloads differ from in the five parameters alone.
+    /// The workload from which all its workloads differ only in the five parameters.
     pub base: &'a Workload,
-    /// Memory that the workers could use, in bytes, where it was limited.
+    /// Memory that the workers could use, in bytes, if it was limited.
     pub memory_limit_bytes: Option<u64>,
     /// Clients that ran every workload together.
     pub clients: u32,
 }
 
-/// A doubt where `other` was evaluated under another memory limit than `first`: that is a property of the systems.
+/// A warning if `other` was evaluated under another memory limit than `first`: the limit is a
+/// property of the systems.
 pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<Warning> {
     let limit = |system: &EvaluatedSystem<'_>| {
         system.memory_limit_bytes.map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
@@ -31,8 +32,9 @@ pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> 
     })
 }
 
-/// A doubt where the sets of one of two systems come into the file cache page by page and the other, which is older, does not say; each with its name and
-/// what it says ([`came_by_page`](ioscape_schema::Evaluation::came_by_page)).
+/// A warning if the sets of one system enter the file cache page by page and the other system,
+/// whose result is older, does not say whether its sets did. Each is given with its name and what
+/// it says ([`came_by_page`](ioscape_schema::Evaluation::came_by_page)).
 pub fn other_pages(
     one: (&str, Option<Option<bool>>),
     other: (&str, Option<Option<bool>>),
@@ -48,8 +50,9 @@ pub fn other_pages(
     Some(Warning::new(WarningKind::DifferentKinds, message))
 }
 
-/// In words, every way in which the workloads of `other` were carried out differently from those of `first`: then their
-/// throughputs are not of the same work. `None` where they were carried out alike.
+/// Lists, in words, every way in which the workloads of `other` were carried out differently from
+/// those of `first`, so that their throughputs are not of the same work. `None` if they were
+/// carried out alike.
 pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<String> {
     let (ours, theirs) = (first.clients, other.clients);
     let clients = (ours != theirs).then(|| format!("clients {theirs} against {ours}"));
@@ -60,7 +63,8 @@ pub fn other_way(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Op
     })
 }
 
-/// In words, every way in which two workloads are carried out differently, the second against the first.
+/// Lists, in words, every way in which two workloads are carried out differently, the second
+/// against the first.
 pub(super) fn ways_apart(first: &Workload, second: &Workload) -> Vec<String> {
     let of = |one: &Workload| {
         [
@@ -82,7 +86,8 @@ mod tests {
     use crate::reach::tests::LIMITS;
     use ioscape_schema::{Access, Engine, Evaluation};
 
-    /// Results of before were told "slower, surely", and their predictions missed, without a word on why.
+    /// Guards against a defect: older results were judged "slower, surely", and their predictions
+    /// missed, without a hint why.
     #[test]
     fn results_from_before_sets_came_in_page_by_page_are_doubted() {
         let [old, new] = [("old.json", Some(None)), ("new.json", Some(Some(true)))];
@@ -93,7 +98,7 @@ mod tests {
             assert_eq!(other_pages(old, alike), None);
             assert_eq!(other_pages(alike, old), None);
         }
-        // A file system in memory, or of a server, is another system and no older result.
+        // A file system in memory, or on a server, is another system rather than an older result.
         assert_eq!(other_pages(new, ("tmpfs.json", Some(Some(false)))), None);
         assert_eq!(other_pages(new, new), None);
     }

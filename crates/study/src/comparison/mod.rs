@@ -1,5 +1,5 @@
-//! Systems compared: ratios of their measurements and predictions, the cheapest that is fast enough, and how they
-//! differ.
+//! Comparisons of systems: ratios of their measurements and predictions, the cheapest that is fast
+//! enough, and how the systems differ.
 
 mod choice;
 mod differences;

@@ -1,10 +1,10 @@
-//! What systems cost, and what each workload's throughput costs on them.
+//! The prices of systems, and what each workload's throughput costs on them.
 
 use super::{choose, compare};
 use ioscape_schema::{Prediction, SystemComparison};
 use std::str::FromStr;
 
-/// What a system costs: `NAME=N`.
+/// The price of a system: `NAME=N`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Price {
     /// The system, by the name of its result file or by its target.
@@ -30,7 +30,7 @@ impl FromStr for Price {
     }
 }
 
-/// Why prices do not go with the systems; the options are named as users type them.
+/// Why prices do not match the systems; the options are named as users type them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriceError {
     /// No system has the name.
@@ -47,11 +47,11 @@ pub enum PriceError {
     Missing(String),
 }
 
-/// The price of every system in order; `None` when no price is given at all. `is_called` tells whether the system with this
-/// number in `names` has this name.
+/// Returns the price of every system in order; `None` if no price is given at all. `is_called` says
+/// whether the system with this index in `names` has this name.
 ///
 /// # Errors
-/// A price for no system or for several, and a system without one or with two.
+/// A price matches no system or several, or a system has no price or two.
 pub fn in_order(
     names: &[&str],
     is_called: impl Fn(usize, &str) -> bool,
@@ -77,8 +77,9 @@ pub fn in_order(
     }
 }
 
-/// Ratios of every other system to the first, workload by workload, and with `prices` the cheapest system that reaches
-/// `at_least` bytes per second. `correlation` is that of a system's model errors with the first's, by the numbers of the system and of the workload.
+/// Compares every other system with the first, workload by workload, and with `prices` finds the
+/// cheapest system that reaches `at_least` bytes per second. `correlation` is that of a system's
+/// model errors with the first's, by the indices of the system and of the workload.
 pub fn compare_all(
     predictions: &[Vec<Prediction>],
     correlation: impl Fn(usize, usize) -> f64,

@@ -1,16 +1,22 @@
-//! Two systems on the same workload.
+//! The ratio of two systems on the same workload.
 
 use super::measured::MARGIN;
 use ioscape_schema::{Comparison, Prediction, Verdict, is_near_one};
 
-/// Half of the range that holds a normal value 99 times of 100, over that of the range that holds it nine times of ten.
+/// Half the range that holds a normal value 99 times out of 100, over half the range that holds it
+/// 90 times out of 100.
 const RULED_OUT: f64 = 1.566;
 
-/// Compares two predictions of the same workload: the ratio of throughput is the first's over the second's.
+/// Compares two predictions for the same workload: the ratio is the first system's throughput over
+/// the second's.
 ///
-/// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in the ratio, so the widths on
-/// ln(throughput) add as the sides of a triangle do. The ratio is significant when the interval, widened to hold it 99 times of 100, leaves 1 out
-/// and is no guess, as that of an extrapolated prediction is: several workloads are compared at once, and of a dozen with 90 % one would differ by chance. `prices`, where given, are in any one currency.
+/// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in
+/// the ratio, so the widths on ln(throughput) add like the sides of a triangle.
+///
+/// The ratio is significant if the interval, widened to hold it 99 times out of 100, excludes 1
+/// and is not a guess, as that of an extrapolated prediction is. Several workloads are compared at
+/// once, and of a dozen with 90 % intervals one would differ by chance. `prices`, if given, are in
+/// the same currency.
 pub fn compare(
     first: &Prediction,
     second: &Prediction,
@@ -25,7 +31,7 @@ pub fn compare(
     let joint = |one: f64, other: f64| {
         (one * one + other * other - 2.0 * correlation * one * other).max(0.0).sqrt()
     };
-    // Errors that go together move both throughputs the same way.
+    // Correlated errors move both throughputs the same way.
     let (below, above) = match correlation > 0.0 {
         true => (joint(a_below, b_below), joint(a_above, b_above)),
         false => (joint(a_below, b_above), joint(a_above, b_below)),
@@ -91,7 +97,7 @@ pub mod tests {
         assert_eq!(both.price_ratio().map(|(at, _)| at), Some(0.8));
         let narrow = prediction(200.0, [190.0, 210.0]);
         assert!(compare(&a, &narrow, 0.0, None).significant);
-        // Nine times of ten it is not so slow, but not 99 times of 100.
+        // With 90 % confidence the two differ, but not with 99 %.
         let near = prediction(330.0, [330.0 / 1.01, 330.0 * 1.01]);
         let chance = compare(&a, &near, 0.0, None);
         assert!(chance.interval90[0] > 1.0 && !chance.significant, "{chance:?}");

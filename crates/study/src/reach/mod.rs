@@ -1,4 +1,5 @@
-//! How far an evaluation reaches: the range of set sizes and request sizes that a target, its memory and the budget allow.
+//! The reach of an evaluation: the range of set sizes and request sizes that a target, its memory
+//! and the budget allow.
 
 mod premise;
 mod shortfall;
@@ -8,69 +9,77 @@ pub use shortfall::doubts;
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{Settings, Workload};
 
-/// Smallest set, in bytes: below it the processors' caches are measured, not the file system.
+/// Smallest set, in bytes: below it, the processor caches are measured rather than the file system.
 pub const UNIQUE_BYTES_MIN: u64 = 1 << 20;
 /// Sets grow to this multiple of the memory in force: well past any file cache.
 const PAST_MEMORY: u64 = 4;
 /// Range of mean request sizes, in bytes.
 const SIZE_MEAN: [u64; 2] = [4 << 10, 4 << 20];
-/// Most processes tried.
+/// Largest number of processes tried.
 const PROCESS_MAX: u32 = 16;
-/// Least memory limit over the mean size of requests: with all processes and requests of up to eight times the mean the workers' buffers
-/// stay within a quarter of it.
+/// Least memory limit, as a multiple of the mean request size: with all processes and requests of
+/// up to eight times the mean, the workers' buffers stay within a quarter of it.
 const LIMIT_OVER_SIZE: u64 = 4 * 8 * PROCESS_MAX as u64;
-/// Share of the budget that laying out the set may take: memory that a guest touches first costs seconds per gibibyte.
+/// Share of the budget that laying out the set may take. Memory that a guest touches for the first
+/// time costs seconds per gibibyte.
 const LAYOUT_SHARE: f64 = 0.25;
-/// Share of the budget in which a set well past the memory must be laid out for the file cache's end to be searched among such sets: each takes about as
-/// long again every time it is measured.
+/// Share of the budget in which a set well past the memory must be laid out if the end of the file
+/// cache is to be found with such sets. Each measurement of such a set takes about as long again.
 const OUTGROWING_SHARE: f64 = 0.1;
-/// The same for the budget to be spent on such sets alone where no control group can be made: with less time only a few could be measured.
+/// The same share if no control group can be made and the whole budget goes to such sets: with less
+/// time, only a few could be measured.
 const UNDIVIDED_SHARE: f64 = 0.125;
-/// Share of its part of the budget in which the largest set of a part is laid out where none is well past the memory.
+/// Share of its part of the budget for laying out the largest set of a part in which no set is well
+/// past the memory.
 const PART_LAYOUT_SHARE: f64 = 1.0 / 7.0;
-/// Share of the budget for learning how fast a set is laid out.
+/// Share of the budget for learning the layout rate.
 pub const LAYOUT_TRIAL_SHARE: f64 = 0.04;
 /// Share of the budget for exploring.
 const EXPLORING: f64 = 0.96;
-/// Share of the whole budget for laying out the sets of a group that stands for a memory which no set outgrows: they are
-/// measured many times, and each time the group's cache fills anew.
+/// Share of the whole budget for laying out the sets of a control group that stands in for a memory
+/// which no set outgrows. These sets are measured many times, and each time the group's cache fills
+/// anew.
 const GROUP_LAYOUT_SHARE: f64 = 1.0 / 60.0;
-/// Fastest laying out that the sizes of that group and of a part's sets within memory are chosen for, in bytes per second: on a virtual disk it
-/// depends on whether the blocks were ever written before (292, 896 and 959 MB/s in three evaluations of one directory, the first of which was
-/// the first to write there), and two evaluations are to choose the same.
+/// The highest layout rate, in bytes per second, for which the sizes of that group, and of a part's
+/// sets within memory, are chosen. On a virtual disk the rate depends on whether the blocks were
+/// ever written before (292, 896 and 959 MB/s in three evaluations of one directory, the first of
+/// which was the first to write there), and two evaluations should choose the same sizes.
 const LAYOUT_COUNTED: f64 = 250e6;
-/// Least and largest memory of that group, in bytes: beside the workers' buffers there must be a cache.
+/// Least and largest memory of that group, in bytes: there must be room for a cache beside the
+/// workers' buffers.
 const GROUP: [u64; 2] = [128 << 20, 4 << 30];
-/// Time that such a group gets, in parts of what the machine as it is and the device get each where all three are evaluated by themselves.
+/// Weight of such a group in the division of time, if the group, the machine as it is, and the
+/// device are evaluated separately; the other two have weight 1.
 pub(crate) const GROUP_WEIGHT: f64 = 1.5;
-/// Memory assumed where it is not known, in bytes.
+/// Memory assumed if it is not known, in bytes.
 const MEMORY_ASSUMED: u64 = 1 << 30;
 
-/// What bounds the sets of an evaluation.
+/// The limits on the sets of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReachLimits {
     /// Time the whole evaluation may take, in seconds.
     pub budget_s: f64,
-    /// Largest set that the user asked for, in bytes.
+    /// Largest set that the user allows, in bytes.
     pub max_unique_bytes: Option<u64>,
     /// Memory limit of the workers, in bytes.
     pub memory_limit_bytes: Option<u64>,
     /// Memory of the machine, in bytes.
     pub memory_bytes: Option<u64>,
-    /// Largest set that the target holds, in bytes.
+    /// Largest set that fits on the target, in bytes.
     pub capacity_bytes: u64,
-    /// Whether the target lies in that memory, which its sets then take for good.
+    /// Whether the target lies in the machine's memory, which its sets then occupy permanently.
     pub is_in_memory: bool,
-    /// How fast a set is laid out, in bytes per second, where that is known.
+    /// The rate at which a set is laid out, in bytes per second, if known.
     pub layout_bytes_per_s: Option<f64>,
     /// Whether all requests bypass the file cache.
     pub direct: bool,
-    /// Whether this is a part of a budget that was divided because no set is well past the memory; `budget_s` is that part.
+    /// Whether this is one part of a budget that was divided because no set is well past the
+    /// memory; `budget_s` is that part's time.
     pub is_part: bool,
 }
 
-/// The least memory limit, in bytes, with which an evaluation measures requests of this mean size, in whole mebibytes; `None` for a size that
-/// none does.
+/// Returns the least memory limit, in bytes and whole mebibytes, with which an evaluation measures
+/// requests of this mean size; `None` if no evaluation measures that size.
 pub fn limit_for(size_mean: u64) -> Option<u64> {
     let [least, most] = SIZE_MEAN;
     let limit = || size_mean.saturating_mul(LIMIT_OVER_SIZE).next_multiple_of(1 << 20);
@@ -78,9 +87,13 @@ pub fn limit_for(size_mean: u64) -> Option<u64> {
 }
 
 impl ReachLimits {
-    /// The limit, in bytes, of a control group that sets outgrow where none outgrows the memory within budget and space: a power
-    /// of two, so that two evaluations choose the same. `None` where sets outgrow the memory and there is time to measure several such sets,
-    /// where the user chose memory, sets or direct access, and where there is no room for sets that outgrow the least group.
+    /// Returns the limit, in bytes, of a control group that sets can outgrow if none outgrows the
+    /// memory within the budget and the space. It is a power of two, so that two evaluations choose
+    /// the same.
+    ///
+    /// Returns `None` if sets outgrow the memory and there is time to measure several of them,
+    /// if the user chose memory, sets or direct access, or if there is no room for sets that
+    /// outgrow the smallest group.
     pub fn group(&self) -> Option<u64> {
         let is_chosen =
             self.direct || self.memory_limit_bytes.is_some() || self.max_unique_bytes.is_some();
@@ -98,23 +111,24 @@ impl ReachLimits {
         (limit >= least && limit * PAST_MEMORY <= largest).then(|| 1 << limit.ilog2())
     }
 
-    /// Whether some set is well past the memory, though perhaps few in the time.
+    /// Whether some set is well past the memory, even if there is time for only a few such sets.
     pub(crate) fn outgrows_memory(&self) -> bool {
         self.memory_bytes.is_some_and(|memory| !self.is_short_of(memory))
     }
 
-    /// Whether more than a few sets well past the memory can be measured where all of the time is for them.
+    /// Whether more than a few sets well past the memory can be measured if all the time is spent
+    /// on them.
     pub(crate) fn outgrows_memory_often(&self) -> bool {
         let is_slow = |memory| self.is_slow_past(memory, UNDIVIDED_SHARE);
         self.outgrows_memory() && !self.memory_bytes.is_some_and(is_slow)
     }
 
-    /// Whether the largest set is not well past a memory of so many bytes.
+    /// Whether the largest set is not well past `memory` bytes.
     fn is_short_of(&self, memory: u64) -> bool {
         self.unique_bytes()[1] < well_past(memory)
     }
 
-    /// Whether laying out a set well past a memory of so many bytes takes more than this share of the budget.
+    /// Whether laying out a set well past `memory` bytes takes more than this share of the budget.
     fn is_slow_past(&self, memory: u64, share: f64) -> bool {
         let in_time = |rate: f64| rate * self.budget_s * share;
         self.layout_bytes_per_s.is_some_and(|rate| in_time(rate) < well_past(memory) as f64)
@@ -124,7 +138,7 @@ impl ReachLimits {
         self.memory_limit_bytes.or(self.memory_bytes)
     }
 
-    /// Refuses a larger set than the target at `path` has room for.
+    /// Refuses a set that is larger than the space of the target at `path`.
     ///
     /// # Errors
     /// The refusal, in a sentence.
@@ -138,24 +152,26 @@ impl ReachLimits {
         }
     }
 
-    /// How long laying out a set may take before it is known how fast that goes, in seconds.
+    /// Seconds that laying out a set may take before the layout rate is known.
     pub fn layout_trial_s(&self) -> f64 {
         self.budget_s * LAYOUT_TRIAL_SHARE
     }
 
-    /// How long to explore of the budget, in seconds, when some of it was spent before: the rest is for removing the scratch
-    /// file and writing the results.
+    /// Returns the part of the budget to explore in, in seconds, when `spent_s` of it are gone. The
+    /// remainder is for removing the scratch file and writing the results.
     pub fn exploring_s(&self, spent_s: f64) -> f64 {
         (self.budget_s * EXPLORING - spent_s).max(0.1 * self.budget_s)
     }
 
-    /// Largest share of the time for laying out a set. Of sets in memory the largest tells least; a group's are to outgrow it.
+    /// Largest share of the time for laying out a set. A part whose sets stay in memory learns
+    /// least from its largest set, and so gets less; a group's sets must outgrow it.
     fn layout_share(&self) -> f64 {
         let is_to_outgrow = !self.is_part || self.memory_limit_bytes.is_some();
         if is_to_outgrow { LAYOUT_SHARE } else { PART_LAYOUT_SHARE }
     }
 
-    /// The largest set, in bytes, that can be laid out in the time for it; without end where it is not known how fast that goes.
+    /// The largest set, in bytes, that can be laid out in its share of the time; unbounded if the
+    /// layout rate is unknown.
     fn in_time(&self) -> u64 {
         let in_time = |rate: f64| (rate * self.budget_s * self.layout_share()) as u64;
         self.layout_bytes_per_s.map_or(u64::MAX, in_time)
@@ -171,26 +187,29 @@ impl ReachLimits {
         [UNIQUE_BYTES_MIN, largest.max(UNIQUE_BYTES_MIN)]
     }
 
-    /// The largest set, in bytes, whose files, where they lie in memory, have room beside the workers under a limit of it: what is charged to a control
-    /// group and cannot be dropped is no cache that a set outgrows. Without end elsewhere.
+    /// The largest set, in bytes, whose files fit beside the workers under the memory limit, if the
+    /// target lies in memory: files that are charged to a control group and cannot be dropped are
+    /// not a cache that a set outgrows. Unbounded elsewhere.
     fn within_limit(&self) -> u64 {
         let limit = self.memory_limit_bytes.filter(|_| self.is_in_memory);
         limit.map_or(u64::MAX, |limit| limit / 2)
     }
 
-    /// Whether this is a part in which all sets stay in memory, so that the largest tells least.
+    /// Whether this is a part in which all sets stay in memory, so that the largest one adds
+    /// little.
     fn stays_in_memory(&self) -> bool {
         let is_free = self.is_part && !self.direct && self.memory_limit_bytes.is_none();
         is_free && self.memory_bytes.is_some_and(|memory| self.in_time() < memory)
     }
 
-    /// The largest set, in bytes, that is laid out in that time at the fastest speed that is counted on.
+    /// The largest set, in bytes, that can be laid out in that time at [`LAYOUT_COUNTED`].
     fn counted(&self) -> u64 {
         (LAYOUT_COUNTED * self.budget_s * self.layout_share()) as u64
     }
 
-    /// The largest set, in bytes, of those that can be laid out in time. Of a part in which all stay in memory it is a power of two, which another
-    /// evaluation will choose too if sets are laid out fast enough.
+    /// The largest set, in bytes, that can be laid out in time. In a part in which all sets stay in
+    /// memory it is a power of two, so that another evaluation chooses it too if sets are laid out
+    /// fast enough.
     fn repeatable(&self) -> u64 {
         if !self.stays_in_memory() {
             return self.in_time();
@@ -198,11 +217,12 @@ impl ReachLimits {
         1 << self.in_time().min(self.counted()).max(UNIQUE_BYTES_MIN).ilog2()
     }
 
-    /// Range of mean request sizes, in bytes. Of little memory the workers' buffers would take the file cache's part, or more than there is.
+    /// Returns the range of mean request sizes, in bytes. If memory is scarce, larger requests
+    /// would make the workers' buffers take the file cache's share, or more than there is.
     pub fn size_mean(&self) -> [u64; 2] {
         let [least, most] = SIZE_MEAN;
         let taken = if self.is_in_memory { self.unique_bytes()[1] } else { 0 };
-        // A power of two, which does not follow every mebibyte that a kernel takes for itself.
+        // A power of two does not change with every mebibyte that a kernel takes for itself.
         let of_machine =
             |memory: u64| 1 << (memory.saturating_sub(taken) / LIMIT_OVER_SIZE).max(1).ilog2();
         let limit = self.memory_limit_bytes.map(|limit| limit / LIMIT_OVER_SIZE);
@@ -210,8 +230,8 @@ impl ReachLimits {
         [least, room.clamp(2 * least, most)]
     }
 
-    /// What an evaluation within these limits is asked to do, where all workloads are like `base` and dirty pages are flushed after so many
-    /// seconds.
+    /// Returns the settings of an evaluation within these limits, in which all workloads are like
+    /// `base` and dirty pages are flushed after `flush_interval_s` seconds.
     pub fn settings(&self, base: Workload, flush_interval_s: Option<f64>) -> Settings {
         Settings {
             unique_bytes: self.unique_bytes(),
@@ -227,8 +247,10 @@ impl ReachLimits {
         }
     }
 
-    /// Up to where findings hold, in sentences: limits that are tighter than those of an evaluation left alone on a machine with memory enough. `explored`: the
-    /// largest set that was measured, in bytes, which the time may have kept below the limit.
+    /// Says, in sentences, up to where the findings hold, for limits tighter than those of an
+    /// undivided evaluation on a machine with enough memory. `explored` is the largest set on the
+    /// curves, in bytes. Time may have kept it below the limit; the pilot may have tried larger
+    /// ones.
     pub fn caps(&self, explored: Option<f64>) -> Vec<String> {
         let [_, most] = self.size_mean();
         let mut caps = Vec::new();
@@ -238,7 +260,7 @@ impl ReachLimits {
                 None => format!("in memory of {}", Bytes(memory as f64)),
             };
             caps.push(format!(
-                "What is said of request sizes holds for means of up to {}: {of} larger ones were not tried, since the workers' buffers would take {}.",
+                "Findings on request size hold for mean sizes of up to {}: {of} larger ones were not tried, because the workers' buffers would take {}.",
                 Bytes(most as f64),
                 match (self.is_in_memory, self.direct) {
                     (true, _) => "what its files leave of it",
@@ -248,10 +270,10 @@ impl ReachLimits {
             ));
         }
         if let Some((asked, explored)) = self.max_unique_bytes.zip(explored) {
-            let by =
-                if (explored as u64) < self.unique_bytes()[1] { " would allow them" } else { "" };
+            let is_short = (explored as u64) < self.unique_bytes()[1];
+            let by = if is_short { " would allow larger ones" } else { "" };
             caps.push(format!(
-                "Sets of more than {} were not tried (--max-unique-bytes {}{by}): what is said of the last region holds up to there.",
+                "The curves end at sets of {} (--max-unique-bytes {}{by}), so findings on the last region hold only up to that size.",
                 Bytes(explored),
                 bytes_word(asked)
             ));
@@ -260,7 +282,7 @@ impl ReachLimits {
     }
 }
 
-/// The least set that is well past a memory of so many bytes.
+/// The least set that is well past a memory of `memory` bytes.
 fn well_past(memory: u64) -> u64 {
     (memory / 4).saturating_mul(5)
 }
@@ -311,7 +333,7 @@ pub(crate) mod tests {
     #[test]
     fn a_group_stands_for_a_memory_that_no_set_outgrows() {
         assert_eq!(LIMITS.group(), None, "sets of four times the memory");
-        // 24 GiB over a virtual disk, a minute.
+        // 24 GiB over a virtual disk, in a minute.
         let minute = ReachLimits {
             budget_s: 60.0,
             memory_bytes: Some(24 << 30),
@@ -359,7 +381,8 @@ pub(crate) mod tests {
         assert_eq!(ReachLimits { max_unique_bytes: Some(32 << 30), ..short }.group(), None);
     }
 
-    /// One directory of a machine of 24 GiB, three times: the first evaluation was the first to write to blocks of its virtual disk.
+    /// Three evaluations of one directory on a machine of 24 GiB; the first was the first to write
+    /// to blocks of its virtual disk.
     #[test]
     fn evaluations_of_one_machine_choose_the_same_sizes() {
         let sizes = |(rate, spent_s): (f64, f64)| {
@@ -390,8 +413,8 @@ pub(crate) mod tests {
         assert!(caps[0].contains("up to 1 MiB") && caps[0].contains("--memory 512M"), "{caps:?}");
         assert!(caps[1].contains("1.5 GiB") && caps[1].contains("--max-unique-bytes 1536M)"));
         let stopped = small.caps(Some(f64::from(1 << 28)));
-        assert!(stopped[1].contains("Sets of more than 256 MiB were not tried"), "{stopped:?}");
-        assert!(stopped[1].contains("1536M would allow them)"), "{stopped:?}");
+        assert!(stopped[1].contains("The curves end at sets of 256 MiB"), "{stopped:?}");
+        assert!(stopped[1].contains("1536M would allow larger ones)"), "{stopped:?}");
         assert_eq!(small.caps(None).len(), 1, "no set was measured");
         let roomy = ReachLimits { memory_limit_bytes: Some(4 << 30), ..LIMITS };
         assert_eq!(roomy.caps(None), Vec::<String>::new(), "all sizes are tried");
@@ -403,7 +426,7 @@ pub(crate) mod tests {
         let limit = |bytes| ReachLimits { memory_limit_bytes: Some(bytes), ..LIMITS }.size_mean();
         assert_eq!(limit(512 << 20), [4 << 10, 1 << 20]);
         assert_eq!(limit(1 << 20), [4 << 10, 8 << 10]);
-        // A limit that the program was started under leaves as little.
+        // A limit under which the program was started leaves just as little.
         let container = ReachLimits { memory_bytes: Some(128 << 20), ..LIMITS };
         assert_eq!(container.size_mean(), [4 << 10, 256 << 10]);
         assert!(container.caps(None)[0].contains("up to 256 KiB: in memory of 128 MiB larger"));
@@ -415,7 +438,8 @@ pub(crate) mod tests {
         assert_eq!([limit_for(512), limit_for(8 << 20)], [None; 2]);
     }
 
-    /// An evaluation of a memory-backed volume of 256 MiB ended at a workload for whose buffers there was no room beside its own set.
+    /// Guards against a defect: an evaluation of a memory-backed volume of 256 MiB ended at a
+    /// workload whose buffers did not fit beside its own set.
     #[test]
     fn buffers_have_room_beside_a_set_that_takes_the_memory_itself() {
         let volume = ReachLimits {
@@ -428,7 +452,7 @@ pub(crate) mod tests {
             let [_, most] = limits.size_mean();
             8 * most * u64::from(PROCESS_MAX)
         };
-        // 40 MiB are the program's own, and half of what is left then is for them.
+        // The program takes 40 MiB itself, and half of what then remains is for the buffers.
         let room = (256 - 118 - 40) << 19;
         assert!(buffers(volume) <= room);
         assert!(buffers(ReachLimits { is_in_memory: false, ..volume }) > room);
@@ -439,7 +463,8 @@ pub(crate) mod tests {
         assert!(words.iter().all(|one| told.contains(one)), "{told}");
     }
 
-    /// Sets of four times the limit were laid out in tmpfs within it, and the kernel killed who did so.
+    /// Guards against a defect: sets of four times the limit were laid out in tmpfs under that
+    /// limit, and the kernel killed the process.
     #[test]
     fn sets_in_memory_stay_within_a_limit_of_it() {
         let limited = ReachLimits { memory_limit_bytes: Some(1 << 30), ..LIMITS };

@@ -1,12 +1,16 @@
-//! What an evaluation says of its reach: below what speed it will be divided, and what the findings of each part hold for.
+//! What an evaluation says about its reach: below which layout rate it will be divided, and what
+//! the findings of each part hold for.
 
 use super::{GROUP_WEIGHT, OUTGROWING_SHARE, ReachLimits, UNDIVIDED_SHARE, well_past};
 use ioscape_schema::units::{Bytes, Rate};
 
 impl ReachLimits {
-    /// Before it is known how fast sets are laid out: below what speed the evaluation will be divided, in a sentence. `None` where that is
-    /// certain already, where the user chose memory, sets or direct access, and where nothing can be had that the time could be divided among: whether a control
-    /// group with a limit can be made is told by `is_possible`, and whether files can be opened for direct I/O by `has_direct`.
+    /// Says, before the layout rate is known, below which rate the evaluation will be divided.
+    /// `is_possible` says whether a control group with a given limit can be made, `has_direct`
+    /// whether files can be opened for direct I/O.
+    ///
+    /// Returns `None` if that is already certain, if the user chose memory, sets or direct
+    /// access, or if there is nothing among which the time could be divided.
     pub fn divided_below(
         &self,
         is_possible: impl Fn(u64) -> bool,
@@ -20,7 +24,7 @@ impl ReachLimits {
             true => (
                 rate(OUTGROWING_SHARE),
                 "few could outgrow",
-                "a control group with less memory, the machine as it is and the device with direct I/O share the time, as far as they can be had, the group with half as much again as the others",
+                "the time is divided among a control group with less memory (which gets half as much again as each of the others), the machine as it is and the device with direct I/O, as far as each is possible",
             ),
             false if has_direct => (
                 rate(UNDIVIDED_SHARE),
@@ -35,22 +39,24 @@ impl ReachLimits {
         ))
     }
 
-    /// What the findings hold for that were made in one of several ways because no set is well past the memory: `limit` is that
-    /// of the control group in bytes, and `own` that of these findings; `has_direct` says whether the device by itself is one of them.
+    /// Says what the findings hold for when they were made in one of several ways because no set is
+    /// well past the memory. `limit` is the limit of the control group in bytes, `own` the one that
+    /// applies to these findings; `has_direct` says whether the device by itself is one of the
+    /// ways.
     pub fn premise(&self, limit: u64, own: Option<u64>, has_direct: bool) -> String {
         let limit = Bytes(limit as f64);
         let [_, size] = Self { memory_limit_bytes: own, ..*self }.size_mean();
         let (is_past_memory, short) = self.shortness(has_direct);
         match (own, self.direct) {
             (Some(_), _) => format!(
-                "Measured in a control group of {limit}, file cache included, because no set {short}: what is said of borders, caches and regions holds under that limit, with mean requests of up to {}; without it the file cache takes what memory is free.",
+                "Measured in a control group of {limit}, file cache included, because no set {short}. Findings on borders, caches and regions hold under that limit, for mean request sizes of up to {}. Without the limit, the file cache takes whatever memory is free.",
                 Bytes(size as f64)
             ),
             (None, true) => format!(
                 "Measured with direct I/O, past the file cache, because no set {short}: what follows is of the device, or of its server, without this machine's file cache."
             ),
             (None, false) => format!(
-                "No set {short}: {}. The border of that cache is searched in a control group of {limit}{} in an evaluation of its own. A longer --budget, more free space, or --memory, measures all in one.",
+                "No set {short}, so {}. The end of that cache is looked for in a control group of {limit}{} in a separate evaluation. To cover all of it in one evaluation, give a longer --budget, more free space, or --memory.",
                 match is_past_memory {
                     true => "few sets here are larger than the file cache",
                     false => "few sets here, if any, outgrow the file cache",
@@ -63,7 +69,8 @@ impl ReachLimits {
         }
     }
 
-    /// Whether the largest set of an evaluation that is one of several ways is larger than the memory, and what no set is then.
+    /// Whether the largest set of an evaluation that is one of several ways is larger than the
+    /// memory, and the words for what no set then is.
     fn shortness(&self, has_direct: bool) -> (bool, String) {
         let parts = GROUP_WEIGHT + if has_direct { 2.0 } else { 1.0 };
         let (budget_s, memory_limit_bytes) = (self.budget_s / parts, None);
@@ -143,13 +150,13 @@ mod tests {
             "{whole}"
         );
         let group = of(server, Some(limit));
-        assert!(group.contains("holds under that limit") && group.contains("512 KiB"), "{group}");
+        assert!(group.contains("hold under that limit") && group.contains("512 KiB"), "{group}");
         let device = of(ReachLimits { direct: true, ..server }, None);
         assert!(
             device.contains("the device, or of its server") && !device.contains("alone"),
             "{device}"
         );
-        // The cache holds less than the memory, so that a set of nearly that size may outgrow it.
+        // The cache holds less than the memory, so a set of nearly that size may outgrow it.
         let tight =
             ReachLimits { memory_bytes: Some(24 << 30), capacity_bytes: 47 << 29, ..LIMITS };
         let told = of(tight, None);

@@ -1,11 +1,11 @@
-//! What evaluations cannot show because their sets do not grow further.
+//! What evaluations cannot show because their sets are limited in size.
 
 use super::{LAYOUT_SHARE, ReachLimits};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Warning, WarningKind};
 
 impl ReachLimits {
-    /// Whether the time bounds the sets.
+    /// Whether the time limits the sets.
     fn is_bounded_by_time(&self) -> bool {
         let untimed = Self { layout_bytes_per_s: None, ..*self };
         self.unique_bytes()[1] < untimed.unique_bytes()[1]
@@ -18,7 +18,7 @@ impl ReachLimits {
         let why = match self.is_in_memory && self.memory_limit_bytes.is_some() {
             true => "its files lie in that memory themselves, so that no set outgrows it",
             false => {
-                "the file cache may be larger; free space, --max-unique-bytes or --budget limit it"
+                "the file cache may be larger than any set; free space, --max-unique-bytes or --budget limit the sets"
             }
         };
         is_short.then(|| {
@@ -31,7 +31,8 @@ impl ReachLimits {
     }
 }
 
-/// What the evaluations of a target, each with its name, cannot show because their sets do not grow further.
+/// The warnings about what the evaluations of a target, each with its name, cannot show because
+/// their sets are limited in size.
 pub fn doubts(all: &[(String, ReachLimits)]) -> Vec<Warning> {
     let bounded = all.iter().filter(|(_, limits)| limits.is_bounded_by_time());
     let (held, slow): (Vec<_>, Vec<_>) = bounded.partition(|(_, limits)| limits.stays_in_memory());
@@ -72,7 +73,8 @@ mod tests {
     use super::super::tests::LIMITS;
     use super::*;
 
-    /// A part of 171 s at 2 GB/s was said to have no time for sets larger than 4 GiB, of which it could lay out 45.
+    /// Guards against a defect: a part of 171 s at 2 GB/s was said to have no time for sets larger
+    /// than 4 GiB, although it could lay out 45 GiB.
     #[test]
     fn what_is_chosen_for_another_evaluation_is_not_said_to_take_too_long() {
         let whole = ReachLimits { memory_bytes: Some(512 << 30), ..LIMITS };
@@ -85,7 +87,7 @@ mod tests {
         assert!(all.contains("at most 4 GiB (buffered), a power of two that another"), "{all}");
     }
 
-    /// The zones of one disk.
+    /// The two rates are those of different zones of one disk.
     #[test]
     fn what_a_slow_disk_bounds_is_not_said_to_be_chosen_again() {
         for (rate, gib) in [(150e6, 2), (180e6, 4)] {

@@ -3,10 +3,12 @@
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Environment, Warning, WarningKind};
 
-/// What a target keeps from one boot to the next, by its name in the identity of what can be continued.
+/// Properties that a target keeps across boots, by their names in the identity of work that can be
+/// continued.
 const LASTING: [&str; 2] = ["target's device identifier", "target's file system number"];
 
-/// One doubt when `here`, where predictions are validated, differs from `there`, where the evaluation was made.
+/// Returns a warning if `here`, where predictions are validated, differs from `there`, where the
+/// evaluation was made.
 pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
     let limit = |e: &Environment| {
@@ -33,8 +35,8 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     })
 }
 
-/// The devices by what tells them apart. Their models do; the kernel's names, as `sda`, go to others at the next boot, and tell something only where it is
-/// not known that the target is the same.
+/// The devices by what distinguishes them: their models. The kernel's names, such as `sda`, may go
+/// to other devices at the next boot, so they count only if the target is not known to be the same.
 fn devices<'a>(there: &'a Environment, here: &'a Environment) -> [&'a Option<String>; 2] {
     let are_known = there.device_model.is_some() && here.device_model.is_some();
     if are_known && there.device_model != here.device_model {
@@ -62,7 +64,8 @@ mod tests {
         assert!(changed(&there, &here).unwrap().message.contains("xfs instead of ext4"));
     }
 
-    /// A snapshot came first at the next boot, and the same drive was said not to be the one that was evaluated.
+    /// Guards against a defect: a snapshot was found first at the next boot, and the same drive was
+    /// said to be another one than the one evaluated.
     #[test]
     fn a_device_that_the_kernel_calls_otherwise_since_a_boot_is_the_same() {
         let named = |device: &str, model: Option<&str>, number: &str| Environment {

@@ -1,4 +1,4 @@
-//! An interrupted validation, as its result file tells of it.
+//! An interrupted validation, as read from its result file.
 
 use super::{Schedule, ValidationProgress};
 use crate::resume::BEFORE;
@@ -7,18 +7,18 @@ use ioscape_schema::{
 };
 use std::path::Path;
 
-/// What an interrupted validation left.
+/// The state that an interrupted validation left behind.
 #[derive(Clone, Debug)]
 pub struct EarlierValidation {
     /// Seed of its workloads.
     pub seed: u64,
-    /// When it began, in RFC 3339.
+    /// When it began, as an RFC 3339 time.
     pub started_at: String,
-    /// The machine and target.
+    /// Its machine and target.
     pub environment: Environment,
     /// What it was asked to do.
     pub log: ValidationLog,
-    /// The doubts that stay: that it went on on a changed system before.
+    /// The warnings that stay: that it had already been continued on a changed system.
     pub doubts: Vec<Warning>,
     measured: Vec<Measurement>,
 }
@@ -26,10 +26,10 @@ pub struct EarlierValidation {
 /// Why a result cannot be continued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotContinued {
-    /// All was measured.
+    /// Everything has been measured.
     #[error("the validation is whole: there is nothing to continue")]
     Whole,
-    /// It is of another kind.
+    /// The result is of another kind.
     #[error("the file holds no validation to continue")]
     OtherKind,
     /// It is about another target.
@@ -41,10 +41,10 @@ pub enum NotContinued {
 }
 
 impl EarlierValidation {
-    /// What `document` tells of a validation of `target`.
+    /// Reads the validation of `target` from `document`.
     ///
     /// # Errors
-    /// There is nothing to continue, or not there.
+    /// There is nothing to continue, or the result is about another target.
     pub fn of(document: Document, target: &Path) -> Result<Self, NotContinued> {
         let Document { seed, started_at, environment, outcome, warnings, .. } = document;
         let doubts = warnings.into_iter().filter(|doubt| doubt.place == BEFORE).collect();
@@ -63,7 +63,7 @@ impl EarlierValidation {
         Ok(Self { seed, started_at, environment, log, doubts, measured: run.measurements })
     }
 
-    /// The validation with all that was measured.
+    /// Returns the validation with everything measured so far.
     ///
     /// # Errors
     /// The measurements are not of this schedule.

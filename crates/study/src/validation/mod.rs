@@ -1,7 +1,9 @@
-//! A validation of predictions: which workloads are measured, in which order, for how long, and what is doubtful about it.
+//! A validation of predictions: which workloads are measured, in what order, for how long, and what
+//! is doubtful about it.
 //!
-//! [`ValidationProgress::next`] says what to measure and for how long, [`ValidationProgress::record`] takes the measurement; in the
-//! end the measurements are found by what they were for. What the models make of them is not known here.
+//! [`ValidationProgress::next`] says what to measure and for how long,
+//! [`ValidationProgress::record`] takes the measurement. At the end, the measurements are found by
+//! their purposes. This module does not know what the models make of them.
 
 mod change;
 mod earlier;

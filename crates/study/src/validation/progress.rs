@@ -1,4 +1,5 @@
-//! A validation as a state machine: what to measure next and for how long, and what was measured so far.
+//! A validation as a state machine: what to measure next and for how long, and what has been
+//! measured so far.
 
 use super::schedule::{Purpose, Schedule, ValidationStep};
 use ioscape_schema::units::{Bytes, Seconds, counted};
@@ -8,7 +9,7 @@ use ioscape_schema::{
 
 /// Share of a measurement's time that is spent measuring; layout and warm-up take the rest.
 const MEASURED_SHARE: f64 = 0.5;
-/// Bounds of the longest time to measure a workload, in seconds.
+/// Bounds on the longest time to measure a workload, in seconds.
 const CAP_S: [f64; 2] = [0.2, 5.0];
 /// Shortest time to measure a workload, as a share of the longest.
 const MIN_SHARE: f64 = 0.125;
@@ -24,23 +25,24 @@ pub struct NextMeasurement {
     pub cap_s: f64,
 }
 
-/// A validation under way.
+/// A validation in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidationProgress {
     schedule: Schedule,
-    /// One measurement for each step of the schedule that was taken, in its order.
+    /// One measurement for each step of the schedule that was measured, in order.
     measured: Vec<(usize, Measurement)>,
     /// Steps that are not possible here, and why.
     refused: Vec<(usize, String)>,
 }
 
 impl ValidationProgress {
-    /// A validation with nothing measured.
+    /// Returns a validation with nothing measured yet.
     pub fn new(schedule: Schedule) -> Self {
         Self { schedule, measured: Vec::new(), refused: Vec::new() }
     }
 
-    /// A validation that `log` says was begun, with its measurements; `None` when they are not of this schedule.
+    /// Restores a validation that `log` says was begun, with its measurements; `None` if they do
+    /// not match this schedule.
     pub fn restored(
         schedule: Schedule,
         log: &ValidationLog,
@@ -66,12 +68,12 @@ impl ValidationProgress {
         })
     }
 
-    /// What is measured in which order.
+    /// What is measured, and in what order.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
 
-    /// Steps that were measured or refused: always the first ones.
+    /// The number of steps that were measured or refused; these are always the first ones.
     pub fn taken(&self) -> usize {
         self.measured.len() + self.refused.len()
     }
@@ -81,10 +83,11 @@ impl ValidationProgress {
         self.taken() == self.schedule.steps.len()
     }
 
-    /// What to measure next with `left_s` seconds of the budget left: each step gets its share. `Ok(None)` when all is done.
+    /// Returns what to measure next with `left_s` seconds of the budget left, of which each step
+    /// gets its share. `Ok(None)` when everything is done.
     ///
     /// # Errors
-    /// The doubt to attach when the budget is spent where the validation may stop.
+    /// The warning to attach, if the budget is spent at a point where the validation may stop.
     pub fn next(&self, left_s: f64) -> Result<Option<NextMeasurement>, Warning> {
         let index = self.taken();
         let Some(step) = self.schedule.steps.get(index) else { return Ok(None) };
@@ -96,17 +99,17 @@ impl ValidationProgress {
         Ok(Some(NextMeasurement { step: step.clone(), min_s: cap_s * MIN_SHARE, cap_s }))
     }
 
-    /// Takes the measurement of the step that [`next`](Self::next) gave.
+    /// Takes the measurement of the step that [`next`](Self::next) returned.
     pub fn record(&mut self, measurement: Measurement) {
         self.measured.push((self.taken(), measurement));
     }
 
-    /// Leaves the step that [`next`](Self::next) gave out: it is not possible here.
+    /// Marks the step that [`next`](Self::next) returned as not possible here.
     pub fn refuse(&mut self, reason: String) {
         self.refused.push((self.taken(), reason));
     }
 
-    /// `log` with what was done so far, in `spent_s` seconds.
+    /// Returns `log` with what has been done so far, in `spent_s` seconds.
     fn log(&self, log: &ValidationLog, spent_s: f64) -> ValidationLog {
         let refused = |(step, reason): &(usize, String)| RefusedStep {
             step: *step as u32,
@@ -120,13 +123,14 @@ impl ValidationProgress {
         }
     }
 
-    /// What the result holds before it is judged: the measurements, and with `log` what is left to do.
+    /// The result before it is judged: the measurements and, unless everything is done, `log` with
+    /// what remains.
     pub fn unjudged(&self, log: &ValidationLog, spent_s: f64) -> ValidationRun {
         let log = (!self.is_whole()).then(|| self.log(log, spent_s));
         ValidationRun { validation: None, measurements: self.measurements(), log }
     }
 
-    /// What is going to be done, a line or two.
+    /// Describes what is going to be done, in a line or two.
     pub fn describe(&self, log: &ValidationLog) -> String {
         let orthogonal =
             if log.orthogonal { ", and 162 points of an orthogonal sample" } else { "" };
@@ -145,12 +149,12 @@ impl ValidationProgress {
         text
     }
 
-    /// All measurements in the order taken.
+    /// All measurements, in the order in which they were taken.
     pub fn measurements(&self) -> Vec<Measurement> {
         self.measured.iter().map(|(_, one)| one.clone()).collect()
     }
 
-    /// All measurements with what they were for.
+    /// All measurements with their purposes.
     pub fn probes(&self) -> Vec<Probe> {
         let probe = |(step, measurement): &(usize, Measurement)| Probe {
             purpose: self.schedule.steps[*step].purpose.word().into(),
@@ -165,11 +169,12 @@ impl ValidationProgress {
         self.measured.iter().filter(is).map(|(_, measurement)| measurement)
     }
 
-    /// The repetitions of a random workload whose whole batch was measured in their round, or those of which it was not.
+    /// The repetitions of a random workload from rounds in which its whole batch was measured, or
+    /// those from other rounds.
     fn again(&self, number: usize, is_whole: bool) -> impl Iterator<Item = &Measurement> {
         let steps = self.schedule.steps.iter().enumerate();
         let mut again = steps.filter(move |(_, step)| step.purpose == Purpose::Again(number));
-        // By the steps, for a repetition that was refused has a round but no measurement.
+        // Counted in steps, since a repetition that was refused has a round but no measurement.
         let whole = self.schedule.whole_repetitions(number, self.taken());
         let end = again.nth(whole).map_or(self.schedule.steps.len(), |(step, _)| step);
         let of = self.measured.iter().filter(move |(step, _)| {
@@ -184,7 +189,8 @@ impl ValidationProgress {
         self.all_of(Purpose::Single).next()
     }
 
-    /// Each random workload that was measured: its first measurement, and those of its further rounds that its whole batch was measured in.
+    /// Each random workload that was measured: its first measurement, and its repetitions from
+    /// rounds in which its whole batch was measured.
     pub fn rounds(&self) -> Vec<(Measurement, Vec<Measurement>)> {
         let one = |number: usize| {
             let first = self.all_of(Purpose::First(number)).next()?.clone();
@@ -193,7 +199,7 @@ impl ValidationProgress {
         (0..self.schedule.workloads).filter_map(one).collect()
     }
 
-    /// The orthogonal sample in its own order, as far as it was measured.
+    /// The orthogonal sample in its own order, as far as it has been measured.
     pub fn orthogonal(&self) -> Vec<Measurement> {
         let one = |number| self.all_of(Purpose::Orthogonal(number)).next().cloned();
         (0..self.schedule.orthogonal).map_while(one).collect()
@@ -214,7 +220,7 @@ impl ValidationProgress {
         Warning::new(WarningKind::BudgetSpent, message)
     }
 
-    /// The doubt about repetitions that do not count, since their batch is not whole.
+    /// The warning about repetitions that do not count because their batch is incomplete.
     pub fn begun(&self) -> Option<Warning> {
         let uncounted = |number: usize| {
             self.all_of(Purpose::First(number)).next()?;
@@ -228,7 +234,7 @@ impl ValidationProgress {
         (some > 0).then(|| Warning::new(WarningKind::Interrupted, message))
     }
 
-    /// The doubt about what was refused.
+    /// The warning about steps that were refused.
     pub fn left_out(&self) -> Option<Warning> {
         let (_, why) = self.refused.first()?;
         let count = |is: fn(&Purpose) -> bool| {
@@ -244,10 +250,10 @@ impl ValidationProgress {
     }
 }
 
-/// What stands behind a number of points of the orthogonal sample.
+/// What follows a number of points of the orthogonal sample.
 const ORTHOGONAL: &str = " of the orthogonal sample";
 
-/// How many there are of each, as a number, a noun and what stands behind it; what there is none of is not named.
+/// Lists the parts, each as a number, a noun and what follows it; parts with number 0 are skipped.
 fn listed(parts: &[(usize, &str, &str)]) -> String {
     let some = parts.iter().filter(|(number, ..)| *number > 0);
     let one = |(number, noun, more): &(usize, &str, &str)| counted(*number as u64, noun) + more;
@@ -324,7 +330,8 @@ mod tests {
         );
     }
 
-    /// A batch is sorted by the size of its sets: of one that was begun only small workloads were measured again.
+    /// A batch is sorted by set size, so if a batch is incomplete, only its small workloads were
+    /// measured again.
     #[test]
     fn repetitions_count_once_their_batch_is_whole() {
         let mut run = run();
@@ -351,7 +358,7 @@ mod tests {
     #[test]
     fn a_repetition_that_was_refused_in_one_round_leaves_the_next_one_uncounted() {
         let mut run = ValidationProgress::new(Schedule::new(&sample(), 3));
-        // The third workload is refused in the second round, and the last that is measured in the third.
+        // The third workload is refused in the second round, the last measured one in the third.
         while run.taken() < 18 {
             let next = run.next(100.0).unwrap().unwrap();
             match run.taken() {

@@ -3,26 +3,26 @@
 use ioscape_schema::Workload;
 use ioscape_schema::units::{Bytes, Seconds};
 
-/// Workloads that are measured from the smallest set to the largest before smaller sets come again. Time may run out
-/// between such batches: what was measured until then still covers the whole space evenly. Of a batch that comes again the largest sets
-/// may be missing: it does not count then.
+/// Number of workloads that are measured from the smallest set to the largest before smaller sets
+/// come again. Time may run out between such batches: what was measured until then still covers the
+/// whole space evenly. A repeated batch may lack its largest sets; then it does not count.
 const BATCH: usize = 20;
 
-/// What a measurement is for.
+/// The purpose of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The one number of a single-point benchmark.
+    /// The single number of a single-point benchmark.
     Single,
     /// A random workload, by its number.
     First(usize),
-    /// The same once more.
+    /// The same random workload once more.
     Again(usize),
     /// A point of the orthogonal sample, by its number.
     Orthogonal(usize),
 }
 
 impl Purpose {
-    /// In words, for people.
+    /// Returns the purpose in words.
     pub fn word(self) -> &'static str {
         match self {
             Self::Single => "single-point benchmark",
@@ -36,37 +36,39 @@ impl Purpose {
 /// One measurement to take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidationStep {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What to run.
+    /// The workload to run.
     pub workload: Workload,
 }
 
 /// The workloads that a validation measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidationSample {
-    /// That of a single-point benchmark.
+    /// The workload of the single-point benchmark.
     pub single: Workload,
-    /// Random ones over the whole space.
+    /// Random workloads over the whole space.
     pub random: Vec<Workload>,
-    /// The orthogonal sample of the rival model; empty unless wanted.
+    /// The orthogonal sample of the rival model; empty unless requested.
     pub orthogonal: Vec<Workload>,
 }
 
-/// All measurements in order: within a batch sets only grow, and each batch is measured again after the next one and after
-/// the one behind it, so that changes of the machine show as repeatability error; the rival's sample comes last.
+/// All measurements in order. Within a batch, sets only grow. Each batch is measured again after
+/// the next batch and after the one that follows it, so that changes of the machine show up as
+/// repeatability error. The rival's sample comes last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The measurements.
     pub steps: Vec<ValidationStep>,
-    /// How many random workloads.
+    /// The number of random workloads.
     pub workloads: usize,
-    /// How many points of the orthogonal sample.
+    /// The number of points of the orthogonal sample.
     pub orthogonal: usize,
 }
 
 impl Schedule {
-    /// The random workloads of `sample` in so many rounds, then its orthogonal ones.
+    /// Returns a schedule with the random workloads of `sample` in `rounds` rounds, then its
+    /// orthogonal ones.
     pub fn new(sample: &ValidationSample, rounds: usize) -> Self {
         let single = ValidationStep { purpose: Purpose::Single, workload: sample.single.clone() };
         let mut steps = vec![single];
@@ -74,7 +76,8 @@ impl Schedule {
         let agains = batches(&sample.random, Purpose::Again);
         for turn in 0..firsts.len() + rounds.max(1) - 1 {
             steps.extend(firsts.get(turn).into_iter().flatten().cloned());
-            // The batch before this one is due again, and those before it whose rounds are not yet all taken.
+            // Due again are the batch before this one, and those before that whose rounds are not
+            // all taken yet.
             let due = (turn + 1).saturating_sub(rounds)..turn.min(agains.len());
             steps.extend(agains[due].iter().rev().flatten().cloned());
         }
@@ -84,15 +87,15 @@ impl Schedule {
         Self { steps, workloads: sample.random.len(), orthogonal: sample.orthogonal.len() }
     }
 
-    /// The largest set of all, in bytes.
+    /// The largest set in the schedule, in bytes.
     pub fn largest_set(&self) -> u64 {
         self.steps.iter().map(|step| step.workload.unique_bytes).max().unwrap_or(0)
     }
 
-    /// Refuses a target at `path` with room for sets of `capacity_bytes` only, in a sentence.
+    /// Refuses a target at `path` that has room only for sets of `capacity_bytes`.
     ///
     /// # Errors
-    /// The largest set does not fit.
+    /// The sentence for the user, if the largest set does not fit.
     pub fn check_room(&self, path: &str, capacity_bytes: u64) -> Result<(), String> {
         let (needed, capacity) = (Bytes(self.largest_set() as f64), Bytes(capacity_bytes as f64));
         match self.largest_set() <= capacity_bytes {
@@ -103,11 +106,11 @@ impl Schedule {
         }
     }
 
-    /// Refuses a validation whose largest set cannot even be laid out within its budget of `budget_s` seconds at so many bytes per second, in a
-    /// sentence.
+    /// Refuses a validation whose largest set cannot even be laid out within its budget of
+    /// `budget_s` seconds at `bytes_per_s`.
     ///
     /// # Errors
-    /// To lay it out takes longer.
+    /// The sentence for the user, if laying it out takes longer.
     pub fn check_time(&self, bytes_per_s: f64, budget_s: f64) -> Result<(), String> {
         let bytes = self.largest_set() as f64;
         let seconds = bytes / bytes_per_s;
@@ -121,12 +124,12 @@ impl Schedule {
         }
     }
 
-    /// Random workloads that are measured once before time may run out.
+    /// The number of random workloads that are measured once before time may run out.
     pub fn first_round(&self) -> usize {
         self.workloads.min(BATCH)
     }
 
-    /// How often all the batch of the random workload `number` is measured again by the first `taken` steps.
+    /// How often the first `taken` steps repeat the whole batch of the random workload `number`.
     pub fn whole_repetitions(&self, number: usize, taken: usize) -> usize {
         let batch = number / BATCH;
         let is_own = |step: &&ValidationStep| match step.purpose {
@@ -137,8 +140,8 @@ impl Schedule {
         self.steps.iter().take(taken).filter(is_own).count() / size
     }
 
-    /// Whether what comes before the step with this index is worth something without the step: not so within a batch that is
-    /// measured for the first time, which would leave out its largest sets.
+    /// Whether the steps before this index are useful without it. They are not within a batch that
+    /// is measured for the first time, which would then lack its largest sets.
     pub fn may_stop_before(&self, index: usize) -> bool {
         let purpose = |index: usize| self.steps.get(index).map(|step| step.purpose);
         match (index.checked_sub(1).and_then(purpose), purpose(index)) {
@@ -173,7 +176,8 @@ fn batches(workloads: &[Workload], purpose: fn(usize) -> Purpose) -> Vec<Vec<Val
 mod tests {
     use super::*;
 
-    /// 50 random sets from 1 MiB to 1 GiB in no order, and 162 orthogonal ones if wanted.
+    /// A schedule of 50 random sets from 1 MiB to 1 GiB, unsorted, and 162 orthogonal ones if
+    /// requested.
     fn in_rounds(rounds: usize, orthogonal: bool) -> Schedule {
         let of = |bytes: u64| Workload { unique_bytes: bytes, ..Workload::default() };
         let mixed = |i: u64| of((1 << 20) + i * 7919 % 50 * (1 << 24));
@@ -223,7 +227,7 @@ mod tests {
         let refused = schedule.check_time(1e8, 2.0).unwrap_err();
         assert!(refused.contains("up to 1 GiB takes about 11 s"), "{refused}");
         assert!(refused.contains("no workload was measured"), "{refused}");
-        // The budget is that of measuring, beside laying out.
+        // The budget covers measuring, not laying out.
         assert!(refused.contains("longer than measuring may"), "{refused}");
     }
 

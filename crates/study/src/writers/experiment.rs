@@ -1,4 +1,5 @@
-//! The experiment as a state machine: it says which run comes next and takes its throughput.
+//! The experiment as a state machine: it says which run comes next and takes the throughput of
+//! each.
 
 use super::throughputs::{Arm, Throughputs};
 use super::verdict::verdict;
@@ -12,19 +13,20 @@ const WRITES_MAX: u64 = 1 << 20;
 /// Rounds that an interval needs.
 const ROUNDS_MIN: usize = 2;
 
-/// One run to make.
+/// One run to be made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// Who writes where.
     pub arm: Arm,
-    /// What each file gets.
+    /// The job for each file.
     pub job: VxJob,
 }
 
 /// The experiment for one way of writing.
 ///
-/// First come runs of one writer until one lasts long enough; then rounds of all three arms, each round beginning with
-/// another arm. [`next`](Self::next) says what to run, [`record`](Self::record) takes its throughput.
+/// First come runs of one writer until one lasts long enough, then rounds of all three arms, each
+/// starting with a different arm. [`next`](Self::next) says what to run, [`record`](Self::record)
+/// takes its throughput.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     way: Writing,
@@ -32,13 +34,13 @@ pub struct Experiment {
     effort: WriterEffort,
     /// Writes of each writer in a run.
     writes: u64,
-    /// Whether a run of so many writes lasts long enough.
+    /// Whether a run of `writes` writes lasts long enough.
     sized: bool,
     throughputs: Throughputs,
 }
 
 impl Experiment {
-    /// An experiment with as many writers as this many processors call for.
+    /// Returns an experiment with as many writers as suit this number of processors.
     pub fn new(way: Writing, processors: u32, effort: WriterEffort) -> Self {
         Self {
             way,
@@ -50,7 +52,7 @@ impl Experiment {
         }
     }
 
-    /// Writers at the same time.
+    /// The number of concurrent writers.
     pub fn writers(&self) -> u32 {
         self.writers
     }
@@ -65,7 +67,8 @@ impl Experiment {
         u64::from(self.writers) * self.effort.share_bytes
     }
 
-    /// The job that writes a file of `bytes` before anything is measured, so that every block has its place.
+    /// The job that writes a file of `bytes` before anything is measured, so that all its blocks
+    /// are allocated.
     pub fn layout(bytes: u64) -> VxJob {
         VxJob {
             workload: VxWorkload::Write,
@@ -76,7 +79,8 @@ impl Experiment {
         }
     }
 
-    /// The run to make next, `elapsed_s` seconds after the first one began; `None` when the experiment is over.
+    /// The run to be made next, `elapsed_s` seconds after the first one began; `None` when the
+    /// experiment is over.
     pub fn next(&self, elapsed_s: f64) -> Option<Trial> {
         if !self.sized {
             return Some(self.trial(Arm::Alone));
@@ -104,7 +108,7 @@ impl Experiment {
         Trial { arm, job }
     }
 
-    /// Takes the throughput of the run that [`next`](Self::next) asked for, in bytes per second.
+    /// Takes the throughput, in bytes per second, of the run that [`next`](Self::next) returned.
     pub fn record(&mut self, arm: Arm, bytes_per_s: f64) {
         if self.sized {
             self.throughputs.of(arm).push(bytes_per_s);
@@ -119,7 +123,7 @@ impl Experiment {
         }
     }
 
-    /// What the runs so far show of the file system called `file_system`.
+    /// What the runs so far show about the file system `file_system`.
     pub fn conclude(&self, file_system: &str) -> WriterScaling {
         verdict(self.way, self.writers, file_system, &self.throughputs)
     }
@@ -129,7 +133,8 @@ impl Experiment {
 mod tests {
     use super::*;
 
-    /// Runs the experiment on a machine where each arm has this throughput and each run takes `run_s`.
+    /// Runs the experiment on a machine where the arms have these throughputs and each run takes
+    /// `run_s`.
     fn run(effort: WriterEffort, rates: [f64; 3], run_s: f64) -> (Vec<Trial>, WriterScaling) {
         let mut experiment = Experiment::new(Writing::Buffered, 4, effort);
         let mut trials: Vec<Trial> = Vec::new();

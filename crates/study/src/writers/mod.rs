@@ -1,7 +1,8 @@
 //! Do concurrent writers to one file of a file system wait for one another?
 //!
-//! One writer, several on one preallocated file, and several on a file each are measured alternately. What several gain on a
-//! file each is what the machine can give; what they lack on one file is the file system's single-writer lock, the effect
+//! One writer, several writers on one preallocated file, and several writers on a file each are
+//! measured alternately. The gain of several writers on a file each shows what the machine can
+//! give; what they lack on one file is the cost of the file system's single-writer lock, the effect
 //! that Quick I/O avoids (VERITAS 1996, pp. 32-35).
 
 mod experiment;
@@ -14,12 +15,12 @@ pub use verdict::verdict;
 
 use ioscape_schema::units::Seconds;
 
-/// Least budget of an evaluation that has room for the experiment, in seconds.
+/// Least budget of an evaluation that has time for the experiment, in seconds.
 const BUDGET_MIN_S: f64 = 120.0;
 /// Share of that budget that laying out the experiment's files may take.
 const LAYOUT_SHARE: f64 = 0.02;
 
-/// How much work the experiment may be.
+/// How much work the experiment may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WriterEffort {
     /// Rounds of the three arms.
@@ -28,7 +29,7 @@ pub struct WriterEffort {
     share_bytes: u64,
     /// Shortest run of one writer, in seconds.
     run_min_s: f64,
-    /// After this many seconds no round begins but the first two.
+    /// No round begins after this many seconds, except for the first two.
     rounds_max_s: f64,
 }
 
@@ -46,10 +47,11 @@ impl WriterEffort {
         files.iter().sum::<u64>() * self.share_bytes
     }
 
-    /// Whether an evaluation of `budget_s` seconds has time for it, where files are laid out at `layout_bytes_per_s`.
+    /// Checks that an evaluation of `budget_s` seconds has time for the experiment if files are
+    /// laid out at `layout_bytes_per_s`.
     ///
     /// # Errors
-    /// Why it has not.
+    /// The reason why there is no time.
     pub fn fits(
         self,
         budget_s: f64,
@@ -73,7 +75,7 @@ impl WriterEffort {
 pub enum Writing {
     /// Through the file cache.
     Buffered,
-    /// Past the file cache (`O_DIRECT`).
+    /// Bypassing the file cache (`O_DIRECT`).
     Direct,
 }
 
@@ -94,9 +96,9 @@ impl Writing {
         }
     }
 
-    /// Writers at the same time, from 2 to 16.
+    /// Concurrent writers, from 2 to 16.
     pub fn writers(self, processors: u32) -> u32 {
-        // Direct writers wait for the device, so more of them than processors are of use.
+        // Direct writers wait for the device, so having more of them than processors pays off.
         processors.clamp(if self.is_direct() { 4 } else { 2 }, 16)
     }
 }

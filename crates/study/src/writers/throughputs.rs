@@ -1,4 +1,4 @@
-//! The three arms of the experiment and the throughputs measured in each.
+//! The three arms of the experiment, and the throughputs measured in each.
 
 /// Who writes where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ impl Throughputs {
         }
     }
 
-    /// Runs of all arms together.
+    /// The number of runs of all arms together.
     pub fn runs(&self) -> usize {
         self.alone.len() + self.one_file.len() + self.own_files.len()
     }
 
-    /// Rounds in which every arm was measured.
+    /// The number of rounds in which every arm was measured.
     pub fn rounds(&self) -> usize {
         self.alone.len().min(self.one_file.len()).min(self.own_files.len())
     }

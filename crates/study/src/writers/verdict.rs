@@ -1,4 +1,4 @@
-//! Whether writers wait for one another, from paired throughputs and their intervals.
+//! Whether writers wait for one another, judged from paired throughputs and their intervals.
 
 use super::Writing;
 use super::throughputs::Throughputs;
@@ -6,21 +6,23 @@ use crate::ratio::{PairedRatio, paired_ratio};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{WriterScaling, is_uncertain};
 
-/// Least gain of several writers on a file each, over one writer, from which anything can be concluded.
+/// Least gain of several writers on a file each over one writer. Below it nothing can be concluded.
 const GAIN_MIN: f64 = 1.25;
-/// Least share of the throughput on a file each that counts as all of it.
+/// A share of the throughput on a file each that counts as all of it.
 const WHOLE: f64 = 0.9;
-/// Ratios that are known within this factor do not vary too much: what keeps a verdict back is then what they are.
+/// Ratios known within this factor do not vary too much: if there is still no verdict, their values
+/// are the reason.
 const NARROW: f64 = 1.1;
 
-/// What the verdict rests on: three ratios of runs of the same rounds, each with its 95 % interval.
+/// The evidence for the verdict: three ratios of runs of the same rounds, each with its 95 %
+/// interval.
 struct Evidence {
     /// All writers on one file over one writer.
     shared: PairedRatio,
     /// All writers on a file each over one writer.
     gain: PairedRatio,
-    /// All writers on one file over the geometric middle of one writer and all writers on a file each: below 1 they are
-    /// nearer to no gain at all, above 1 nearer to the whole gain.
+    /// All writers on one file over the geometric mean of one writer and all writers on a file
+    /// each. Below 1, they are nearer to no gain; above 1, nearer to the full gain.
     position: PairedRatio,
 }
 
@@ -35,19 +37,20 @@ impl Evidence {
         })
     }
 
-    /// `None` where the intervals do not decide, or where one of the two ratios is not known itself.
+    /// `None` if the intervals do not decide, or if one of the two ratios is itself unknown.
     fn serialised(&self) -> Option<bool> {
         match self.position.ci95 {
             _ if self.gain.ci95[0] < GAIN_MIN => None,
             _ if shown(&self.shared).is_none() || shown(&self.gain).is_none() => None,
-            // Under a lock several writers on one file have next to nothing over one.
+            // Under a lock, several writers on one file gain next to nothing over one.
             [_, high] if high < 1.0 && self.shared.ci95[1] < GAIN_MIN => Some(true),
             [low, _] if low > 1.0 => Some(false),
             _ => None,
         }
     }
 
-    /// Whether several writers surely gain on one file, surely less than on a file each, and are not nearer to that than to no gain.
+    /// Whether several writers surely gain on one file, surely less than on a file each, and are
+    /// not nearer to the full gain than to none.
     fn is_partial(&self, ratio: PairedRatio) -> bool {
         let are_known = shown(&self.shared).is_some() && shown(&self.gain).is_some();
         let gains = self.shared.ci95[0] > 1.0 && self.gain.ci95[0] >= GAIN_MIN;
@@ -55,14 +58,15 @@ impl Evidence {
         are_known && gains && is_placed && ratio.ci95[1] < 1.0
     }
 
-    /// Whether all three ratios are known closely.
+    /// Whether all three ratios have narrow intervals.
     fn is_known(&self) -> bool {
         [&self.shared, &self.gain, &self.position]
             .iter()
             .all(|ratio| ratio.ci95[1] < NARROW * ratio.ci95[0])
     }
 
-    /// What the intervals say, or what would tell; `ratio` is the throughput on one file over that on a file each.
+    /// What the intervals say, or what would decide; `ratio` is the throughput on one file over
+    /// that on a file each.
     fn words(&self, ratio: PairedRatio) -> String {
         match self.serialised() {
             Some(true) => "they wait for one another, as under a single-writer lock".to_owned(),
@@ -89,11 +93,12 @@ impl Evidence {
     }
 }
 
-/// Gives the verdict on `writers` concurrent writers to one file of `file_system` (empty where its name is unknown).
+/// Judges `writers` concurrent writers to one file of `file_system` (empty if its name is unknown).
 ///
-/// [`serialised`](WriterScaling::serialised) is given only where three 95 % intervals of paired rounds allow it: that of the
-/// gain on a file each lies above a least gain, that of the throughput on one file lies on one side of the geometric
-/// middle between no gain and the whole gain, and both these multiples of one writer's throughput are known.
+/// [`serialised`](WriterScaling::serialised) is set only where three 95 % intervals of paired
+/// rounds allow it: the gain on a file each lies above a least gain; the throughput on one file
+/// lies on one side of the geometric mean of no gain and the full gain; and both these multiples of
+/// one writer's throughput are known.
 pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs) -> WriterScaling {
     let [alone, one_file, own_files] =
         [&all.alone, &all.one_file, &all.own_files].map(|rates| median(rates));
@@ -136,7 +141,7 @@ pub fn verdict(way: Writing, writers: u32, file_system: &str, all: &Throughputs)
     }
 }
 
-/// What the writers reach on one file and on a file each, as far as it is known.
+/// The throughput of the writers on one file and on a file each, as far as it is known.
 fn gains(shared: Option<String>, own: Option<String>) -> String {
     match (shared, own) {
         (Some(shared), Some(own)) => format!(
@@ -154,7 +159,7 @@ fn gains(shared: Option<String>, own: Option<String>) -> String {
     }
 }
 
-/// A ratio with its bounds; `None` where these say nothing.
+/// A ratio with its bounds; `None` if these are too wide to say anything.
 fn shown(ratio: &PairedRatio) -> Option<String> {
     let [low, high] = ratio.ci95;
     (!is_uncertain(low, high)).then(|| format!("{:.2} ({low:.2} to {high:.2})", ratio.mean))
@@ -166,7 +171,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    /// Seven rounds around these throughputs; every other one is `wobble` higher or lower.
+    /// Seven rounds around these throughputs; values alternate between `wobble` times higher and
+    /// lower.
     fn rounds(alone: f64, one_file: f64, own_files: f64, wobble: f64) -> Throughputs {
         let around = |rate: f64, phase: usize| {
             (0..7).map(move |i| {
@@ -235,7 +241,8 @@ mod tests {
 
     #[test]
     fn a_verdict_needs_both_ratios() {
-        // One file is known, and far below a file each; what these reach lies between 3 and 500 times one writer.
+        // The throughput on one file is known, and far below that on a file each, which lies
+        // between 3 and 500 times one writer's.
         let mut all = rounds(100.0, 86.0, 4000.0, 1.2);
         all.own_files = vec![900.0, 30000.0, 1500.0, 20000.0, 800.0, 25000.0, 1200.0];
         let found = judged(&all);
@@ -255,7 +262,8 @@ mod tests {
         );
     }
 
-    /// Worlds whose truth is known: writers who share a lock, or do not, on machines of every noise.
+    /// Worlds whose truth is known: writers who share a lock, or do not, on machines with various
+    /// noise.
     #[test]
     fn confident_verdicts_are_rarely_false() {
         let (mut given, mut wrong) = (0, 0);

@@ -12,20 +12,21 @@ use std::ops::Range;
 
 /// Length of an interval.
 const INTERVAL_NS: u64 = 30 * SECOND_NS;
-/// Bytes are counted in fragments, 64 of them in a word: sectors, at whose borders the writes of block traces begin and end. Of
-/// larger ones neighbours would share some, as if one overwrote the other.
+/// Fragment size in bytes; a word holds 64 fragments. It is one sector, because block traces'
+/// writes begin and end at sector borders. Larger fragments would be shared by neighbouring writes,
+/// as if one overwrote the other.
 const FRAGMENT: u64 = 512;
 const WORD_FRAGMENTS: u64 = 64;
 /// Fragments of a kibibyte.
 const KIB: u64 = 1024 / FRAGMENT;
 
-/// Most words that wait.
+/// The most words that wait.
 const MOST_WAITING: usize = 1024;
 
 /// All writes, and those of metadata.
 const KINDS: usize = 2;
 
-/// The fragments of a word that are written, by kind of write.
+/// The fragments of a word that were written, by kind of write.
 type Fragments = [u64; KINDS];
 
 impl Value for Fragments {
@@ -42,7 +43,7 @@ struct Interval {
     /// Words to be marked.
     #[serde(skip)]
     waiting: Vec<(u64, Fragments)>,
-    /// Most words, and how often there was no place for one.
+    /// The most words, and how often there was no room for one.
     most_words: usize,
     beyond: u64,
 }
@@ -52,7 +53,7 @@ impl Interval {
         Self { most_words, ..Self::default() }
     }
 
-    /// Takes in a write; `metadata` has all bits set for one of metadata, or none.
+    /// Takes in a write; `metadata` has all bits set for a metadata write, and none otherwise.
     #[inline]
     fn write(&mut self, device: u64, fragments: Range<u64>, metadata: u64) {
         let Range { start: mut fragment, end } = fragments;
@@ -72,7 +73,7 @@ impl Interval {
         }
     }
 
-    /// Marks what waits: its places have come into the caches meanwhile.
+    /// Marks the waiting words; their slots have reached the processor's caches by now.
     fn settle(&mut self) {
         let mut words = std::mem::take(&mut self.waiting);
         words.drain(..).for_each(|(key, bits)| self.mark(key, bits));
@@ -98,7 +99,7 @@ impl Interval {
         other.words.iter().for_each(|(key, bits)| self.mark(key, bits));
     }
 
-    /// Distinct and written fragments.
+    /// Distinct fragments and all fragments written.
     fn counts(&self) -> [[u64; 2]; KINDS] {
         [0, 1].map(|kind| [self.distinct[kind], self.written[kind]])
     }
@@ -108,38 +109,40 @@ impl Interval {
         self.written[0] == 0
     }
 
-    /// Begins anew; a busy interval leaves a large table, which is reused.
+    /// Starts over; a busy interval leaves a large table, which is reused.
     fn clear(&mut self) {
         self.words.clear();
         (self.distinct, self.written) = Default::default();
     }
 }
 
-/// Distinct bytes written in each interval of 30 seconds that has writes, over all disks: by all writes, and by those of metadata.
+/// Distinct bytes written in each interval of 30 seconds that has writes, over all disks: by all
+/// writes, and by metadata writes.
 ///
-/// A part of a trace keeps the fragments of its first and last interval, which may go on in another part, and of those between
-/// the counts: a part with other disks may add to them.
+/// A part of a trace keeps the fragments of its first and last interval, which another part may
+/// continue. Of the intervals between them it keeps the counts, to which a part with other disks
+/// may add.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AbsorbedWrites {
     part: bool,
-    /// Most words of an interval, and how often intervals that are over had no place for one.
+    /// The most words of an interval, and how often finished intervals had no room for one.
     most_words: usize,
     beyond: u64,
-    /// Intervals of a part that may go on in another, in order.
+    /// Intervals of a part that another part may continue, in order.
     open: Vec<Interval>,
-    /// The interval under way; without writes while nothing is written.
+    /// The current interval; empty while nothing is written.
     last: Interval,
-    /// Intervals of a part that are over: distinct and written fragments.
+    /// Finished intervals of a part: distinct fragments and all fragments written.
     counts: BTreeMap<u64, [[u64; 2]; KINDS]>,
     closed: [Sums; KINDS],
 }
 
-/// What is kept of the intervals that are over.
+/// What is kept of finished intervals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     /// Sizes of the intervals: their distinct fragments.
     sizes: FineHistogram,
-    /// Distinct and written fragments of the intervals, each counted at the size of its interval.
+    /// Distinct fragments and all fragments written, each counted at the size of its interval.
     distinct_by_size: FineHistogram,
     written_by_size: FineHistogram,
     distinct: u64,
@@ -157,7 +160,8 @@ impl Sums {
         }
     }
 
-    /// By size of a cache: what it takes of all fragments written, and of those that overwrite others, as fractions of all.
+    /// By cache size: what the cache absorbs of all fragments written, and of those that overwrite
+    /// others, as fractions of all.
     fn absorbed(&self) -> Vec<[f64; 3]> {
         let all = self.written.max(1) as f64;
         let bins =
@@ -189,19 +193,20 @@ fn add_counts(mine: &mut [[u64; 2]; KINDS], theirs: &[[u64; 2]; KINDS]) {
     mine.iter_mut().flatten().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
 }
 
-/// Number of the interval of a time.
+/// Returns the number of the interval that contains a time.
 pub fn interval_of(time_ns: u64) -> u64 {
     time_ns / INTERVAL_NS
 }
 
 impl AbsorbedWrites {
-    /// Nothing written yet; a `part` can be merged with what comes before it, and with other disks.
+    /// Starts with nothing written; a `part` can be merged with what comes before it, and with
+    /// other disks.
     pub fn new(part: bool, most_bytes: usize) -> Self {
         let most_words = KeyTable::<Fragments>::most_within(most_bytes);
         Self { part, most_words, last: Interval::new(most_words), ..Self::default() }
     }
 
-    /// How often there was no memory for what is written within 30 seconds.
+    /// How often there was no memory for the writes of 30 seconds.
     pub fn beyond(&self) -> u64 {
         self.beyond + self.open.iter().chain([&self.last]).map(|one| one.beyond).sum::<u64>()
     }
@@ -225,12 +230,12 @@ impl AbsorbedWrites {
         }
     }
 
-    /// Counts what was gathered, best a moment later: what it needs of memory is then there.
+    /// Counts what was gathered, preferably a moment later, when the prefetched memory has arrived.
     pub fn settle(&mut self) {
         self.last.settle();
     }
 
-    /// Ends the interval under way.
+    /// Ends the current interval.
     fn close(&mut self) {
         if self.last.is_empty() {
             return;
@@ -253,7 +258,8 @@ impl AbsorbedWrites {
         }
     }
 
-    /// Adds a part whose first request comes at `begin_ns`: of the intervals before none goes on, in it or in parts that begin later.
+    /// Adds a part whose first request comes at `begin_ns`; no earlier interval continues in it or
+    /// in parts that begin later.
     pub fn merge(&mut self, mut later: Self, begin_ns: u64) {
         later.open.push(std::mem::take(&mut later.last));
         later.open.retain(|interval| !interval.is_empty());
@@ -271,7 +277,8 @@ impl AbsorbedWrites {
         }
     }
 
-    /// Opens the interval under way for what comes from `begin` on, and counts what is before, but the first of all.
+    /// Opens the current interval to what comes from `begin` on, and counts the earlier intervals
+    /// except the first.
     fn reopen(&mut self, begin: u64) {
         if !self.last.is_empty() {
             let next = Interval::new(self.most_words);
@@ -294,7 +301,7 @@ impl AbsorbedWrites {
         }
     }
 
-    /// The interval is under way, or goes on.
+    /// Starts an interval, or continues the current one.
     fn go_on(&mut self, interval: Interval) {
         if !self.last.is_empty() && self.last.number == interval.number {
             self.last.join(&interval);
@@ -304,7 +311,7 @@ impl AbsorbedWrites {
         }
     }
 
-    /// Gives the disks other numbers: `numbers` by the present ones.
+    /// Renumbers the disks; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
         for interval in self.open.iter_mut().chain([&mut self.last]) {
             interval.words =
@@ -312,7 +319,7 @@ impl AbsorbedWrites {
         }
     }
 
-    /// The figures of all writes, and of those of metadata; nothing where the memory did not hold them.
+    /// The figures of all writes, and of metadata writes; empty if memory did not suffice.
     pub fn finish(&self) -> Vec<Absorption> {
         if self.beyond() > 0 {
             return Vec::new();
@@ -374,7 +381,7 @@ mod tests {
         let found = &seen.finish()[0];
         assert_eq!((found.intervals, found.bytes.max, found.bytes.min), (2, 12288.0, 2560.0));
         assert_eq!(found.overwritten_frac, 8.0 / 37.0);
-        // 2.5 KiB hold the second interval and as much of the first; 12 KiB hold both, whose overwrites are 4 KiB.
+        // 2.5 KiB hold the second interval and as much of the first; 12 KiB hold both.
         assert_eq!(found.absorbed, [[2560.0, 10.0 / 37.0, 0.0], [12288.0, 1.0, 8.0 / 37.0]]);
     }
 
@@ -408,7 +415,7 @@ mod tests {
             Io { request, queued_ns: word / 10 * 10 * SECOND_NS, ..Io::default() }
         };
         let rows: Vec<Io> = (0..100).map(write).collect();
-        // An interval has 30 words, of which the least table holds 10.
+        // An interval has 30 words; the smallest table holds 10.
         let least = KeyTable::<Fragments>::default().bytes();
         let of = |tables: usize, part: bool, rows: &[Io]| {
             let mut seen = AbsorbedWrites::new(part, tables * least);
@@ -424,7 +431,7 @@ mod tests {
         assert!(merged.beyond() > 0 && merged.finish().is_empty());
     }
 
-    /// Tables double: a bound on the words alone let one take half as much again.
+    /// Tables double in size: once, a bound on words alone let one exceed its memory by half.
     #[test]
     fn the_table_of_what_is_written_keeps_within_its_memory() {
         let write = |word: u64| {

@@ -1,10 +1,11 @@
-//! The one shape of every analysis: fed rows in order of arrival, merged with what came later, asked for its result.
+//! The common shape of every analysis: fed rows in order of arrival, merged with later parts, asked
+//! for its result.
 
 use ioscape_schema::Io;
 
-/// Something that is learned from the rows of a trace in one pass.
+/// An analysis that learns something from the rows of a trace in one pass.
 pub trait Accumulate {
-    /// Takes in the next row; rows come in the order of their arrival (`queued_ns`).
+    /// Takes in the next row; rows come in order of arrival (`queued_ns`).
     fn update(&mut self, io: &Io);
 
     /// Takes in the next rows.
@@ -14,6 +15,6 @@ pub trait Accumulate {
         }
     }
 
-    /// Adds what `later` saw, as if its rows had been taken in here after those already taken in.
+    /// Adds what `later` saw, as if its rows had followed those already taken in.
     fn merge(&mut self, later: Self);
 }

@@ -1,17 +1,17 @@
-//! Where on each disk does the load go, over time?
+//! Where on each disk does the load go over time?
 
 use super::time_series::{Cell, TimeSeries};
 use ioscape_schema::trace_summary::AddressMap;
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// Most columns and rows of a picture.
+/// The most columns and rows of a picture.
 const COLUMNS: usize = 240;
 const ROWS: usize = 96;
-/// Least height of a row in bytes, as a power of two.
+/// Smallest height of a row in bytes, as a power of two.
 const LEAST_SHIFT: u32 = 12;
 
-/// Requests of one column by row: reads, writes.
+/// Requests of one column, by row: reads, writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Column(Vec<[u32; 2]>);
 
@@ -23,7 +23,7 @@ impl Column {
         &mut self.0[row]
     }
 
-    /// Makes two rows of one.
+    /// Merges rows in pairs.
     fn halve(&mut self) {
         let pairs = self.0.chunks(2);
         self.0 = pairs
@@ -61,7 +61,7 @@ impl Addresses {
     /// Takes in the next request of the disk.
     #[inline]
     pub fn update(&mut self, io: &Io) {
-        // What moves no data has no place; time goes on all the same.
+        // A request that moves no data has no place, but time goes on.
         if !io.moves_data() {
             self.series.at(io.queued_ns);
             return;
@@ -97,7 +97,7 @@ impl Addresses {
         self.series.cells_mut().iter_mut().for_each(Column::halve);
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.series.bytes(|column| column.0.capacity() * size_of::<[u32; 2]>())
     }
@@ -113,7 +113,7 @@ impl Addresses {
         self.series.merge(later.series);
     }
 
-    /// The picture, from `origin_ns` on.
+    /// Returns the picture, from `origin_ns` on.
     pub fn finish(&self, device: u16, origin_ns: u64) -> AddressMap {
         let (step_ns, start_ns, columns) = self.series.steps(origin_ns);
         let column = |(at, column): (usize, &Column)| {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use ioscape_schema::{IoFlags, Request};
 
-    /// Of four requests a flush, a discard far behind all others, a read and a write.
+    /// Cycles through four requests: a flush, a discard far beyond all others, a read and a write.
     #[test]
     fn what_moves_no_data_is_in_no_cell() {
         let row = |at: u64| {

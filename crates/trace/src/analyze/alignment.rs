@@ -1,7 +1,7 @@
-//! Do requests begin and end where sectors, pages, database blocks and RAID chunks do?
+//! Do requests begin and end at the borders of sectors, pages, database blocks and RAID chunks?
 //!
-//! What does not costs a read before the write: on disks with 4 KiB sectors that pretend to have 512 B, on flash, and in
-//! arrays with parity.
+//! A misaligned write costs a read first: on disks with 4 KiB sectors that emulate 512 B, on flash,
+//! and in arrays with parity.
 
 use super::accumulate::Accumulate;
 use super::column::STRIDE;
@@ -9,14 +9,14 @@ use ioscape_schema::trace_summary::AlignedShare;
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// The sizes that are looked at, in bytes, each a multiple of the one before.
+/// The sizes examined, in bytes, each a multiple of the one before.
 const UNITS: [u64; 4] = [512, 4 << 10, 16 << 10, 64 << 10];
 
-/// Bits of a count of a few rows.
+/// Bits of a counter for a small batch of rows.
 const PART: u32 = u64::BITS / UNITS.len() as u32;
 const _: () = assert!(STRIDE < 1 << PART);
 
-/// Requests that move data, by operation, with those that begin and end at multiples of each size.
+/// Requests that move data, by operation, and how many begin and end at multiples of each size.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Alignment {
     seen: [Seen; 2],
@@ -29,7 +29,7 @@ struct Seen {
 }
 
 impl Alignment {
-    /// The shares, smallest size first; none of an operation without requests.
+    /// The shares, smallest size first; none for an operation without requests.
     pub fn finish(&self) -> Vec<AlignedShare> {
         let of_op = |(op, seen): (Op, &Seen)| {
             let Seen { ios, aligned } = *seen;
@@ -51,7 +51,7 @@ impl Accumulate for Alignment {
         }
         let seen = &mut self.seen[usize::from(io.request.op == Op::Write)];
         seen.ios += 1;
-        // Both are multiples of a power of two where none of their low bits is set.
+        // Both are multiples of a power of two if neither has a low bit set.
         let bits = io.request.offset | u64::from(io.request.len);
         for (aligned, unit) in seen.aligned.iter_mut().zip(UNITS) {
             *aligned += u64::from(bits & (unit - 1) == 0);
@@ -60,7 +60,7 @@ impl Accumulate for Alignment {
 
     fn update_all(&mut self, ios: &[Io]) {
         for ios in ios.chunks(STRIDE) {
-            // All sizes in one word: of so few rows none outgrows its part of it.
+            // All sizes in one word: with so few rows, no counter outgrows its bits.
             let (mut seen, mut aligned) = ([0u64; 2], [0u64; 2]);
             for io in ios {
                 let bits = io.request.offset | u64::from(io.request.len);

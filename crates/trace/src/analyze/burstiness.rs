@@ -1,10 +1,10 @@
-//! How far from Poisson are arrivals, and at which time scales?
+//! How far from Poisson are the arrivals, and at which time scales?
 
 use super::accumulate::Accumulate;
 use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 
-/// Windows in nanoseconds, one decade apart.
+/// Window widths in nanoseconds, one decade apart.
 const WINDOWS_NS: [u64; 7] = [
     1_000_000,
     10_000_000,
@@ -22,11 +22,11 @@ const LEAST_WINDOWS: u64 = 10;
 struct Windows {
     /// The first window and its arrivals, once a second one has begun.
     first: Option<(u64, u64)>,
-    /// The window under way and its arrivals; nothing has arrived while the count is 0.
+    /// The current window and its arrivals; a count of 0 means that nothing has arrived yet.
     last: (u64, u64),
-    /// End of the window under way.
+    /// End of the current window.
     until_ns: u64,
-    /// Sum of squared counts of the windows between.
+    /// Sum of squared counts of the windows in between.
     squares: u128,
 }
 
@@ -39,7 +39,7 @@ impl Windows {
         self.last.1 += 1;
     }
 
-    /// Closes the window under way and begins another.
+    /// Closes the current window and begins another.
     fn enter(&mut self, window: u64) {
         if self.last.1 > 0 {
             self.close();
@@ -77,7 +77,8 @@ impl Windows {
         self.until_ns = later.until_ns;
     }
 
-    /// Number of windows between the first and the last, which the ends of the trace cut, and how many of all arrivals are theirs.
+    /// Number of windows between the first and the last, and arrivals in those two, which the ends
+    /// of the trace cut off.
     fn whole(&self, arrivals: u64) -> Option<(u64, u64)> {
         let (first, cut) = self.first?;
         let number = self.last.0.saturating_sub(first).saturating_sub(1);
@@ -85,13 +86,13 @@ impl Windows {
     }
 }
 
-/// Variance of the number of arrivals in windows of 1 ms to 1000 s, windows without arrivals included; those that the ends of the trace
-/// cut are left out.
+/// Variance of the number of arrivals in windows of 1 ms to 1000 s, including empty windows;
+/// windows cut off by the ends of the trace are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Arrivals {
     windows: [Windows; WINDOWS_NS.len()],
     arrivals: u64,
-    /// Arrivals not yet in the windows under way: a finer window ends no later than a wider one.
+    /// Arrivals not yet added to current windows: a finer window ends no later than a wider one.
     pending: u64,
 }
 
@@ -127,7 +128,7 @@ impl Accumulate for Arrivals {
 }
 
 impl Arrivals {
-    /// Window, and variance over mean of the counts, for each width of which there are at least ten whole windows.
+    /// Window width, and variance over mean, for each width with at least ten whole windows.
     pub fn dispersion(&self) -> Vec<(u64, f64)> {
         let mut all = self.clone();
         all.settle();
@@ -144,14 +145,14 @@ impl Arrivals {
         each.collect()
     }
 
-    /// Hurst exponent: the index of dispersion grows as the window to the power 2 H - 1 (variance-time plot, least squares on
-    /// logarithms). `None` with fewer than three widths.
+    /// Hurst exponent: the index of dispersion grows as the window width to the power 2 H - 1
+    /// (variance-time plot, least squares on logarithms). `None` with fewer than three widths.
     pub fn hurst(&self) -> Option<f64> {
         hurst(&self.dispersion())
     }
 }
 
-/// The Hurst exponent from windows and their indices of dispersion.
+/// Estimates the Hurst exponent from windows and their indices of dispersion.
 pub(super) fn hurst(dispersion: &[(u64, f64)]) -> Option<f64> {
     let found = dispersion.iter().filter(|point| point.1 > 0.0);
     let points: Vec<(f64, f64)> = found.map(|&(w, d)| ((w as f64).ln(), d.ln())).collect();
@@ -192,7 +193,7 @@ mod tests {
             let clock = at((0..125_000).map(|i| begin_ns + i * 1_000_000)).dispersion();
             assert_eq!(clock.last().map(|point| point.0), Some(10_000_000_000));
             assert!(clock.iter().all(|point| point.1 < 1.0), "{clock:?}");
-            // A thousand a second, by chance, for 91 s.
+            // A thousand random arrivals a second, for 91 s.
             let mut now_ns = begin_ns as f64;
             let poisson = at((0..91_000).map(|i| {
                 let share = (mix(i) >> 11) as f64 / (1u64 << 53) as f64;

@@ -1,6 +1,7 @@
-//! A few values side by side: what is counted of them is counted in one loop over them, its sums in the processor's registers.
+//! A small batch of values, counted in one loop whose sums stay in the processor's registers.
 
-/// Rows that pass through one step before the next takes them: a part of what a processor's first cache holds.
+/// Rows that pass through one step before the next step takes them: a fraction of a processor's
+/// first-level cache.
 pub const STRIDE: usize = 128;
 
 /// Values of at most [`STRIDE`] rows.
@@ -17,20 +18,21 @@ impl Default for Column {
 }
 
 impl Column {
-    /// Adds a value if it is one: no branch on that, for nobody can guess it. To be called at most [`STRIDE`] times.
+    /// Adds a value if `is_one`, without a branch, which cannot be predicted. Call it at most
+    /// [`STRIDE`] times.
     #[inline]
     pub fn push_if(&mut self, is_one: bool, value: u64) {
         self.values[self.len] = value;
         self.len += usize::from(is_one);
     }
 
-    /// Adds a value. To be called at most [`STRIDE`] times.
+    /// Adds a value. Call it at most [`STRIDE`] times.
     #[inline]
     pub fn push(&mut self, value: u64) {
         self.push_if(true, value);
     }
 
-    /// The values.
+    /// Returns the values.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.values[..self.len].iter().copied()

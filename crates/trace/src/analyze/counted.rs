@@ -1,15 +1,16 @@
-//! How many requests and bytes, by operation: what each request is counted in.
+//! Number of requests and bytes, by operation.
 
 use ioscape_schema::trace_summary::Load;
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// Requests and bytes; where a trace tells no operations its requests are counted as reads until the result forgets that.
+/// Requests and bytes. If a trace does not record operations, its requests count as reads, and the
+/// result discards the distinction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Requests.
     pub ios: u64,
-    /// Those that read.
+    /// Read requests.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -21,7 +22,7 @@ impl Counted {
     /// Counts a request.
     #[inline]
     pub fn count(&mut self, io: &Io) {
-        // No branch on the operation: nobody can guess it.
+        // No branch on the operation, which cannot be predicted.
         let bytes = if io.moves_data() { u64::from(io.request.len) } else { 0 };
         let read = u64::from(io.request.op == Op::Read);
         self.ios += 1;
@@ -33,13 +34,13 @@ impl Counted {
     /// Counts requests.
     #[inline]
     pub fn count_all(&mut self, ios: &[Io]) {
-        // By themselves, so that the sums stay in the processor's registers.
+        // Counted separately, so that the sums stay in the processor's registers.
         let mut these = Self::default();
         ios.iter().for_each(|io| these.count(io));
         self.add(&these);
     }
 
-    /// Adds others.
+    /// Adds another count.
     pub fn add(&mut self, other: &Self) {
         self.ios += other.ios;
         self.reads += other.reads;
@@ -47,7 +48,7 @@ impl Counted {
         self.write_bytes = self.write_bytes.saturating_add(other.write_bytes);
     }
 
-    /// As results keep it.
+    /// The counts as results store them.
     pub fn load(&self) -> Load {
         Load {
             ios: self.ios,

@@ -1,16 +1,16 @@
-//! Devices by name: which blocks are sampled must not depend on how a part of a trace numbers its devices.
+//! Devices by name: the sample of blocks must not depend on how a part numbers its devices.
 
 use super::mix::mix;
 use ioscape_schema::Device;
 
-/// A number for each device that follows from its name; from its index where it has none.
+/// Numbers each device by its name, or by its index if it has no name.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceNames {
     hashes: Vec<u64>,
 }
 
 impl DeviceNames {
-    /// Takes in the devices that have come since; those known keep their numbers.
+    /// Takes in the devices added since; known devices keep their numbers.
     pub fn learn(&mut self, devices: &[Device]) {
         for device in devices.iter().skip(self.hashes.len()) {
             let unnamed = mix(self.hashes.len() as u64);
@@ -18,7 +18,7 @@ impl DeviceNames {
         }
     }
 
-    /// The number of a device.
+    /// Returns the number of a device.
     #[inline]
     pub fn hash(&self, device: u16) -> u64 {
         let index = usize::from(device);
@@ -26,7 +26,7 @@ impl DeviceNames {
     }
 }
 
-/// The name eight bytes at a time through [`mix`].
+/// Hashes the name, eight bytes at a time, with [`mix`].
 fn hash(name: &str) -> u64 {
     name.as_bytes().chunks(8).fold(name.len() as u64, |hash, part| {
         let mut word = [0; 8];

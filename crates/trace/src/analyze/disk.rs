@@ -1,4 +1,4 @@
-//! What is learned of each disk by itself, however many there are.
+//! What is learned about each disk separately, however many there are.
 
 use super::address_map::Addresses;
 use super::counted::Counted;
@@ -11,10 +11,10 @@ use ioscape_schema::{Io, Op, TraceInfo};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Requests of a disk that are kept as they are; the analyses, which take 10 to 200 KB, begin with one more.
+/// Requests of a disk kept as they are; one more starts the analyses, which take 10 to 200 KB.
 const FEW: usize = 32;
 
-/// One disk: a trace may have tens of thousands, most of them nearly idle.
+/// One disk. A trace may have tens of thousands of disks, most of them nearly idle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Disk {
     head_most: usize,
@@ -28,15 +28,16 @@ pub struct Disk {
 enum State {
     Few(Vec<Io>),
     Full(Box<FullDisk>),
-    /// There was no memory for more.
+    /// Memory did not suffice for more.
     Counted(CountedDisk),
 }
 
-/// What is kept of a disk without memory for its analyses: its distances are among those of all such disks.
+/// What is kept of a disk without memory for its analyses; its distances are pooled with those of
+/// all such disks.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct CountedDisk {
     load: Counted,
-    /// Beginning and operation of the first request that moves data, end of the last.
+    /// Beginning and operation of the first request that moves data, and end of the last.
     bounds: Option<(u64, Op, u64)>,
 }
 
@@ -57,13 +58,13 @@ impl CountedDisk {
 }
 
 impl Disk {
-    /// Nothing seen yet; `head_most` arrivals are kept for a merge.
+    /// Starts with nothing seen; keeps `head_most` arrivals for a merge.
     pub fn new(head_most: usize) -> Self {
         Self { head_most, arrivals_ns: None, state: State::Few(Vec::new()) }
     }
 
-    /// Takes in the next request of the disk, whose distance is counted in `distances` when the disk is only counted; the memory that
-    /// this took for certain.
+    /// Takes in the disk's next request; returns the memory taken, except its analyses' growth.
+    /// If the disk is only counted, its distance goes to `distances`.
     #[inline]
     pub fn update(&mut self, io: &Io, distances: &mut Distance) -> usize {
         self.arrivals_ns.get_or_insert([io.queued_ns; 2])[1] = io.queued_ns;
@@ -96,7 +97,7 @@ impl Disk {
         }
     }
 
-    /// The analyses, begun with what was kept.
+    /// Returns the analyses, started from the requests kept.
     fn grown(&mut self) -> Option<&mut FullDisk> {
         if let State::Few(few) = &self.state {
             self.state = State::Full(Box::new(begun(self.head_most, few)));
@@ -107,7 +108,7 @@ impl Disk {
         }
     }
 
-    /// Gives up all but what is counted; distances go to those of all such disks.
+    /// Gives up everything but the counts; distances are pooled with those of all such disks.
     pub fn give_up(&mut self, distances: &mut Distance) {
         if matches!(self.state, State::Counted(_)) {
             return;
@@ -118,7 +119,7 @@ impl Disk {
         self.state = State::Counted(counted);
     }
 
-    /// Adds the later part; where one of both was only counted, both are.
+    /// Adds the later part; if either was only counted, the result is only counted.
     pub fn merge(&mut self, mut later: Self, distances: &mut Distance) {
         if let Some([first, last]) = later.arrivals_ns {
             self.arrivals_ns.get_or_insert([first; 2])[1] = last;
@@ -147,17 +148,17 @@ impl Disk {
         }
     }
 
-    /// Whether another request takes no memory but what its analyses grow by.
+    /// Whether another request takes no memory beyond the growth of its analyses.
     pub fn is_settled(&self) -> bool {
         !matches!(self.state, State::Few(_))
     }
 
-    /// Whether there was no memory for more than to count its requests.
+    /// Whether memory sufficed only to count its requests.
     pub fn is_given_up(&self) -> bool {
         matches!(self.state, State::Counted(_))
     }
 
-    /// All that was learned.
+    /// Everything that was learned.
     pub fn full(&self) -> Cow<'_, FullDisk> {
         match &self.state {
             State::Full(full) => Cow::Borrowed(full),
@@ -179,7 +180,7 @@ impl Disk {
         }
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         match &self.state {
             State::Full(full) => full.bytes(),
@@ -193,7 +194,7 @@ impl Disk {
         self.arrivals_ns
     }
 
-    /// Its distances; nothing where they are among those of all such disks.
+    /// Its distances; `None` if they are pooled with those of all such disks.
     pub fn distance(&self) -> Option<Cow<'_, Distance>> {
         match &self.state {
             State::Counted(_) => None,
@@ -225,13 +226,13 @@ pub struct FullDisk {
     distance: Distance,
     groups: WriteGroups,
     addresses: Addresses,
-    /// Nothing but the load is known.
+    /// Whether nothing but the load is known.
     #[serde(skip)]
     given_up: bool,
 }
 
 impl FullDisk {
-    /// Nothing seen yet.
+    /// Starts with nothing seen.
     fn new(head_most: usize) -> Self {
         Self {
             load: Counted::default(),
@@ -253,7 +254,8 @@ impl FullDisk {
         self.addresses.update(io);
     }
 
-    /// Takes in the next requests of the disk: each figure all of them, so that what it counts stays in the processor's registers.
+    /// Takes in the disk's next requests, one figure at a time, so that its counters stay in the
+    /// processor's registers.
     fn update_all(&mut self, ios: &[Io]) {
         self.load.count_all(ios);
         self.queue.update_all(ios);
@@ -276,7 +278,7 @@ impl FullDisk {
         self.given_up
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.queue.bytes()
@@ -285,7 +287,7 @@ impl FullDisk {
             + self.addresses.bytes()
     }
 
-    /// The disk's summary, in a trace that begins at `begin_ns`.
+    /// Returns the disk's summary, in a trace that begins at `begin_ns`.
     pub fn finish(
         &self,
         device: u16,

@@ -1,4 +1,4 @@
-//! All disks of a trace, each by itself.
+//! All disks of a trace, each analyzed separately.
 
 use super::disk::{Disk, FullDisk};
 use super::distance::Distance;
@@ -8,21 +8,22 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Requests from one look at the memory to the next, at least.
+/// Fewest requests between two checks of the memory.
 const LOOK: usize = 1 << 12;
-/// And at least so many for each disk that is looked at.
+/// And at least this many requests for each disk that is checked.
 const LOOK_EACH: usize = 16;
 
-/// Requests that are taken in disk by disk, and the most disks that they are sorted by.
+/// Requests that are taken in disk by disk, and the most disks by which they are sorted.
 const TOGETHER: usize = 1 << 10;
 const MOST_SORTED: usize = 64;
 
-/// Requests from one look at the memory of so many disks to the next.
+/// Requests between two checks of the memory of so many disks.
 fn look_after(disks: usize) -> usize {
     LOOK.max(disks * LOOK_EACH)
 }
 
-/// Disks by number. At the bound of the memory those with the fewest requests go on as [counted](Disk::give_up) only.
+/// Disks by number. When memory runs out, those with the fewest requests are only
+/// [counted](Disk::give_up) from then on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Disks {
     head_most: usize,
@@ -30,7 +31,7 @@ pub struct Disks {
     all: Vec<Option<Disk>>,
     /// Distances of the disks that are only counted.
     distances: Distance,
-    /// The memory that the disks take, as far as it was seen, and the requests since it was looked at.
+    /// The memory that the disks take, as far as known, and the requests since the last check.
     #[serde(skip)]
     bytes: usize,
     #[serde(skip)]
@@ -41,7 +42,8 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// None seen yet, in at most about so many bytes; `head_most` arrivals of each are kept for a merge.
+    /// Starts with no disks and a limit of about `most_bytes`; keeps `head_most` arrivals of each
+    /// disk for a merge.
     pub fn new(head_most: usize, most_bytes: usize) -> Self {
         let (all, distances, sorted) = Default::default();
         Self { head_most, most_bytes, all, distances, bytes: 0, since: 0, sorted }
@@ -73,8 +75,9 @@ impl Disks {
         }
     }
 
-    /// Takes in requests disk by disk, so that what is counted of one stays in the processor's first cache. That gives the same only
-    /// where none takes more memory for certain and none is given up meanwhile: else nothing is done, which `false` tells.
+    /// Takes in requests disk by disk, so that the counters of one disk stay in the processor's
+    /// first-level cache. The result is the same only if no disk is certain to take more memory and
+    /// none is given up meanwhile; otherwise it does nothing and returns `false`.
     fn by_disk(&mut self, ios: &[Io]) -> bool {
         let left = look_after(self.all.len()).saturating_sub(self.since);
         if ios.len() > left || self.bytes > self.most_bytes {
@@ -107,7 +110,7 @@ impl Disks {
         index
     }
 
-    /// Gives up disks where they take too much memory.
+    /// Gives up disks if they take too much memory.
     #[inline(never)]
     fn look(&mut self) {
         self.since = 0;
@@ -117,7 +120,7 @@ impl Disks {
         }
     }
 
-    /// Gives up those that take half of the memory by themselves, or else the less busy half.
+    /// Gives up the disks that take half of the memory by themselves, or else the less busy half.
     fn give_up_half(&mut self) {
         let mut rest: Vec<&mut Disk> =
             self.all.iter_mut().flatten().filter(|disk| !disk.is_given_up()).collect();
@@ -125,7 +128,7 @@ impl Disks {
         if rest.iter().any(|disk| disk.bytes() > most) {
             rest.retain(|disk| disk.bytes() > most);
         } else {
-            // Stable, so that of equally busy ones the later numbers go.
+            // A stable sort: among equally busy disks, the later numbers go.
             rest.sort_by_key(|disk| Reverse(disk.ios()));
             rest.drain(..rest.len() / 2);
         }
@@ -135,7 +138,7 @@ impl Disks {
         }
     }
 
-    /// How many are only counted.
+    /// Number of disks that are only counted.
     pub fn given_up(&self) -> u64 {
         self.iter().filter(|(_, disk)| disk.is_given_up()).count() as u64
     }
@@ -149,7 +152,7 @@ impl Disks {
         all
     }
 
-    /// Gives the disks other numbers: `numbers` by the present ones.
+    /// Renumbers the disks; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
         for (disk, &number) in std::mem::take(&mut self.all).into_iter().zip(numbers) {
             let index = usize::from(number);
@@ -174,13 +177,13 @@ impl Disks {
         self.look();
     }
 
-    /// Those with requests, by number.
+    /// The disks with requests, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &Disk)> {
         let each = (0u16..=u16::MAX).zip(&self.all);
         each.filter_map(|(number, disk)| Some((number, disk.as_ref()?)))
     }
 
-    /// The `most` busiest, in that order.
+    /// The `most` busiest disks, busiest first.
     pub fn busiest(&self, most: usize) -> Vec<(u16, Cow<'_, FullDisk>)> {
         let mut all: Vec<_> = self.iter().collect();
         all.sort_by_key(|(number, disk)| (Reverse(disk.ios()), *number));
@@ -189,8 +192,8 @@ impl Disks {
     }
 }
 
-/// Where the requests of each device are when they are sorted by device; nothing where one is of a device with that number or a
-/// greater one, or devices are many.
+/// Returns where each device's requests lie once they are sorted by device; `None` if a device's
+/// number is not below `devices`, or if there are many devices.
 fn by_device(ios: &[Io], devices: usize) -> Option<[Range<usize>; MOST_SORTED]> {
     let mut counts = [0; MOST_SORTED];
     for io in ios {
@@ -204,7 +207,7 @@ fn by_device(ios: &[Io], devices: usize) -> Option<[Range<usize>; MOST_SORTED]> 
     }))
 }
 
-/// Puts requests in the order of their devices, those of one in the order they had.
+/// Sorts requests by device and keeps the order within each device.
 fn sort(ios: &[Io], ranges: &[Range<usize>; MOST_SORTED], sorted: &mut Vec<Io>) {
     sorted.resize(ios.len(), Io::default());
     let mut places = ranges.each_ref().map(|range| range.start);

@@ -1,10 +1,10 @@
-//! What many disks take is bounded, and what is left of those that are given up is exact.
+//! Many disks take bounded memory, and what remains of those given up is exact.
 
 use super::*;
 use crate::analyze::mix::mix;
 use ioscape_schema::{Op, Request};
 
-/// Requests to so many disks, of which the last is the busiest.
+/// Requests to `disks` disks, the last of which is the busiest.
 fn rows(disks: u16, each: u64) -> Vec<Io> {
     let row = |at: u64| {
         let x = mix(at);
@@ -39,7 +39,7 @@ fn many_disks_stay_within_the_memory_and_their_loads_exact() {
     assert!(bytes(&all) > 4 * LITTLE && bytes(&few) <= LITTLE + LITTLE / 4, "{}", bytes(&few));
     assert_eq!((all.given_up(), counted(&all)), (0, counted(&few)));
     assert!(few.given_up() > 0 && few.given_up() < 500);
-    // The busiest was never given up: all that is known of it is what is known without a bound.
+    // The busiest disk was never given up: it is known as fully as without a bound.
     let busiest = |disks: &Disks| format!("{:?}", disks.busiest(1)[0].1);
     assert_eq!(busiest(&few), busiest(&all));
     let given_up = few.iter().find(|(_, disk)| disk.is_given_up()).expect("there is one").1;

@@ -1,4 +1,5 @@
-//! How far from the end of one request does the next begin, and is it sequential? (Figure 9, Table 7)
+//! How far from the end of one request does the next one begin, and is it sequential? (Figure 9,
+//! Table 7)
 
 use super::column::{Column, STRIDE};
 use super::log_histogram::LogHistogram;
@@ -6,24 +7,26 @@ use ioscape_schema::trace_summary::{Distances, Sequential};
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// Distances up to this many KiB in either direction are counted one by one.
+/// Distances up to this many KiB in either direction are counted individually.
 const NEAR_KIB: i64 = 256;
 const NEAR: usize = 2 * NEAR_KIB as usize + 1;
-/// A peak this much of all distances high, within this many KiB ahead, is taken for the interleave when none is given.
+/// Without a given interleave, a peak within this many KiB ahead is taken for it if it holds this
+/// share of all distances.
 const INTERLEAVE_SHARE: f64 = 0.02;
 const INTERLEAVE_MOST_KIB: i64 = 64;
-/// As long as it holds so many distances: a few alike are no habit of a file system.
+/// The peak must also hold this many distances: a few alike are no file system's habit.
 const INTERLEAVE_LEAST: u64 = 10;
 
-/// Whether requests that begin so many bytes further are counted: whole KiB, as far as distances are counted one by one.
+/// Whether requests at this interleave are counted individually: whole KiB, within the range of
+/// near distances.
 pub fn is_counted(interleave_bytes: u64) -> bool {
     interleave_bytes.is_multiple_of(1024) && interleave_bytes <= NEAR_KIB as u64 * 1024
 }
 
-/// Signed distances on one disk, nearby in whole KiB and by logarithm everywhere.
+/// Signed distances on one disk: nearby ones in whole KiB, and all of them on a logarithmic scale.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Distance {
-    /// Beginning and operation of the first request, end of the last.
+    /// Beginning and operation of the first request, and end of the last.
     bounds: Option<(u64, Op, u64)>,
     /// By operation of the later request.
     #[serde(with = "super::long_arrays")]
@@ -46,7 +49,7 @@ impl Default for Distance {
 }
 
 impl Distance {
-    /// Takes in the next request of the disk; those that move no data have no place.
+    /// Takes in the disk's next request; requests that move no data have no place.
     #[inline]
     pub fn update(&mut self, io: &Io) {
         if !io.moves_data() {
@@ -81,7 +84,7 @@ impl Distance {
         }
     }
 
-    /// Counts a distance to a request of that operation.
+    /// Counts a distance to a request with this operation.
     #[inline]
     pub fn gap(&mut self, from: u64, to: u64, op: Op) {
         let (size, is_back) = self.near_gap(from, to, op);
@@ -89,12 +92,12 @@ impl Distance {
         side.add(size);
     }
 
-    /// Counts it among those nearby only; how far it goes, and whether it goes back.
+    /// Counts a distance among the near ones only; returns its size, and whether it goes backwards.
     #[inline]
     fn near_gap(&mut self, from: u64, to: u64, op: Op) -> (u64, bool) {
         let op = usize::from(op == Op::Write);
         self.adjacent[op] += u64::from(from == to);
-        // No branch on where it goes: nobody can guess that.
+        // No branch on the direction, which cannot be predicted.
         let (size, is_back) = (to.abs_diff(from), to < from);
         let is_near = size.is_multiple_of(1024) && size <= NEAR_KIB as u64 * 1024;
         let kib = if is_near { (size / 1024) as usize } else { 0 };
@@ -116,12 +119,12 @@ impl Distance {
         self.add(&later);
     }
 
-    /// Beginning and operation of the first request, end of the last.
+    /// Beginning and operation of the first request, and end of the last.
     pub fn bounds(&self) -> Option<(u64, Op, u64)> {
         self.bounds
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.near) + self.before.bytes() + self.after.bytes()
     }
@@ -140,7 +143,7 @@ impl Distance {
         self.near[0][index] + self.near[1][index]
     }
 
-    /// The density and distribution, with the eight highest peaks nearby.
+    /// Returns the density and the distribution, with the eight highest peaks nearby.
     pub fn finish(&self) -> Distances {
         let mut peaks: Vec<(i64, u64)> = (-NEAR_KIB..=NEAR_KIB)
             .map(|kib| (kib, self.at(kib)))
@@ -155,8 +158,9 @@ impl Distance {
         Distances { count: self.before.count() + self.after.count(), peaks, bins }
     }
 
-    /// Sequential requests: those that begin where the one before ended, or `interleave_bytes` further (Table 7). Without a given
-    /// interleave the highest peak within 64 KiB ahead is taken, if it holds 2 % of all distances and ten of them; 0 tells there is none.
+    /// Sequential requests: those that begin where the previous one ended, or `interleave_bytes`
+    /// further (Table 7). Without a given interleave, the highest peak within 64 KiB ahead is taken
+    /// if it holds at least 2 % of all distances and ten of them; 0 means that there is none.
     pub fn sequential(&self, interleave_bytes: Option<u64>) -> Sequential {
         let found = || {
             let all = (self.before.count() + self.after.count()) as f64;

@@ -6,31 +6,34 @@ use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{Warning, WarningKind};
 
-/// What was met that the results cannot show, as numbers of requests unless said otherwise.
+/// What happened that the results cannot show, in requests unless stated otherwise.
 pub struct Limits {
-    /// Completed with an error.
+    /// Requests completed with an error.
     pub errors: u64,
     /// Disks that are not in the result.
     pub unlisted_disks: u64,
     /// Disks that were only counted for lack of memory.
     pub counted_disks: u64,
-    /// The disks where parts met in so long a backlog that queues are not known in full, and what was not seen of them.
+    /// The disks whose queues are not fully known because parts met in a long backlog, and what was
+    /// missed of them.
     pub unseen: (Vec<String>, Unseen),
-    /// Longer than what is counted of one.
+    /// Requests longer than the part of a request that is counted.
     pub cut: u64,
-    /// Touches of blocks that had no more place in the table.
+    /// Touches of blocks for which the table had no room.
     pub untracked: u64,
-    /// Every so many-th block is followed, and how far the number of blocks may be off with a probability of 90 %, as a part of it.
+    /// One block in this many is followed; and the relative error of the number of blocks at a
+    /// probability of 90 %.
     pub sample: (u64, f64),
     /// What the list of processes lacks.
     pub processes: Lacking,
     /// Places written within 30 seconds for which there was no memory.
     pub unwritten: u64,
-    /// Whether parts with other disks of the same time were merged.
+    /// Whether parts of the same time with other disks were merged.
     pub interleaved: bool,
 }
 
-/// The doubts about a finished analysis; what makes whole tables absent comes first: `untold` is what the trace does not tell.
+/// The doubts about a finished analysis. Missing tables come first: `untold` is what the trace does
+/// not record.
 pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> Vec<Warning> {
     use WarningKind::{Other, SetLimited};
     let blocks = "overwrites, popularity, working_set";
@@ -92,12 +95,12 @@ pub fn doubts(limits: &Limits, untold: Vec<Warning>, summary: &TraceSummary) -> 
     first.chain(of_trace).chain(rest.into_iter().flatten()).collect()
 }
 
-/// Figures that follow from the queue of a disk.
+/// Figures that depend on a disk's queue.
 pub(super) const OF_QUEUES: &str = "queue_length, idle_frac, queue_mean_read, queue_mean_write, daily_queue_mean, queue_agreement, idle_ns, idle_time_frac, in_flight_mean";
-/// Disks that are named.
+/// The most disks that are named.
 const MOST_NAMED: usize = 4;
 
-/// By how much the figures of queues may be off where parts met in a long backlog.
+/// How far off the queue figures may be because parts met in a long backlog.
 fn queues((disks, unseen): &(Vec<String>, Unseen)) -> Option<Warning> {
     let mut names = disks.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     if disks.len() > MOST_NAMED {
@@ -110,7 +113,7 @@ fn queues((disks, unseen): &(Vec<String>, Unseen)) -> Option<Warning> {
     doubt(unseen.ios, WarningKind::SetLimited, OF_QUEUES, &text)
 }
 
-/// What the list of processes lacks; `None` where all were followed.
+/// What the list of processes lacks; `None` if all were followed.
 fn processes(lacking: &Lacking) -> Option<Warning> {
     let listed = match lacking.listed_most {
         0 => "of those listed no request is missing".to_owned(),

@@ -1,23 +1,24 @@
-//! The requests in flight on a disk, by when they complete.
+//! The requests in flight on a disk, by completion time.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Requests that have a place of their own: most disks have no more of them in flight for most of the time.
+/// Requests with a slot of their own: most disks rarely have more in flight.
 const PLACES: usize = 8;
 
-/// When each completes: few are looked at one and all without a branch, for nobody can guess which have completed; the others are in a
-/// heap.
+/// Completion times of the requests in flight. The first few are all scanned without a branch,
+/// which could not be predicted; the others are in a heap.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
-    /// 0 where there is none.
+    /// 0 for an empty slot.
     few: [u64; PLACES],
     others: BinaryHeap<Reverse<u64>>,
 }
 
 impl InFlight {
-    /// Takes out those that have completed by `now_ns` and adds one that completes later than at 0; how many there are then.
+    /// Removes the requests completed by `now_ns` and adds one that completes after time 0; returns
+    /// the number now in flight.
     #[inline]
     pub fn arrive(&mut self, now_ns: u64, completed_ns: u64) -> u64 {
         let (mut free, mut count) = (PLACES, 1);
@@ -40,23 +41,23 @@ impl InFlight {
         count
     }
 
-    /// Adds those that complete then, later than at 0.
+    /// Adds requests by completion time, each after time 0.
     pub fn extend(&mut self, ends: impl IntoIterator<Item = u64>) {
         self.others.extend(ends.into_iter().map(Reverse));
     }
 
-    /// When they complete, in no order; those that have since the last arrival are among them.
+    /// Completion times, in no order, including requests that completed since the last arrival.
     pub fn ends(&self) -> impl Iterator<Item = u64> + '_ {
         let few = self.few.iter().copied().filter(|&end| end > 0);
         few.chain(self.others.iter().map(|end| end.0))
     }
 
-    /// Whether there is none.
+    /// Whether nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.ends().next().is_none()
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.others.capacity() * size_of::<Reverse<u64>>()
     }
@@ -82,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Times that go back too, and requests that had completed before they came.
+        /// Includes times that go backwards, and requests that completed before they arrived.
         #[test]
         fn it_counts_what_a_list_counts(
             arrivals in prop::collection::vec((0u64..60, 1u64..90), 0..120),

@@ -1,4 +1,4 @@
-//! How soon after one request does the next arrive, whatever its disk? (Figure 6)
+//! How soon after one request does the next arrive, on any disk? (Figure 6)
 
 use super::accumulate::Accumulate;
 use super::log_histogram::LogHistogram;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct InterArrival {
     bounds: Option<[u64; 2]>,
     gaps: LogHistogram,
-    /// Sum of squared gaps in square nanoseconds: whole, so that parts add up exactly.
+    /// Sum of squared gaps in square nanoseconds: an integer, so that parts add up exactly.
     squares_ns2: u128,
 }
 
@@ -31,7 +31,8 @@ impl InterArrival {
         self.gaps.distribution()
     }
 
-    /// Squared coefficient of variation; 1 for Poisson arrivals. Nothing of fewer than two gaps, or where all are 0.
+    /// Squared coefficient of variation; 1 for Poisson arrivals. `None` with fewer than two gaps,
+    /// or if all are 0.
     pub fn squared_cv(&self) -> Option<f64> {
         let mean = self.gaps.mean();
         let square = self.squares_ns2 as f64 / self.gaps.count() as f64;

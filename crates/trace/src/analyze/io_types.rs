@@ -1,4 +1,5 @@
-//! What is read and written, for whom does somebody wait, and what goes round the file system? (Table 6, Figure 7)
+//! What is read and written, for what does somebody wait, and what bypasses the file system? (Table
+//! 6, Figure 7)
 
 use super::accumulate::Accumulate;
 use super::log_histogram::LogHistogram;
@@ -10,8 +11,8 @@ const TYPES: usize = IoType::ALL.len();
 
 /// Requests by type and operation, with their flags and their sizes (Figure 11).
 ///
-/// Synchronous and asynchronous are what the source flags; as in Figure 7 a request may have neither flag. Table 6 counts as
-/// synchronous what is not flagged asynchronous.
+/// Synchronous and asynchronous are the source's flags; as in Figure 7, a request may have neither.
+/// Table 6 counts a request as synchronous unless it is flagged asynchronous.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct IoTypes {
     seen: [[Seen; 2]; TYPES],
@@ -56,7 +57,7 @@ impl IoTypes {
         })
     }
 
-    /// The cells of Table 6 that hold anything.
+    /// The cells of Table 6 that are not empty.
     pub fn types(&self) -> Vec<TypeShare> {
         let share = |(io_type, op, seen): (IoType, Op, &Seen)| TypeShare {
             io_type,

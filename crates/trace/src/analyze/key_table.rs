@@ -1,18 +1,21 @@
-//! Values for keys, mostly in one miss of the processor's caches for a key; and numbers for keys, in the order of their first use.
+//! Values for keys, mostly at one processor cache miss per key; and numbers for keys, in order of
+//! first use.
 //!
-//! A general hash map reads control bytes first and the entry after; of a table far larger than the caches both are missed, and
-//! the tables of blocks are most of an analysis' time. Here key and value lie in one place, neighbouring keys lie together
-//! (requests touch runs of blocks), and [`KeyTable::fetch`] begins to read a place long before it is looked at.
+//! A general hash map reads control bytes first and then the entry; in a table much larger than the
+//! caches both miss, and the tables of blocks take most of an analysis' time. Here a key and its
+//! value lie together, neighbouring keys lie together (requests touch runs of blocks), and
+//! [`KeyTable::fetch`] prefetches a slot long before it is used.
 
 use branches::prefetch_read_data;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Slots to begin with; a power of two.
+/// Initial number of slots; a power of two.
 const LEAST: usize = 16;
-/// Neighbouring keys that share a line of 64 bytes, or two where their values are larger than 8 bytes: two bits.
+/// Log2 of the neighbouring keys that share a line of 64 bytes, or two lines if their values exceed
+/// 8 bytes.
 const NEIGHBOUR_BITS: u32 = 2;
 
-/// What is kept of a key: one of its values stands for a slot without a key.
+/// The value of a key; one of its values marks an empty slot.
 pub trait Value: Copy + PartialEq {
     /// The value that no key has.
     const NONE: Self;
@@ -44,7 +47,8 @@ impl<V: Value> Default for KeyTable<V> {
 impl<V: Value> KeyTable<V> {
     const FREE: Slot<V> = Slot { key: 0, value: V::NONE };
 
-    /// Where a key's search begins: multiplicative hashing of all but the lowest bits, which say where in the line.
+    /// Where the search for a key begins: multiplicative hashing of all but the lowest bits, which
+    /// give the place in the line.
     #[inline]
     fn home(&self, key: u64) -> usize {
         let spread = (key >> NEIGHBOUR_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -53,7 +57,7 @@ impl<V: Value> KeyTable<V> {
         ((line << NEIGHBOUR_BITS) | near) & (self.slots.len() - 1)
     }
 
-    /// The slot of a key, or the free one where it belongs.
+    /// The slot of a key, or the free slot where it belongs.
     #[inline]
     fn seek(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -67,7 +71,7 @@ impl<V: Value> KeyTable<V> {
         }
     }
 
-    /// Has the place of a key brought into the caches while the processor goes on.
+    /// Prefetches the slot of a key.
     #[inline]
     pub fn fetch(&self, key: u64) {
         prefetch_read_data::<_, 0>(&raw const self.slots[self.home(key)]);
@@ -80,8 +84,8 @@ impl<V: Value> KeyTable<V> {
         (value != V::NONE).then_some(value)
     }
 
-    /// The value of a key, and whether it is a new key: it then has the value `new`, which is not [`Value::NONE`]. Nothing for a
-    /// new key when there are `most` already.
+    /// Returns the value of a key, and whether the key is new, with the value `new`, which is not
+    /// [`Value::NONE`]. Returns `None` for a new key if there are `most` already.
     #[inline]
     pub fn get_or_insert(&mut self, key: u64, new: V, most: usize) -> Option<(&mut V, bool)> {
         let at = self.seek(key);
@@ -95,7 +99,7 @@ impl<V: Value> KeyTable<V> {
         Some((&mut self.slots[at].value, true))
     }
 
-    /// Gives a key a value, which is not [`Value::NONE`]; the one it had.
+    /// Sets the value of a key, which is not [`Value::NONE`]; returns the previous one.
     #[inline]
     pub fn replace(&mut self, key: u64, value: V) -> Option<V> {
         let at = self.seek(key);
@@ -122,28 +126,29 @@ impl<V: Value> KeyTable<V> {
         at
     }
 
-    /// How many keys a table holds that takes no more than so many bytes.
+    /// Number of keys that fit into a table of at most `bytes`.
     pub fn most_within(bytes: usize) -> usize {
         let slots = bytes / size_of::<Slot<V>>();
         slots.checked_ilog2().map_or(0, |log| (2_usize << log) / 3)
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<Slot<V>>()
     }
 
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there is none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets all keys, in a time that grows with their number: a table that many keys at once made large becomes small again.
+    /// Removes all keys in time that grows with their number: a table that a burst of keys enlarged
+    /// shrinks again.
     pub fn clear(&mut self) {
         let enough = (self.len() * 2).next_power_of_two().max(LEAST);
         if self.slots.len() > enough * 4 {
@@ -154,7 +159,7 @@ impl<V: Value> KeyTable<V> {
         self.len = 0;
     }
 
-    /// All keys with their values, in no order that means anything.
+    /// All keys with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, V)> + '_ {
         self.slots.iter().filter(|s| s.value != V::NONE).map(|slot| (slot.key, slot.value))
     }
@@ -184,7 +189,8 @@ impl<'de, V: Value + Deserialize<'de>> Deserialize<'de> for KeyTable<V> {
 }
 
 impl KeyTable {
-    /// The number of a key: the next one, from 0 on, if it is new; nothing for a new key when there are `most` already.
+    /// Returns the number of a key, or the next number from 0 on if it is new; `None` for a new key
+    /// if there are `most` already.
     #[inline]
     pub fn number(&mut self, key: u64, most: usize) -> Option<u32> {
         let next = self.len;

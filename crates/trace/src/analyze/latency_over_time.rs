@@ -8,7 +8,7 @@ use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{HeatMap, Timeline};
 use serde::{Deserialize, Serialize};
 
-/// Most columns kept.
+/// The most columns kept.
 const MOST: usize = 360;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Cell for Column {
     }
 }
 
-/// Elapsed times by time of arrival, in at most 360 columns and bins of an eighth of the time.
+/// Elapsed times by time of arrival, in at most 360 columns, in bins an eighth of the time wide.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LatencyOverTime {
     series: TimeSeries<Column>,
@@ -45,7 +45,7 @@ impl Default for LatencyOverTime {
 }
 
 impl LatencyOverTime {
-    /// Takes in the next rows, whose load is known.
+    /// Takes in the next rows, whose load was already counted.
     pub fn update_with(&mut self, ios: &[Io], load: &LoadCell) {
         match self.series.one_step(ios) {
             Some(column) => {
@@ -70,11 +70,12 @@ impl LatencyOverTime {
         Timeline { step_ns, start_ns, steps: cells.iter().map(step).collect() }
     }
 
-    /// Requests by column and by powers of the square root of 2 of their elapsed time; `None` when no time is told.
+    /// Requests by column and by powers of the square root of 2 of their elapsed time; `None` if no
+    /// times were recorded.
     pub fn heat_map(&self, origin_ns: u64) -> Option<HeatMap> {
         let (step_ns, start_ns, columns) = self.series.steps(origin_ns);
         let most = columns.iter().map(|column| column.elapsed.most()).max().filter(|&m| m > 0)?;
-        // Half octaves from 1 microsecond: what is faster shares the first row.
+        // Half octaves from 1 microsecond on: anything faster shares the first row.
         let mut rows_to: Vec<f64> = vec![1000.0];
         while rows_to.last().is_some_and(|&last| last < most as f64) {
             rows_to.push(rows_to[rows_to.len() - 1] * std::f64::consts::SQRT_2);

@@ -1,12 +1,13 @@
-//! Counts of whole numbers in bins of equal relative width, in constant memory.
+//! Counts of integers in bins of equal relative width, in constant memory.
 
 use ioscape_schema::Distribution;
 use serde::{Deserialize, Serialize};
 
-/// A histogram whose bins are `2^-BITS` of their value wide: values below `2^(BITS + 1)` have a bin of their own.
+/// A histogram whose bins are `2^-BITS` of their value wide; values below `2^(BITS + 1)` have a bin
+/// of their own.
 ///
-/// The same idea as HDR histograms, written here because merging, growing and reading bins are all there is to it and the
-/// bin is found in a handful of instructions.
+/// The idea is that of HDR histograms. It is implemented here because only merging, growing and
+/// reading bins is needed, and finding a bin takes a handful of instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogHistogram<const BITS: u32 = 5> {
     bins: Vec<u64>,
@@ -16,13 +17,13 @@ pub struct LogHistogram<const BITS: u32 = 5> {
     most: u64,
 }
 
-/// Queue lengths, run lengths and sectors: exact to 512.
+/// For queue lengths, run lengths and sectors: exact up to 512.
 pub type FineHistogram = LogHistogram<8>;
 
 impl<const BITS: u32> LogHistogram<BITS> {
     #[inline]
     fn index(value: u64) -> usize {
-        // No branch on the value: nobody can guess it.
+        // No branch on the value, which cannot be predicted.
         let shift = 63 - BITS - (value | 1 << BITS).leading_zeros();
         ((shift as usize) << BITS) + (value >> shift) as usize
     }
@@ -63,7 +64,7 @@ impl<const BITS: u32> LogHistogram<BITS> {
     /// Counts values.
     #[inline]
     pub fn add_all(&mut self, values: impl Iterator<Item = u64>) {
-        // By themselves, so that the sums stay in the processor's registers.
+        // Counted separately, so that the sums stay in the processor's registers.
         let (mut count, mut sum, mut least, mut most) = (0, 0, u64::MAX, 0);
         for value in values {
             let index = Self::index(value);
@@ -84,7 +85,7 @@ impl<const BITS: u32> LogHistogram<BITS> {
         }
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
@@ -99,7 +100,7 @@ impl<const BITS: u32> LogHistogram<BITS> {
         self.sum += other.sum;
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.bins.capacity() * size_of::<u64>()
     }
@@ -139,9 +140,11 @@ impl<const BITS: u32> LogHistogram<BITS> {
         if self.count == 0 { 0.0 } else { self.count_to(value) as f64 / self.count as f64 }
     }
 
-    /// The least value at or below which `share` of all values lie, as the upper bound of its bin; 0 without values.
+    /// The smallest value at or below which `share` of all values lie, as the upper bound of its
+    /// bin; 0 without values.
     ///
-    /// The rank is that of `ioscape_schema::tally` and of the HDR histogram: the product rounded up, at least 1.
+    /// The rank is that of `ioscape_schema::tally` and of the HDR histogram: the product rounded
+    /// up, at least 1.
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((self.count as f64 * share).ceil() as u64).max(1);
         let mut below = 0;
@@ -154,12 +157,12 @@ impl<const BITS: u32> LogHistogram<BITS> {
         self.most
     }
 
-    /// Bins that hold anything: largest value of the bin, count.
+    /// Non-empty bins: largest value of the bin, count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.bins.iter().enumerate().filter(|b| *b.1 > 0).map(|(i, &n)| (Self::upper(i), n))
     }
 
-    /// As results keep it.
+    /// The distribution as results store it.
     pub fn distribution(&self) -> Distribution {
         let at = |share| self.quantile(share) as f64;
         Distribution {

@@ -1,17 +1,17 @@
-//! Arrays that are too long for serde's own implementations, as sequences.
+//! Serializes arrays that are too long for serde's own implementations, as sequences.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// An array, or an array of arrays, by its elements.
+/// An array, or an array of arrays, as a flat list of elements.
 pub trait Elements: Sized {
-    /// What it holds.
+    /// Type of an element.
     type Element;
-    /// How many.
+    /// Number of elements.
     const COUNT: usize;
-    /// They, in order.
+    /// Returns the elements, in order.
     fn elements(&self) -> impl Iterator<Item = Self::Element>;
-    /// The array of exactly [`COUNT`](Self::COUNT) elements.
+    /// Builds the array from exactly [`COUNT`](Self::COUNT) elements.
     fn of(elements: &[Self::Element]) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Keys spread evenly, so that a part of them is a fair sample.
+//! Keys spread evenly, so that a subset of them is a fair sample.
 
 /// Spreads keys evenly over all 64 bits (the finalizer of splitmix64).
 #[inline]

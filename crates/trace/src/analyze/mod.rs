@@ -94,11 +94,12 @@ use units::{Kind, Loads, Times, Used};
 pub use untold::without_untold;
 use uses::Uses;
 
-/// Disks in the result, the busiest; the load by partition has them all.
+/// The most disks in the result, the busiest ones; the load by partition has them all.
 const MOST_LISTED: usize = 1024;
-/// Disks whose addresses are drawn over time, the busiest first.
+/// The most disks whose addresses are drawn over time, busiest first.
 const MOST_MAPS: usize = 8;
-/// Rows that one analysis takes in before the next does: they fit into a processor's second cache.
+/// Rows that one analysis takes in before the next one does; they fit into a processor's
+/// second-level cache.
 const TOGETHER: usize = 4096;
 /// All analyses of a trace or of a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,11 +107,11 @@ pub struct Analysis {
     options: AnalysisOptions,
     #[serde(skip)]
     names: DeviceNames,
-    /// Memory for rows whose times were changed.
+    /// Scratch space for rows with adjusted times.
     #[serde(skip)]
     on_the_clock: Vec<Io>,
     span: Span,
-    /// Parts of the same time were merged, which have other disks.
+    /// Whether parts of the same time with other disks were merged.
     interleaved: bool,
     disks: Disks,
     partitions: Partitions,
@@ -128,12 +129,12 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// An analysis from the beginning of a trace.
+    /// Starts an analysis at the beginning of a trace.
     pub fn new(options: &AnalysisOptions) -> Self {
         Self::with_head(options, 0)
     }
 
-    /// An analysis of a later part, to be merged into that of what comes before.
+    /// Starts an analysis of a later part, to be merged into the analysis of what comes before.
     pub fn part(options: &AnalysisOptions) -> Self {
         Self::with_head(options, HEAD)
     }
@@ -162,20 +163,21 @@ impl Analysis {
         }
     }
 
-    /// Takes in the names of the devices that the next rows may have; sampled blocks are chosen by them. Without names they are
-    /// chosen by the devices' numbers, which parts of a trace may not share.
+    /// Takes in the names of the devices that the next rows may use; blocks are sampled by device
+    /// name. Without names, the sample depends on device numbers, which may differ between parts of
+    /// a trace.
     pub fn name_devices(&mut self, devices: &[Device]) {
         self.names.learn(devices);
     }
 
-    /// Takes in the next rows, in the order of their arrival.
+    /// Takes in the next rows, in order of arrival.
     pub fn update(&mut self, ios: &[Io]) {
         self.gather(ios);
         self.settle();
     }
 
-    /// Takes in the next rows as [`update`](Self::update) does; they count after [`settle`](Self::settle). That takes less time where
-    /// more rows come before it.
+    /// Takes in the next rows as [`update`](Self::update) does, but counts them only at
+    /// [`settle`](Self::settle). This is faster the more rows are gathered first.
     pub fn gather(&mut self, ios: &[Io]) {
         let mut on_the_clock = std::mem::take(&mut self.on_the_clock);
         for mut rows in ios.chunks(TOGETHER) {
@@ -187,26 +189,27 @@ impl Analysis {
             }
             let (names, mut units, blocks) = self.parts();
             blocks.gather(rows);
-            // Each by itself: what it counts in then stays in the processor's caches.
+            // One unit after the other, so that its counters stay in the processor's caches.
             units.iter_mut().for_each(|unit| unit.update(rows, names));
         }
         self.on_the_clock = on_the_clock;
     }
 
-    /// Counts what was gathered: to be called before anything is asked of the analysis, be it to merge or to write it.
+    /// Counts what was gathered; call it before the analysis is queried, merged or written.
     pub fn settle(&mut self) {
         self.blocks.settle();
     }
 
-    /// The devices that are named, and the units that take in the rows instead of [`update`](Self::update): so many threads may
-    /// share them out, and the result is the same. Each must be given all rows, and the analysis must [settle](Self::settle) then.
+    /// Returns the device names, and the units that take in rows instead of
+    /// [`update`](Self::update). Up to `threads` threads may share the units, with the same result.
+    /// Each unit must be given all rows; afterwards the analysis must [settle](Self::settle).
     pub fn units(&mut self, threads: usize) -> (&DeviceNames, Vec<Unit<'_>>) {
         let (names, units, blocks) = self.parts();
         let shards = blocks.shares(threads).map(|shards| Unit(Kind::Blocks(shards)));
         (names, shards.chain(units).collect())
     }
 
-    /// The devices that are named, all units but those of blocks, and the blocks.
+    /// The device names, all units except the blocks, and the blocks.
     fn parts(&mut self) -> (&DeviceNames, [Unit<'_>; 5], &mut Blocks) {
         let loads = Loads {
             span: &mut self.span,
@@ -237,7 +240,7 @@ impl Analysis {
         (&self.names, kinds.map(Unit), &mut self.blocks)
     }
 
-    /// Gives devices and commands other numbers: the new ones by the present ones.
+    /// Renumbers devices and commands; the slices map present numbers to new ones.
     fn renumber(&mut self, devices: &[u16], commands: &[u32]) {
         self.processes.renumber(commands);
         if (0..).zip(devices).all(|(at, &number)| at == number) {
@@ -250,10 +253,11 @@ impl Analysis {
         self.absorbed.renumber(devices);
     }
 
-    /// Adds what a later [`part`](Self::part) saw, made with the same options; the result is that of one analysis over both.
+    /// Adds what a later [`part`](Self::part) saw, made with the same options; the result is that
+    /// of one analysis over both.
     ///
-    /// A part that begins before this one ends has other disks: what follows from the order of the requests to all disks is not
-    /// known then, and left out of the result.
+    /// A part that begins before this one ends must have other disks. What depends on the order of
+    /// requests across disks is then unknown and left out of the result.
     pub fn merge(&mut self, later: Self) {
         let first_ns = later.span.first_ns;
         let overlaps =
@@ -276,7 +280,7 @@ impl Analysis {
         self.absorbed.merge(later.absorbed, first_ns.unwrap_or(0));
     }
 
-    /// Everything found; `name` is what the user calls the trace.
+    /// Returns everything found; `name` is what the user calls the trace.
     pub fn finish(&self, name: &str, info: &TraceInfo) -> TraceSummary {
         let origin_ns = self.options.origin_ns;
         let disks = self.disks.busiest(MOST_LISTED);
@@ -332,7 +336,7 @@ impl Analysis {
         summary
     }
 
-    /// Capacity of all disks that have requests; `None` where that of one is not known.
+    /// Capacity of all disks that have requests; `None` if any is unknown.
     fn capacity_bytes(&self, info: &TraceInfo) -> Option<u64> {
         let of = |(id, _)| info.devices.get(usize::from(id))?.capacity_bytes;
         self.disks.iter().map(of).sum()
@@ -349,7 +353,7 @@ impl Analysis {
         }
     }
 
-    /// The disks whose queues are not known in full, by name, and what was not seen of all.
+    /// The names of the disks whose queues are not fully known, and what was missed in total.
     fn unseen(&self, info: &TraceInfo) -> (Vec<String>, Unseen) {
         let mut all = Unseen::default();
         let disks = self.disks.iter().map(|(number, disk)| (number, disk.unseen()));
@@ -361,7 +365,7 @@ impl Analysis {
         (names.collect(), all)
     }
 
-    /// What was met that the results cannot show.
+    /// What happened that the results cannot show.
     fn limits(&self, info: &TraceInfo) -> Limits {
         let disks = || self.disks.iter().map(|(_, disk)| disk);
         Limits {

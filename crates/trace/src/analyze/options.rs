@@ -1,36 +1,43 @@
-//! What holds for a whole analysis, whatever its parts.
+//! Options of a whole analysis, common to all its parts.
 
 use super::blocks::{BlockAlign, BlockSize, MOST_BYTES};
 use super::time_series::DAY_NS;
 use ioscape_schema::{Io, TraceInfo};
 use serde::{Deserialize, Serialize};
 
-/// What an analysis needs beside its table of blocks: its other tables, rows on their way, files' row groups.
+/// What an analysis needs besides its table of blocks: its other tables, rows in transit, files'
+/// row groups.
 const BESIDE_BYTES: u64 = 128 << 20;
-/// The least that is left for tables which grow with the trace.
+/// The least memory left for tables that grow with the trace.
 const LEAST_BYTES: u64 = 64 << 20;
-/// Most bytes for the places written within 30 seconds: of 170 GiB, where all that is near is written.
+/// The most bytes for the places written within 30 seconds: enough for 170 GiB if dense.
 const WRITTEN_BYTES: usize = 256 << 20;
 
-/// What holds for a whole analysis; parts that are merged share it.
+/// The options of a whole analysis; parts that are merged share them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnalysisOptions {
-    /// Size of a block in figures that count blocks, a power of two from 512 on, or else the one below; the paper's is 8 KiB.
+    /// Size of a block in figures that count blocks, a power of two of at least 512, otherwise
+    /// rounded down to one; the paper's is 8 KiB.
     pub block_bytes: u64,
     /// Where the blocks of caches and of sets begin; Figures 12 and 13 always count by [`BlockAlign::Request`].
     pub block_align: BlockAlign,
-    /// When `queued_ns` is 0, in nanoseconds since 1970: windows, hours and days begin where the clock's do. 0 where the trace does
-    /// not tell.
+    /// The time at which `queued_ns` is 0, in nanoseconds since 1970, so that windows, hours and
+    /// days begin where the clock's do. 0 if the trace does not record it.
     pub origin_ns: u64,
-    /// Interleave of the file system in bytes for sequential requests; `None` looks for it, 0 says there is none.
+    /// The file system's interleave in bytes, for sequential requests; `None` looks for it, 0 says
+    /// that there is none.
     pub interleave_bytes: Option<u64>,
-    /// Most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about 40 bytes.
+    /// The most blocks for which the miss-ratio curve is exact, at least 65,536; each takes about
+    /// 40 bytes.
     pub exact_blocks: usize,
-    /// Most bytes of the table of blocks, the part that grows most with the trace: at this bound it goes on with a sample.
+    /// The most bytes for the table of blocks, which grows most with the trace; at this limit it
+    /// goes on with a sample.
     pub table_bytes: usize,
-    /// Most bytes for what is learned of disks by themselves: at this bound the less busy ones are counted only.
+    /// The most bytes for what is learned of individual disks; at this limit the less busy disks
+    /// are only counted.
     pub disk_bytes: usize,
-    /// Most bytes for the places written within 30 seconds: what would take more is left out.
+    /// The most bytes for the places written within 30 seconds; a result that would take more is
+    /// left out.
     pub written_bytes: usize,
 }
 
@@ -50,7 +57,8 @@ impl Default for AnalysisOptions {
 }
 
 impl AnalysisOptions {
-    /// With the time at which the trace begins, when the trace tells it; before 1970 the time of day.
+    /// Sets the time at which the trace begins, if the trace records it; before 1970, only the time
+    /// of day.
     #[must_use]
     pub fn beginning(mut self, info: &TraceInfo) -> Self {
         let time_of_day = |ns: i64| ns.rem_euclid(DAY_NS as i64) as u64;
@@ -59,20 +67,20 @@ impl AnalysisOptions {
         self
     }
 
-    /// With windows that begin where the clock's do, on which the trace begins at `origin_ns`.
+    /// Makes windows begin where the clock's do; the trace begins at `origin_ns` on that clock.
     #[must_use]
     pub fn on_the_clock(mut self, origin_ns: u64) -> Self {
         self.origin_ns = origin_ns;
         self
     }
 
-    /// Whether parts analysed by these rules and by those can be merged.
+    /// Whether parts analyzed with these options and with `other` can be merged.
     pub fn merges_with(&self, other: &Self) -> bool {
         let Self { origin_ns, table_bytes, disk_bytes, written_bytes, .. } = *self;
         *self == Self { origin_ns, table_bytes, disk_bytes, written_bytes, ..other.clone() }
     }
 
-    /// Puts the times of rows on the clock: the trace begins at `origin_ns`.
+    /// Shifts the times of rows to the clock, on which the trace begins at `origin_ns`.
     pub fn put_on_the_clock(&self, rows: &mut [Io]) {
         if self.origin_ns == 0 {
             return;
@@ -84,10 +92,10 @@ impl AnalysisOptions {
         }
     }
 
-    /// With so much memory for the whole analysis, in bytes.
+    /// Divides so much memory, in bytes, over the whole analysis.
     ///
     /// # Errors
-    /// It is too little, whatever the trace: the least that does.
+    /// It is too little for any trace: returns the least that suffices.
     pub fn within(mut self, memory_bytes: u64) -> Result<Self, u64> {
         let exact = self.exact_blocks.saturating_mul(40) as u64;
         let beside = BESIDE_BYTES.saturating_add(exact);
@@ -104,7 +112,7 @@ impl AnalysisOptions {
         }
     }
 
-    /// The blocks that caches and sets are counted in.
+    /// The blocks in which caches and sets are counted.
     pub fn blocks(&self) -> BlockSize {
         BlockSize::of(self.block_bytes).begin(self.block_align)
     }

@@ -1,4 +1,5 @@
-//! What is not known where a trace holds the slow requests alone: all that follows from the requests between them.
+//! What is unknown if a trace holds only slow requests: everything that depends on the requests
+//! between them.
 
 use super::untimed::forget_queue;
 use ioscape_schema::Distribution;
@@ -7,7 +8,8 @@ use ioscape_schema::trace_summary::{
     WorkingSet,
 };
 
-/// Takes out everything but what holds for the slow requests by themselves: how many, how large, how long, when and where.
+/// Removes everything except what holds for the slow requests themselves: how many, how large, how
+/// long, when and where.
 pub fn forget(summary: &mut TraceSummary) {
     summary.inter_arrival_ns = Distribution::default();
     summary.burstiness = Burstiness::default();
@@ -25,7 +27,7 @@ pub fn forget(summary: &mut TraceSummary) {
     }
 }
 
-/// Takes out what is known of the order of a disk's writes.
+/// Removes what depends on the order of a disk's writes.
 pub(super) fn forget_writes_of(disk: &mut DiskSummary) {
     disk.sequential = None;
     (disk.write_groups, disk.write_bursts) = (Runs::default(), Runs::default());

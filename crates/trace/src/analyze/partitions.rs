@@ -1,4 +1,4 @@
-//! Which partitions carry the load, and how much of it reads? (Table 3, Figure 5)
+//! Which partitions carry the load, and how much of it is reads? (Table 3, Figure 5)
 
 use super::accumulate::Accumulate;
 use super::counted::Counted;
@@ -8,7 +8,7 @@ use ioscape_schema::{Io, TraceInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Devices and partitions of small numbers, which have a place of their own.
+/// Devices and partitions with numbers below this have a direct place.
 const DEVICES: usize = 256;
 const PARTITIONS: usize = 16;
 
@@ -32,7 +32,7 @@ impl Partitions {
         &mut self.small[place.0][place.1]
     }
 
-    /// Gives the devices other numbers: `numbers` by the present ones.
+    /// Renumbers the devices; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
         let used = self.used();
         *self = Self::default();
@@ -42,7 +42,7 @@ impl Partitions {
         }
     }
 
-    /// All that were used, in order.
+    /// All partitions with requests, in order.
     fn used(&self) -> BTreeMap<(u16, u16), Counted> {
         let mut used = self.others.clone();
         for (device, partitions) in (0u16..).zip(&self.small) {
@@ -67,7 +67,7 @@ impl Accumulate for Partitions {
 }
 
 impl Partitions {
-    /// The rows of Table 3, in order of device and partition.
+    /// The rows of Table 3, ordered by device and partition.
     pub fn finish(&self, info: &TraceInfo) -> Vec<PartitionShare> {
         let row = |(&(device, partition), load): (&(u16, u16), &Counted)| {
             let known = info.devices.get(usize::from(device));

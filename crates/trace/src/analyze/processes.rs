@@ -1,4 +1,4 @@
-//! Who issues the load, and how much of the disk does each touch?
+//! Which processes issue the load, and how much of the disk does each touch?
 
 use super::blocks::{BlockSize, spread, touched};
 use super::column::STRIDE;
@@ -12,31 +12,32 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Memory for the processes followed, in bytes: some 70,000 that touch few blocks, 12,000 that touch many.
+/// Memory for the processes followed, in bytes: some 70,000 that touch few blocks, or 12,000 that
+/// touch many.
 const MOST_BYTES: usize = 16 << 20;
-/// Most that are listed in the result.
+/// The most processes listed in the result.
 const LISTED: usize = 64;
 /// Processes that are found again without a search.
 const RECENT: usize = 64;
-/// A process without its sketch, and its place in the index, which is half empty at worst.
+/// Size of a process without its sketch, with its place in the index, which is half empty at worst.
 const EACH_BYTES: usize = size_of::<(u32, Process)>() + 2 * size_of::<(u32, usize)>();
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Process {
     command: u32,
     load: Counted,
-    /// Requests of it that may have been given up before.
+    /// Upper bound on its requests that may have been forgotten earlier.
     missed_most: u64,
     /// Arrival of its last request.
     last_ns: u64,
-    /// Requests whose completion is told, and the sum of their times.
+    /// Requests with a known completion, and the sum of their times.
     timed: u64,
     elapsed_ns: u128,
     blocks: Sketch,
 }
 
 impl Process {
-    /// Counts a request, but for its blocks.
+    /// Counts a request, except for its blocks.
     #[inline]
     fn count(&mut self, io: &Io) {
         self.load.count(io);
@@ -47,26 +48,27 @@ impl Process {
         }
     }
 
-    /// Its requests at most.
+    /// Upper bound on the number of its requests.
     fn ios_most(&self) -> u64 {
         self.load.ios + self.missed_most
     }
 }
 
-/// Load by process: exact while all processes fit into the memory for them. Then the less busy half is given up, as often as need be;
-/// of each that is given up so many requests are forgotten as it had, and the largest such number bounds what any process lacks.
+/// Load by process, exact while all processes fit into their memory. Then the less busy half is
+/// given up, as often as necessary. Giving up a process forgets its requests; the largest number
+/// forgotten this way bounds what any process lacks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Processes {
     size: BlockSize,
     most_bytes: usize,
     index: FxHashMap<u32, usize>,
     seen: Vec<(u32, Process)>,
-    /// Memory that they take.
+    /// Memory that the processes take.
     bytes: usize,
-    /// Places where processes were found last, by the low bits of their numbers.
+    /// Places where processes were last found, by the low bits of their numbers.
     #[serde(skip, default = "nowhere")]
     recent: [usize; RECENT],
-    /// Requests given up, and those at most of one process that is not followed.
+    /// Requests forgotten, and the most that a process not followed can have had.
     given_up: u64,
     unseen_most: u64,
 }
@@ -76,9 +78,9 @@ pub struct Processes {
 pub struct Lacking {
     /// Requests of processes that were given up.
     pub ios: u64,
-    /// Requests at most of a process that is not listed.
+    /// The most requests that an unlisted process may have had.
     pub unlisted_most: u64,
-    /// Requests at most that one of those listed lacks.
+    /// The most requests that a listed process lacks.
     pub listed_most: u64,
 }
 
@@ -87,7 +89,7 @@ fn nowhere() -> [usize; RECENT] {
 }
 
 impl Processes {
-    /// Footprints are counted in blocks of that size.
+    /// Counts footprints in blocks of this size.
     pub fn new(size: BlockSize) -> Self {
         Self::within(size, MOST_BYTES)
     }
@@ -105,7 +107,7 @@ impl Processes {
         }
     }
 
-    /// The place of a process, a new one if it is not followed yet.
+    /// Returns the place of a process, a new one if it is not followed yet.
     #[inline]
     fn find(&mut self, number: u32) -> usize {
         let recent = self.recent[number as usize % RECENT];
@@ -131,7 +133,7 @@ impl Processes {
         at
     }
 
-    /// Gives up the less busy half where the memory is full.
+    /// Gives up the less busy half if memory is full.
     fn make_room(&mut self) {
         if self.bytes <= self.most_bytes {
             return;
@@ -147,21 +149,21 @@ impl Processes {
         self.bytes = self.seen.iter().map(|(_, one)| EACH_BYTES + one.blocks.bytes()).sum();
     }
 
-    /// Gives the commands other numbers: `numbers` by the present ones.
+    /// Renumbers the commands; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u32]) {
         for (_, process) in &mut self.seen {
             process.command = numbers.get(process.command as usize).copied().unwrap_or(0);
         }
     }
 
-    /// In the order of their load.
+    /// The processes, busiest first.
     fn busiest(&self) -> Vec<&(u32, Process)> {
         let mut all: Vec<&(u32, Process)> = self.seen.iter().collect();
         all.sort_by_key(|(number, process)| (Reverse(process.load.ios), *number));
         all
     }
 
-    /// What the list lacks where processes had to be given up.
+    /// What the list lacks because processes were given up.
     pub fn lacking(&self) -> Lacking {
         if self.given_up == 0 {
             return Lacking::default();
@@ -176,7 +178,7 @@ impl Processes {
         }
     }
 
-    /// The busiest processes; empty when the source tells none.
+    /// The busiest processes; empty if the source records none.
     pub fn finish(&self, info: &TraceInfo) -> Vec<ProcessShare> {
         if self.seen.iter().all(|(number, process)| *number == 0 && process.command == 0) {
             return Vec::new();
@@ -195,7 +197,7 @@ impl Processes {
     /// Takes in the next requests, at most [`STRIDE`], and the uses of their blocks.
     pub fn update_all(&mut self, ios: &[Io], uses: &[Use], names: &DeviceNames) {
         let Some(places) = self.places(ios) else {
-            // A new process may need the room of others, as they are then.
+            // A new process may need the room of others as they are at that moment.
             ios.iter().for_each(|io| self.update(io, names.hash(io.device)));
             return;
         };
@@ -208,7 +210,7 @@ impl Processes {
         }
     }
 
-    /// The places of the requests' processes; nothing where one is not followed yet.
+    /// The places of the requests' processes; `None` if any is not followed yet.
     fn places(&mut self, ios: &[Io]) -> Option<[usize; STRIDE]> {
         let mut places = [0; STRIDE];
         for (place, io) in places.iter_mut().zip(ios) {
@@ -222,7 +224,7 @@ impl Processes {
         Some(places)
     }
 
-    /// Takes in the next request; `device` is its device's number by name.
+    /// Takes in the next request; `device` is its device's number, derived from the name.
     #[inline]
     pub fn update(&mut self, io: &Io, device: u64) {
         let keys = touched(io, self.size);
@@ -237,7 +239,7 @@ impl Processes {
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
         let ours_unseen = self.unseen_most;
-        // Whom the later part does not follow, it may have given up.
+        // The later part may have given up the processes that it does not follow.
         self.seen.iter_mut().for_each(|(_, one)| one.missed_most += later.unseen_most);
         let mut theirs = later.seen;
         theirs.sort_unstable_by_key(|(number, one)| (Reverse(one.load.ios), *number));
@@ -258,7 +260,7 @@ impl Processes {
         self.unseen_most = self.unseen_most.max(ours_unseen + later.unseen_most);
     }
 
-    /// Adds what the later part knows of a process; `unseen_most` was added to what it lacks.
+    /// Adds the later part's process; `unseen_most` was already added to what it lacks.
     fn join(&mut self, at: usize, theirs: Process, unseen_most: u64) {
         let mine = &mut self.seen[at].1;
         if theirs.last_ns >= mine.last_ns {

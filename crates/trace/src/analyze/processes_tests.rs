@@ -30,7 +30,7 @@ fn true_loads(rows: &[Io]) -> BTreeMap<u32, u64> {
     loads
 }
 
-/// No process has more requests than it is said to have, or fewer than what is lacking explains.
+/// Checks that no process has more requests than reported, nor fewer than `lacking` explains.
 fn is_within_its_bounds(found: &Processes, rows: &[Io]) -> Result<(), TestCaseError> {
     let lacking = found.lacking();
     let listed: BTreeMap<u32, u64> =
@@ -59,7 +59,7 @@ proptest! {
         processes in prop::collection::vec((1u32..60, 0u32..3), 1..400),
         cuts in (0usize..400, 0usize..400),
     ) {
-        // Not 0: a source whose every process is 0 tells none, and none is listed.
+        // Not 0: a source in which every process is 0 records none, and none is listed.
         let rows = (0..).zip(processes).map(|(at, (process, rare))| io(at, 1 + (process >> (2 * rare))));
         let rows: Vec<Io> = rows.collect();
         is_within_its_bounds(&of(LITTLE, &rows), &rows)?;
@@ -77,7 +77,7 @@ proptest! {
 }
 
 proptest! {
-    /// With room for all, and with little: who is given up must be the same.
+    /// With room for all processes, and with little: the same ones must be given up.
     #[test]
     fn requests_taken_in_together_count_as_one_by_one(
         processes in prop::collection::vec((1u32..60, 0u32..3), 1..400),
@@ -103,7 +103,7 @@ fn a_source_that_tells_no_process_lists_none() {
     assert_eq!(of(LITTLE, &[io(0, 0), io(1, 0)]).finish(&TraceInfo::default()), []);
 }
 
-/// Ten thousand that issue one request each, and then the busiest.
+/// Ten thousand processes that issue one request each, and then the busiest.
 #[test]
 fn the_busiest_are_followed_however_many_there_are() {
     let rows: Vec<Io> = (0..)

@@ -1,4 +1,5 @@
-//! How many requests does an arriving one find, and how long is a disk idle? (Table 5, Figures 2 and 3)
+//! How many requests does an arriving request find, and how long is a disk idle? (Table 5, Figures
+//! 2 and 3)
 
 use super::column::{Column, STRIDE};
 use super::in_flight::InFlight;
@@ -46,29 +47,32 @@ impl Cell for Mean {
     }
 }
 
-/// What arrivals behind the head of a part did not see.
+/// What arrivals after the head of a part did not see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
-    /// Requests of earlier parts that were in flight: so much shorter is any queue found at most.
+    /// Requests of earlier parts that were in flight; any queue length found is too short by at
+    /// most this many.
     pub ios: u64,
-    /// For how long, in all: idle and busy times are wrong by so much at most.
+    /// For how long, in total; idle and busy times are off by at most this much.
     pub time_ns: u64,
 }
 
 impl Unseen {
-    /// Adds what others did not see.
+    /// Adds what other parts did not see.
     pub fn add(&mut self, other: &Self) {
         self.ios += other.ios;
         self.time_ns += other.time_ns;
     }
 }
 
-/// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one arrives, itself included. Those
-/// whose completion is not told are left out: nobody knows how long they were in the queue.
+/// Queue lengths of one disk, recomputed: requests that have arrived and not completed when one
+/// arrives, including itself. Requests without a recorded completion are left out, because their
+/// time in the queue is unknown.
 ///
-/// What a part of a trace sees at its beginning depends on what was in flight before. A part therefore keeps its first
-/// arrivals (`head`) and leaves their counting to the merge. Should a request of the earlier part be in flight for longer than
-/// all of them, the arrivals behind do not see it: such requests are counted in [`Unseen`].
+/// What a part of a trace sees at its beginning depends on what was in flight before. A part
+/// therefore keeps its first arrivals (`head`) and leaves their counting to the merge. If a request
+/// of the earlier part is in flight for longer than all of them, the later arrivals do not see it:
+/// such requests are counted in [`Unseen`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueueLength {
     head: Vec<Arrival>,
@@ -86,7 +90,7 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    /// Nothing seen yet; `head_most` arrivals are kept for a merge: 0 for what begins the trace.
+    /// Starts with nothing seen; keeps `head_most` arrivals for a merge, 0 at a trace's beginning.
     pub fn new(head_most: usize) -> Self {
         Self {
             head: Vec::new(),
@@ -114,7 +118,7 @@ impl QueueLength {
     /// Takes in the next requests of the disk.
     pub fn update_all(&mut self, ios: &[Io]) {
         let mut rest = ios;
-        // What is kept for a merge, and what begins the counts, comes one by one.
+        // Arrivals kept for a merge, and the first one counted, are taken one by one.
         while let Some((io, later)) = rest.split_first()
             && (self.head.len() < self.head_most || self.last_completed_ns.is_none())
         {
@@ -141,7 +145,7 @@ impl QueueLength {
         if self.head.len() < self.head_most {
             self.head.push(arrival);
         } else {
-            // The in-flight set of a part begins with its head, which is not counted yet.
+            // A part's in-flight set begins with its head, which is not counted yet.
             if self.in_flight.is_empty() && self.last_completed_ns.is_none() {
                 let ends = self.head.iter().map(|a| a.completed_ns);
                 self.in_flight.extend(ends.clone());
@@ -157,7 +161,8 @@ impl QueueLength {
         idle_ns.into_iter().for_each(|ns| self.idle.add(ns));
     }
 
-    /// Counts all but what is answered: the length of the queue, and for how long the disk was idle before if it was.
+    /// Counts an arrival, except for what it returns: the queue length, and how long the disk was
+    /// idle before, if it was.
     #[inline]
     fn count_one(&mut self, arrival: &Arrival) -> (u64, Option<u64>) {
         let &Arrival { queued_ns, completed_ns, recorded, .. } = arrival;
@@ -181,7 +186,7 @@ impl QueueLength {
     /// Adds the later part.
     pub fn merge(&mut self, later: Self) {
         let counts = later.lengths.iter().any(|lengths| lengths.count() > 0);
-        // Behind its head the counts of the later part stand, which did not see what of ours is still in flight there.
+        // The later part's counts after its head missed our requests still in flight there.
         let from = later.head.last().map_or(0, |arrival| arrival.queued_ns);
         let unseen = if counts { self.in_flight_at(from) } else { Vec::new() };
         later.head.iter().for_each(|&arrival| self.take(arrival));
@@ -189,7 +194,7 @@ impl QueueLength {
             return;
         }
         if self.head.len() < self.head_most {
-            // Only possible when the two parts keep heads of different lengths.
+            // This happens only if the two parts keep heads of different lengths.
             self.head_most = self.head.len();
         }
         self.unseen.ios += unseen.len() as u64;
@@ -207,7 +212,7 @@ impl QueueLength {
         self.elapsed_ns += later.elapsed_ns;
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.head.capacity() * size_of::<Arrival>()
             + self.in_flight.bytes()
@@ -216,7 +221,7 @@ impl QueueLength {
             + self.idle.bytes()
     }
 
-    /// When the requests complete that are in flight at a time.
+    /// Completion times of the requests in flight at a time.
     fn in_flight_at(&self, ns: u64) -> Vec<u64> {
         let ends: Vec<u64> = match self.last_completed_ns {
             Some(_) => self.in_flight.ends().collect(),
@@ -225,12 +230,13 @@ impl QueueLength {
         ends.into_iter().filter(|&end| end > ns).collect()
     }
 
-    /// What counts of later parts did not see.
+    /// What the counts of later parts did not see.
     pub fn unseen(&self) -> Unseen {
         self.unseen
     }
 
-    /// Fills in what a disk's summary says of its queue, in a trace that begins at `begin_ns`; nothing where no completion is told.
+    /// Fills in the queue figures of a disk's summary, in a trace that begins at `begin_ns`; none
+    /// if no completion was recorded.
     pub fn finish(&self, summary: &mut DiskSummary, begin_ns: u64) {
         let mut all = Self::new(0);
         all.merge(self.clone());
@@ -245,7 +251,7 @@ impl QueueLength {
         let mean_of = |of: &FineHistogram| (of.count() > 0).then(|| of.mean());
         (summary.queue_mean_read, summary.queue_mean_write) = (mean_of(read), mean_of(write));
         let mean = |day: &Mean| (day.count > 0).then(|| day.sum as f64 / day.count as f64);
-        // Of disks whose first request comes later, the days before it are empty.
+        // If a disk's first request comes later, the days before it are empty.
         let before = |start_ns: i64| {
             let first = u64::try_from(start_ns).unwrap_or(0) / DAY_NS;
             std::iter::repeat_n(None, first.saturating_sub(begin_ns / DAY_NS) as usize)
@@ -257,7 +263,7 @@ impl QueueLength {
         summary.queue_agreement = (all.agreement.recorded > 0).then_some(all.agreement);
         summary.idle_ns = all.idle.distribution();
         let (busy, idle) = (all.busy_ns as f64, all.idle.sum() as f64);
-        // Of a single request nobody knows how long the disk was idle before or after.
+        // From a single request, nothing is known of idle time before or after.
         let between = both.count() > 1 && busy + idle > 0.0;
         summary.idle_time_frac = between.then(|| idle / (busy + idle));
         summary.in_flight_mean = (busy > 0.0).then(|| all.elapsed_ns as f64 / busy);

@@ -1,9 +1,9 @@
-//! What a cut through requests in flight costs, and that it is told.
+//! What a cut through requests in flight costs, and that the result reports it.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Arrivals that a part keeps here.
+/// Arrivals that a part keeps in these tests.
 const HEAD: usize = 8;
 
 fn io(queued_ns: u64, took: u64) -> Io {
@@ -22,7 +22,7 @@ fn summary(found: &QueueLength) -> DiskSummary {
     summary
 }
 
-/// Requests of which some are in flight for much longer than a part keeps arrivals.
+/// Requests, some of which are in flight for much longer than a part keeps arrivals.
 fn rows() -> impl Strategy<Value = Vec<Io>> {
     let took = prop_oneof![8 => 1u64..5, 2 => 1u64..400];
     prop::collection::vec((0u64..4, took), 1..150).prop_map(|all| {
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// A request of the first part is in flight throughout: arrivals of the third part that are kept see it again.
+/// A request of the first part is in flight throughout; the third part's kept arrivals see it.
 #[test]
 fn what_the_part_between_did_not_see_is_not_forgotten() {
     let mut rows = vec![io(0, 1000)];
@@ -75,7 +75,7 @@ fn what_the_part_between_did_not_see_is_not_forgotten() {
     merged.merge(of(&rows[50..55]));
     let mut all = QueueLength::new(0);
     all.merge(merged);
-    // The 22 of the second part behind its head are seen alone.
+    // The 22 arrivals of the second part after its head see only themselves.
     let alone = all.lengths[0].count_to(1);
     assert_eq!((all.lengths[0].count(), alone), (55, 1 + 22));
 }

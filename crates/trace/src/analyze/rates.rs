@@ -7,15 +7,15 @@ use ioscape_schema::Io;
 use ioscape_schema::trace_summary::{TimeStep, Timeline};
 use serde::{Deserialize, Serialize};
 
-/// Most steps kept: two years of hours.
+/// The most steps kept: two years of hours.
 const MOST: usize = 17_568;
 
-/// Load of one step with its elapsed times.
+/// Load of one step, with its elapsed times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadCell {
     /// Requests and bytes.
     pub load: Counted,
-    /// Requests whose completion is told: the times are theirs.
+    /// Requests with a known completion, to which the times apply.
     pub timed: u64,
     /// Sum of elapsed times.
     pub elapsed_ns: u128,
@@ -36,10 +36,10 @@ impl LoadCell {
         }
     }
 
-    /// The load of requests.
+    /// The load of these requests.
     #[inline]
     pub fn of(ios: &[Io]) -> Self {
-        // By themselves, so that the sums stay in the processor's registers.
+        // Counted separately, so that the sums stay in the processor's registers.
         let mut these = Self::default();
         ios.iter().for_each(|io| these.update(io));
         these
@@ -51,7 +51,7 @@ impl LoadCell {
         self.absorb(&Self::of(ios));
     }
 
-    /// As results keep it, without quantiles.
+    /// The step as results store it, without quantiles.
     pub fn step(&self) -> TimeStep {
         let timed = self.timed;
         TimeStep {
@@ -96,7 +96,7 @@ impl Rates {
         )
     }
 
-    /// Takes in the next rows, whose load is known.
+    /// Takes in the next rows, whose load was already counted.
     pub fn update_with(&mut self, ios: &[Io], load: &LoadCell) {
         match self.series.one_step(ios) {
             Some(step) => step.absorb(load),
@@ -104,7 +104,7 @@ impl Rates {
         }
     }
 
-    /// By the hour, from `origin_ns` on; empty when the trace lasts for more than two years.
+    /// By the hour, from `origin_ns` on; empty if the trace lasts more than two years.
     pub fn hourly(&self, origin_ns: u64) -> Timeline {
         self.timeline(HOUR_NS, origin_ns)
     }

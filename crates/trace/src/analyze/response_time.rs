@@ -1,4 +1,4 @@
-//! How long do requests take, at the device and with the queue? (Table 4, Figure 1)
+//! How long do requests take at the device, and including the queue? (Table 4, Figure 1)
 
 use super::accumulate::Accumulate;
 use super::column::{Column, STRIDE};
@@ -7,8 +7,8 @@ use ioscape_schema::trace_summary::{OpTimes, Times};
 use ioscape_schema::{Io, Op};
 use serde::{Deserialize, Serialize};
 
-/// Physical time is completion less issue, elapsed time completion less arrival; bins are 1/32 of the time wide. Requests whose
-/// completion is not told are left out.
+/// Physical time is completion minus issue, elapsed time is completion minus arrival; bins are 1/32
+/// of the time wide. Requests without a recorded completion are left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ResponseTime {
     /// By operation: physical, elapsed.
@@ -46,12 +46,12 @@ impl Accumulate for ResponseTime {
 }
 
 impl ResponseTime {
-    /// Requests whose completion the source tells.
+    /// Requests whose completion the source records.
     pub fn timed(&self) -> u64 {
         self.seen.iter().map(|[_, elapsed]| elapsed.count()).sum()
     }
 
-    /// The distributions; empty where the source tells no completion.
+    /// The distributions; empty if the source records no completion.
     pub fn finish(&self) -> OpTimes {
         let times = |[physical, elapsed]: &[LogHistogram; 2]| Times {
             physical_ns: physical.distribution(),

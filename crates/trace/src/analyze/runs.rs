@@ -1,24 +1,24 @@
-//! Lengths of runs of equal things in a stream that may be cut anywhere and joined again.
+//! Lengths of runs of equal items in a stream that may be cut anywhere and joined again.
 
 use super::log_histogram::FineHistogram;
 use ioscape_schema::trace_summary::Runs;
 use serde::{Deserialize, Serialize};
 
-/// Runs of one kind: the first and the last may continue beyond the part that was seen.
+/// Runs of one kind; the first and the last may continue beyond the part that was seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunLengths {
-    /// Length of the run that the part begins with.
+    /// Length of the run at the beginning of the part.
     first: u64,
     /// Whether the first run has ended within the part.
     ended: bool,
-    /// Length of the run that is open at the end, once the first has ended.
+    /// Length of the run still open at the end, once the first has ended.
     open: u64,
-    /// Lengths of the runs between.
+    /// Lengths of the runs in between.
     closed: FineHistogram,
 }
 
 impl RunLengths {
-    /// One more in the run that is open.
+    /// Adds one to the open run.
     #[inline]
     pub fn extend(&mut self) {
         if self.ended {
@@ -28,7 +28,7 @@ impl RunLengths {
         }
     }
 
-    /// The run that is open ends; nothing happens when it is empty.
+    /// Ends the open run; does nothing if it is empty.
     #[inline]
     pub fn end(&mut self) {
         if self.open > 0 {
@@ -38,12 +38,12 @@ impl RunLengths {
         self.ended = true;
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.closed.bytes()
     }
 
-    /// Adds the later part; its first run continues the one that is open here.
+    /// Adds the later part; its first run continues the open one.
     pub fn merge(&mut self, later: Self) {
         if self.ended {
             self.open += later.first;
@@ -57,7 +57,7 @@ impl RunLengths {
         self.closed.merge(&later.closed);
     }
 
-    /// All lengths, those at both ends included.
+    /// All lengths, including those at both ends.
     pub fn lengths(&self) -> FineHistogram {
         let mut all = self.closed.clone();
         for length in [self.first, self.open] {
@@ -68,7 +68,7 @@ impl RunLengths {
         all
     }
 
-    /// As results keep it: shares are of the requests, not of the runs.
+    /// The runs as results store them; shares are of the requests, not of the runs.
     pub fn finish(&self) -> Runs {
         let all = self.lengths();
         let ios = u64::try_from(all.sum()).unwrap_or(u64::MAX);

@@ -5,14 +5,14 @@ use ioscape_schema::trace_summary::WorkingSetWindows;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Most windows of one width that are kept.
+/// The most windows of one width that are kept.
 const MOST_WINDOWS: u64 = 4000;
-/// Widths in seconds; each holds a whole number of the one before.
+/// Widths in seconds; each is a whole multiple of the one before.
 const WIDTHS_S: [u32; 6] = [1, 10, 60, 600, 3600, 86_400];
-/// Widths in the result, the finest that are kept.
+/// Widths in the result: the finest that were kept.
 const LISTED: usize = 3;
 
-/// A second of the clock, counted from 1; the time of 136 years.
+/// A second of the clock, counted from 1; the range is 136 years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment(u32);
 
@@ -29,7 +29,7 @@ impl Moment {
         self.0
     }
 
-    /// The second of that number.
+    /// The second with this number.
     pub fn numbered(number: u32) -> Self {
         Self(number)
     }
@@ -44,7 +44,7 @@ impl Moment {
 struct Windows {
     first: Option<u32>,
     blocks: Vec<u64>,
-    /// There were too many windows.
+    /// Whether there were too many windows.
     dropped: bool,
 }
 
@@ -64,7 +64,7 @@ impl Windows {
         self.blocks[place] += blocks;
     }
 
-    /// Adds those of another part, which may begin before.
+    /// Adds the windows of another part, which may begin earlier.
     fn merge(&mut self, other: Self) {
         let Some(first) = other.first else { return };
         self.dropped |= other.dropped;
@@ -91,31 +91,31 @@ impl Windows {
     }
 }
 
-/// Distinct blocks by windows of all widths.
+/// Distinct blocks by window, for all widths.
 ///
-/// Windows are nested: a block that is new in one is new in all finer ones. So it is enough to count, within a second, how many
-/// widths a touch is new for.
+/// Windows are nested: a block that is new in one is new in all finer ones. So it suffices to
+/// count, within a second, for how many widths a touch is new.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SetWindows {
     widths: [Windows; WIDTHS_S.len()],
-    /// The seconds that were entered and not settled, and the bounds of the last.
+    /// Seconds entered but not yet settled, and the bounds of the last one.
     #[serde(skip)]
     seconds: Vec<Second>,
     #[serde(skip, default = "nowhere")]
     bounds_ns: [u64; 2],
 }
 
-/// A second, and what is new in it.
+/// A second, and the touches that are new in it.
 #[derive(Clone, Debug)]
 struct Second {
     now: Moment,
-    /// First second of the windows that hold this one, from the finest on.
+    /// First second of the windows that contain this one, from the finest on.
     begun: [u32; WIDTHS_S.len()],
-    /// Touches by the number of widths they are new for.
+    /// Touches by the number of widths for which they are new.
     new_for: [u64; WIDTHS_S.len() + 1],
 }
 
-/// Bounds that hold no time.
+/// Bounds that contain no time.
 fn nowhere() -> [u64; 2] {
     [1, 0]
 }
@@ -128,7 +128,7 @@ impl Default for SetWindows {
 }
 
 impl SetWindows {
-    /// Says what time it is now.
+    /// Advances to a time.
     #[inline]
     pub fn enter(&mut self, time_ns: u64) {
         if !self.is_now(time_ns) {
@@ -136,25 +136,25 @@ impl SetWindows {
         }
     }
 
-    /// Whether that time lies in the second that was entered last.
+    /// Whether a time lies in the second entered last.
     #[inline]
     pub fn is_now(&self, time_ns: u64) -> bool {
         time_ns >= self.bounds_ns[0] && time_ns < self.bounds_ns[1]
     }
 
-    /// The second that was entered last; no time where none was.
+    /// Bounds of the second entered last; empty if there is none.
     #[inline]
     pub fn now_ns(&self) -> Range<u64> {
         self.bounds_ns[0]..self.bounds_ns[1]
     }
 
-    /// How many seconds were entered that are not [settled](Self::settle).
+    /// Number of seconds entered but not [settled](Self::settle).
     #[inline]
     pub fn under_way(&self) -> usize {
         self.seconds.len()
     }
 
-    /// The second of a place among those under way.
+    /// The second at a place among the unsettled ones.
     #[inline]
     pub fn moment(&self, place: u16) -> Moment {
         self.seconds[usize::from(place)].now
@@ -168,11 +168,12 @@ impl SetWindows {
         self.seconds.push(Second { now, begun, new_for: Default::default() });
     }
 
-    /// Counts a touch in the second of that place, which stands for so many, of a block that was touched last at that time.
+    /// Counts a touch in the second at `place`; it stands for `times` touches of a block last
+    /// touched at `last`.
     #[inline]
     pub fn count(&mut self, place: u16, last: Moment, times: u64) {
         let second = &mut self.seconds[usize::from(place)];
-        // No branch on when that was, for nobody can guess it: what is new for no width is counted too, and left aside.
+        // No unpredictable branch: touches that are new for no width are counted too, and ignored.
         let new_for: u32 = second.begun.iter().map(|&begun| u32::from(last.0 < begun)).sum();
         second.new_for[new_for as usize] += times;
     }
@@ -189,7 +190,7 @@ impl SetWindows {
         self.bounds_ns = nowhere();
     }
 
-    /// Adds the later part, in which blocks are counted that were touched in the same window here: see
+    /// Adds the later part. It also counts blocks that were touched in the same window here: see
     /// [`counted_twice`](Self::counted_twice).
     pub fn merge(&mut self, later: Self) {
         for (mine, theirs) in self.widths.iter_mut().zip(later.widths) {
@@ -197,7 +198,8 @@ impl SetWindows {
         }
     }
 
-    /// A block's last touch in one part and its first in the next: where both are in one window, it was counted twice, and stands for so many.
+    /// Corrects for a block's last touch in one part and first touch in the next: if both fall in
+    /// one window, the block, which stands for `times` blocks, was counted twice.
     #[inline]
     pub fn counted_twice(&mut self, before: Moment, after: Moment, times: u64) {
         for (windows, width) in self.widths.iter_mut().zip(WIDTHS_S).rev() {
@@ -208,7 +210,7 @@ impl SetWindows {
         }
     }
 
-    /// The three finest widths kept, from `origin_ns` on.
+    /// The three finest widths that were kept, from `origin_ns` on.
     pub fn finish(&self, block_bytes: u64, origin_ns: u64) -> Vec<WorkingSetWindows> {
         let kept = self.widths.iter().zip(WIDTHS_S).filter(|(windows, _)| !windows.dropped);
         let listed = kept.filter_map(|(windows, width)| {

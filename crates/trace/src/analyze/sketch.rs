@@ -1,4 +1,4 @@
-//! About how many distinct keys? A HyperLogLog sketch in a kibibyte, and in less while the keys are few.
+//! About how many distinct keys? A HyperLogLog sketch in a kibibyte, or less while keys are few.
 
 use super::mix::mix;
 use serde::{Deserialize, Serialize};
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 const BITS: u32 = 10;
 const REGISTERS: usize = 1 << BITS;
 
-/// Registers in use that are kept one by one.
+/// The most registers that are stored one by one.
 const FEW: usize = 128;
-/// Bits of a rank, at most 55, below its register's number.
+/// Bits of a rank, which is at most 55; the register's number is above them.
 const RANK_BITS: u32 = 6;
 
-/// Counts distinct keys with a standard error of 3.25 % (1.04 / sqrt 1024; Flajolet and others 2007).
+/// Counts distinct keys, standard error 3.25 % (1.04 / sqrt 1024; Flajolet and others 2007).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch(Registers);
 
-/// The same registers in either form: which one follows from how many are in use.
+/// The same registers in two forms; the number in use decides which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Registers {
-    /// Those in use, in order: number and rank.
+    /// The registers in use, in order: number and rank.
     Few(Vec<u16>),
     All(#[serde(with = "super::long_arrays")] Box<[u8; REGISTERS]>),
 }
@@ -29,7 +29,7 @@ impl Default for Sketch {
     }
 }
 
-/// A key's register, and its rank there.
+/// Returns a key's register, and its rank there.
 #[inline]
 fn ranked(hash: u64) -> (usize, u8) {
     let rank = ((hash << BITS) | (1 << (BITS - 1))).leading_zeros() as u8 + 1;
@@ -43,7 +43,7 @@ impl Sketch {
         self.add_spread(mix(key));
     }
 
-    /// Counts a key that is spread evenly over 64 bits already; the memory that this took.
+    /// Counts a key that is already spread evenly over 64 bits; returns the memory that this took.
     #[inline]
     pub fn add_spread(&mut self, hash: u64) -> usize {
         let (register, rank) = ranked(hash);
@@ -87,17 +87,17 @@ impl Sketch {
         all
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         match &self.0 {
             Registers::All(_) => REGISTERS,
-            // As the list grows, whatever it was cloned or read from.
+            // The list's growth, not its capacity, which differs after a clone or read.
             Registers::Few(few) if few.is_empty() => 0,
             Registers::Few(few) => few.len().next_power_of_two().max(4) * size_of::<u16>(),
         }
     }
 
-    /// Adds the keys of another.
+    /// Adds the keys of another sketch.
     pub fn merge(&mut self, other: &Self) {
         let used = other.registers().into_iter().enumerate().filter(|(_, rank)| *rank > 0);
         used.for_each(|(register, rank)| self.raise(register, rank));
@@ -110,7 +110,7 @@ impl Sketch {
         let sum: f64 = registers.iter().map(|&rank| (-f64::from(rank)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / m) * m * m / sum;
         let empty = registers.iter().filter(|&&rank| rank == 0).count() as f64;
-        // Few keys leave registers empty, whose number is the better estimate (linear counting).
+        // With few keys, the number of empty registers gives the better estimate (linear counting).
         if raw <= 2.5 * m && empty > 0.0 { m * (m / empty).ln() } else { raw }
     }
 }

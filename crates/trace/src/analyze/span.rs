@@ -1,4 +1,4 @@
-//! How many requests there are, and from when to when.
+//! The number of requests, and the times of the first and the last.
 
 use super::accumulate::Accumulate;
 use ioscape_schema::Io;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The trace from its first request to its last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
-    /// Requests.
+    /// Number of requests.
     pub ios: u64,
     /// The first arrival.
     pub first_ns: Option<u64>,

@@ -1,21 +1,23 @@
-//! How many distinct keys were used since a key was used last: its place in an LRU stack, found in logarithmic time.
+//! How many distinct keys were used since the last use of a key: its place in an LRU stack, found
+//! in logarithmic time.
 
 use super::key_table::KeyTable;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An LRU stack: a bit per use in the order of time, set where it is still its key's latest, and a Fenwick tree over words of it.
+/// An LRU stack: one bit per use in order of time, set if it is still its key's latest use, and a
+/// Fenwick tree over words of these bits.
 #[derive(Clone, Debug, Default)]
 pub struct Stack {
     slots: KeyTable,
     keys: Vec<u64>,
     live: Vec<u64>,
     tree: Vec<u32>,
-    /// Keys of `slots` that were taken out: their slot is not live.
+    /// Keys of `slots` that were removed; their slot is not live.
     gone: usize,
 }
 
 impl Stack {
-    /// Uses a key: how many distinct keys were used since its last use, `None` at its first.
+    /// Uses a key; returns how many distinct keys followed its last use, `None` at its first.
     pub fn touch(&mut self, key: u64) -> Option<u64> {
         if self.keys.len() == self.live.len() * 64 {
             self.make_room();
@@ -35,13 +37,13 @@ impl Stack {
         distance
     }
 
-    /// How many distinct keys were used since a key was used last, `None` where it never was.
+    /// How many distinct keys were used since a key's last use; `None` if it was never used.
     pub fn distance(&self, key: u64) -> Option<u64> {
         let slot = self.slots.get(key).filter(|slot| self.is_live(*slot))?;
         Some(self.len() as u64 - self.up_to(slot))
     }
 
-    /// Takes a key out, as if it had never been used.
+    /// Removes a key, as if it had never been used.
     pub fn remove(&mut self, key: u64) {
         if let Some(slot) = self.slots.get(key).filter(|slot| self.is_live(*slot)) {
             self.end(slot);
@@ -59,7 +61,7 @@ impl Stack {
         self.len() == 0
     }
 
-    /// Keys from the least recently used one on.
+    /// Keys, least recently used first.
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
         let live = |slot: &usize| self.is_live(*slot as u32);
         (0..self.keys.len()).filter(live).map(|slot| self.keys[slot])
@@ -69,13 +71,13 @@ impl Stack {
         self.live[slot as usize / 64] & (1 << (slot % 64)) != 0
     }
 
-    /// A live slot is its key's latest use no more.
+    /// Marks a live slot as no longer its key's latest use.
     fn end(&mut self, slot: u32) {
         self.live[slot as usize / 64] &= !(1 << (slot % 64));
         self.add(slot as usize / 64, u32::MAX);
     }
 
-    /// Gives the keys other names.
+    /// Renames the keys.
     pub fn rename(&mut self, name: impl Fn(u64) -> u64) {
         let keys: Vec<u64> = self.keys().map(name).collect();
         *self = Self::default();
@@ -84,7 +86,7 @@ impl Stack {
         });
     }
 
-    /// Keys whose latest use is at or before that of `slot`; `slot` is live.
+    /// Number of keys whose latest use is at or before that of `slot`, which must be live.
     fn up_to(&self, slot: u32) -> u64 {
         let word = slot as usize / 64;
         let within = self.live[word] & (u64::MAX >> (63 - slot % 64));
@@ -96,7 +98,7 @@ impl Stack {
         sum
     }
 
-    /// Adds to the count of a word; `u32::MAX` takes one away.
+    /// Adds to the count of a word; `u32::MAX` subtracts one.
     fn add(&mut self, word: usize, change: u32) {
         let mut index = word + 1;
         while index <= self.tree.len() {
@@ -105,7 +107,7 @@ impl Stack {
         }
     }
 
-    /// Leaves out what is no key's latest use, and doubles the room.
+    /// Drops uses that are no key's latest, and doubles the room.
     fn make_room(&mut self) {
         let kept: Vec<u64> = self.keys().collect();
         if self.gone > 0 {

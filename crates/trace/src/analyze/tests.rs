@@ -1,4 +1,4 @@
-//! Any cut of a trace into parts gives the same result as the whole.
+//! However a trace is cut into parts, the result equals that of the whole.
 
 use super::*;
 use ioscape_schema::{IoFlags, IoType, Op, Request, WarningKind};
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// What rows give that are taken in one by one.
+/// The result of taking in rows one by one.
 fn one_by_one(rows: &[Io]) -> TraceSummary {
     let mut analysis = of(&[]);
     rows.iter().for_each(|io| analysis.gather(std::slice::from_ref(io)));
@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// A summary without what its warning about queues names.
+/// A summary without the figures that its warning about queues names.
 fn without_queues(summary: &TraceSummary) -> serde_json::Value {
     let mut json = serde_json::to_value(summary).expect("JSON");
     let is_other = |one: &serde_json::Value| !one.to_string().contains("keeps for its merge");
@@ -109,7 +109,8 @@ fn without_queues(summary: &TraceSummary) -> serde_json::Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
-    /// Ten thousand requests to the first disk, of which some are in flight for up to twelve thousand arrivals.
+    /// Ten thousand requests to the first disk, some of which are in flight for up to twelve
+    /// thousand arrivals.
     #[test]
     fn a_cut_inside_a_burst_changes_no_figure_but_those_it_names(
         cut in 500usize..9500,
@@ -142,7 +143,7 @@ proptest! {
     }
 }
 
-/// More arrivals than a part keeps, so that its own counts stand.
+/// More arrivals than a part keeps, so that its own counts are used.
 #[test]
 fn long_parts_give_the_whole_too() {
     let row = |i: u64| {
@@ -195,7 +196,8 @@ fn nothing_and_the_extremes_are_analysed() {
     assert!(!found.warnings.is_empty());
 }
 
-/// One request on each of 3000 devices, then many on the last: as a trace of volumes whose busiest comes late.
+/// One request on each of 3000 devices, then many on the last: like a trace of volumes whose
+/// busiest comes late.
 #[test]
 fn the_busiest_disks_are_listed_however_many_there_are() {
     let row = |(at, device): (u64, u16)| Io { device, queued_ns: at * 1000, ..Io::default() };

@@ -1,9 +1,10 @@
-//! Anything counted by equal steps of time, in constant memory: when the steps become too many they become wider.
+//! Counts by equal time steps, in constant memory: when there are too many, they become wider.
 
 use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 
-/// Widths of a step in nanoseconds: each holds a whole number of the one before, the hour and the day among them.
+/// Widths of a step in nanoseconds; each is a whole multiple of the one before, and the hour and
+/// the day are among them.
 pub const WIDTHS_NS: [u64; 11] = [
     1_000_000,
     10_000_000,
@@ -37,10 +38,11 @@ impl Cell for u64 {
     }
 }
 
-/// Steps from the first width that keeps their number within `most`, counted from the origin of the clock.
+/// Steps of the finest width that keeps their number within `most`, from the clock's origin on.
 ///
-/// Times are those of the clock, so that hours and days are too; results count from the beginning of the trace, `origin_ns` on
-/// that clock. Past the last width, what comes later than `most` hundreds of days falls into the last step.
+/// Times are on the clock, so that hours and days are the clock's too; results count from the
+/// beginning of the trace, `origin_ns` on that clock. At the last width, anything later than `most`
+/// hundreds of days falls into the last step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries<C> {
     most: usize,
@@ -54,12 +56,12 @@ pub struct TimeSeries<C> {
 }
 
 impl<C: Cell> TimeSeries<C> {
-    /// An empty series of at most `most` steps.
+    /// Creates an empty series of at most `most` steps.
     pub fn new(most: usize) -> Self {
         Self { most: most.max(26), width: 0, first: 0, cells: Vec::new(), current: [1, 0], at: 0 }
     }
 
-    /// The step that `time_ns` falls into.
+    /// Returns the step that contains `time_ns`.
     #[inline]
     pub fn at(&mut self, time_ns: u64) -> &mut C {
         if time_ns < self.current[0] || time_ns >= self.current[1] {
@@ -68,7 +70,7 @@ impl<C: Cell> TimeSeries<C> {
         &mut self.cells[self.at]
     }
 
-    /// Gives the rows to `take`, those that follow one another in a step together with their step.
+    /// Passes the rows to `take`: each stretch of rows in the same step together with that step.
     #[inline]
     pub fn each_step(&mut self, ios: &[Io], mut take: impl FnMut(&mut C, &[Io])) {
         let mut rest = ios;
@@ -82,7 +84,7 @@ impl<C: Cell> TimeSeries<C> {
         }
     }
 
-    /// The step that all rows fall into, if that is one.
+    /// Returns the step that contains all rows, if there is one.
     #[inline]
     pub fn one_step(&mut self, ios: &[Io]) -> Option<&mut C> {
         self.at(ios.first()?.queued_ns);
@@ -114,13 +116,13 @@ impl<C: Cell> TimeSeries<C> {
         self.current = [step * width, (step + 1).saturating_mul(width)];
     }
 
-    /// Number of steps when `step` is among them.
+    /// Number of steps if `step` is included.
     fn span_with(&self, step: u64) -> u64 {
         let last = self.first + (self.cells.len() as u64).saturating_sub(1);
         step.max(last) - step.min(self.first) + 1
     }
 
-    /// Makes steps of the next width.
+    /// Switches to the next width.
     fn widen(&mut self) {
         self.cells = self.widened(&self.cells, self.first, self.width);
         self.first /= WIDTHS_NS[self.width + 1] / WIDTHS_NS[self.width];
@@ -157,7 +159,7 @@ impl<C: Cell> TimeSeries<C> {
             other.widen();
         }
         let width = |series: &Self| WIDTHS_NS[series.width];
-        // Both ends first: the width is then wide enough for all.
+        // Both ends first: the width then suffices for all.
         for step in [other.first, other.first + other.cells.len() as u64 - 1] {
             self.find(step.saturating_mul(width(&other)));
         }
@@ -171,23 +173,23 @@ impl<C: Cell> TimeSeries<C> {
         }
     }
 
-    /// The memory it takes beside itself, in bytes; a step has so many more.
+    /// Heap memory, in bytes; `more` returns a step's own heap memory.
     pub fn bytes(&self, more: impl Fn(&C) -> usize) -> usize {
         self.cells.capacity() * size_of::<C>() + self.cells.iter().map(more).sum::<usize>()
     }
 
-    /// The steps, to be changed in place.
+    /// The steps, mutable.
     pub fn cells_mut(&mut self) -> &mut [C] {
         &mut self.cells
     }
 
-    /// Width of a step, beginning of the first one from `origin_ns` on, and the steps.
+    /// Width of a step, beginning of the first one relative to `origin_ns`, and the steps.
     pub fn steps(&self, origin_ns: u64) -> (u64, i64, &[C]) {
         let width = WIDTHS_NS[self.width];
         (width, start(self.first, width, origin_ns), &self.cells)
     }
 
-    /// The same in steps of `width_ns`, one of [`WIDTHS_NS`]; `None` when the present ones are wider.
+    /// The same in steps of `width_ns`, one of [`WIDTHS_NS`]; `None` if the present ones are wider.
     pub fn in_steps_of(&self, width_ns: u64, origin_ns: u64) -> Option<(i64, Vec<C>)> {
         let aim = WIDTHS_NS.iter().position(|&w| w == width_ns)?;
         if self.width > aim {

@@ -1,4 +1,5 @@
-//! What is not known of a trace that does not tell when requests were issued: time at the device would be elapsed time once more.
+//! What is unknown if a trace does not record when requests were issued: time at the device would
+//! just repeat elapsed time.
 
 use super::untyped::silent;
 use crate::read::{Format, Tells};
@@ -6,8 +7,9 @@ use ioscape_schema::text::RECORDED;
 use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::{Distribution, TraceInfo, Warning, WarningKind};
 
-/// Takes out times at the device where no request was issued later than it arrived and the trace is not known to tell when it was, or
-/// one of its formats is known not to; the doubt says so.
+/// Removes times at the device if no request was issued later than it arrived, and either the trace
+/// is not known to record issue times or one of its formats is known not to; the returned doubt
+/// says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let Times { physical_ns, elapsed_ns } = &summary.response_times.all;
     if elapsed_ns.is_empty() {
@@ -15,7 +17,7 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     }
     let formats: Vec<&str> = TraceInfo::formats_in(&summary.info.format).collect();
     let tells = formats.iter().map(|format| issue_of(format)).reduce(Tells::both)?;
-    // Those of the formats that tell it would stand for all.
+    // The issue times of some formats would stand for all.
     let is_of_some = formats.len() > 1 && tells == Tells::No;
     if physical_ns != elapsed_ns && !is_of_some {
         return None;
@@ -37,7 +39,8 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times.physical_ns"))
 }
 
-/// Whether a trace tells when requests were issued to the device, by its formats; `None` where these hold rows of any source.
+/// Whether the formats of a trace record when requests were issued to the device; `None` if they
+/// hold rows from any source.
 pub fn tells_issue(info: &TraceInfo) -> Option<bool> {
     match TraceInfo::formats_in(&info.format).map(issue_of).reduce(Tells::both)? {
         Tells::Yes => Some(true),
@@ -46,7 +49,7 @@ pub fn tells_issue(info: &TraceInfo) -> Option<bool> {
     }
 }
 
-/// Whether traces of a format tell when requests were issued; a simulation does, whatever it was made of.
+/// Whether traces of a format record issue times; a simulation does, whatever its source.
 fn issue_of(format: &str) -> Tells {
     match format {
         RECORDED | "simulation" => Tells::Yes,
@@ -61,7 +64,7 @@ mod tests {
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, TraceInfo, WarningKind};
 
-    /// The analysis of two requests, recorded in a format, that waited so long in the queue.
+    /// The analysis of two requests recorded in a format, which waited this long in the queue.
     fn of(format: &str, waited_ns: [u64; 2]) -> TraceSummary {
         let mut found = Analysis::new(&AnalysisOptions::default());
         found.update(&waited_ns.map(|wait| Io {
@@ -72,7 +75,7 @@ mod tests {
         found.finish("w", &TraceInfo { format: format.to_owned(), ..TraceInfo::default() })
     }
 
-    /// What is said of times at the device, if they are left out.
+    /// The doubt about times at the device, if they were left out.
     fn said(found: &TraceSummary) -> Option<&str> {
         let doubt = found.warnings.iter().find(|one| one.kind == WarningKind::TimesUnknown);
         assert_eq!(doubt.is_some(), found.response_times.all.physical_ns.is_empty());

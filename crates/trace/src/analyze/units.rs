@@ -1,4 +1,5 @@
-//! An analysis as units that know nothing of one another: each takes in all rows in their order, one thread at a time.
+//! An analysis as units that know nothing of one another; each takes in all rows in order, on one
+//! thread at a time.
 
 use super::absorption::AbsorbedWrites;
 use super::accumulate::Accumulate;
@@ -20,7 +21,7 @@ use super::span::Span;
 use super::uses::Uses;
 use ioscape_schema::Io;
 
-/// What is counted of each request by itself or of neighbours.
+/// What is counted of each request alone or of neighbouring requests.
 #[derive(Debug)]
 pub(super) struct Loads<'a> {
     pub span: &'a mut Span,
@@ -53,14 +54,14 @@ pub(super) struct Times<'a> {
 impl Times<'_> {
     fn update(&mut self, rows: &[Io]) {
         self.response_time.update_all(rows);
-        // Both count the load; most rows that come together lie in one step of either.
+        // Both count the load; most rows in a batch lie in one step of either.
         let load = LoadCell::of(rows);
         self.rates.update_with(rows, &load);
         self.latency.update_with(rows, &load);
     }
 }
 
-/// What is learned from samples of blocks, chosen by their numbers.
+/// What is learned from blocks sampled by number.
 #[derive(Debug)]
 pub(super) struct Used<'a> {
     pub size: BlockSize,
@@ -78,7 +79,7 @@ impl Used<'_> {
     }
 }
 
-/// One unit of an analysis: of [`Analysis::units`](super::Analysis::units).
+/// One unit of an analysis, from [`Analysis::units`](super::Analysis::units).
 #[derive(Debug)]
 pub struct Unit<'a>(pub(super) Kind<'a>);
 
@@ -93,7 +94,7 @@ pub(super) enum Kind<'a> {
 }
 
 impl Unit<'_> {
-    /// What it is about, in a word: for measurements of what each costs.
+    /// Its subject in a word, for measurements of each unit's cost.
     pub fn name(&self) -> &'static str {
         match self.0 {
             Kind::Loads(_) => "loads",
@@ -105,8 +106,9 @@ impl Unit<'_> {
         }
     }
 
-    /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock); `names` has their devices. Those of
-    /// blocks count after [`Analysis::settle`](super::Analysis::settle).
+    /// Takes in the next rows, which are [on the clock](super::AnalysisOptions::put_on_the_clock);
+    /// `names` has their devices. Rows taken in by units of blocks count after
+    /// [`Analysis::settle`](super::Analysis::settle).
     pub fn update(&mut self, rows: &[Io], names: &DeviceNames) {
         let near = rows.chunks(STRIDE);
         match &mut self.0 {

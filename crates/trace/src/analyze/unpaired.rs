@@ -1,16 +1,17 @@
-//! What is not known where many requests have only one end in the trace, or their events were lost: a disk that worked on them would
-//! be called idle. They have no row, or one without a completion.
+//! What is unknown if many requests have only one end in the trace, or their events were lost: a
+//! disk that worked on them would seem idle. They have no row, or a row without a completion.
 
 use super::untimed::{forget_queue, timed};
 use crate::doubts::ONE_END;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{TraceInfo, Warning, WarningKind};
 
-/// One request of so many may be missing: a recording begins and ends with requests in flight.
+/// One request in this many may be missing: a recording begins and ends with requests in flight.
 const ONE_IN: u64 = 100;
 
-/// Takes out queue lengths and idle times where more is missing; the doubt speaks of what has no row, that of
-/// [requests without a completion](super::untimed) of the rest. Where no completion is told at all, that takes out more.
+/// Removes queue lengths and idle times if more is missing. The doubt covers requests that have no
+/// row; the doubt about [requests without a completion](super::untimed) covers the others. If no
+/// completion was recorded at all, that module removes more.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let missing = missing(&summary.info);
     let unknown = missing.saturating_add(without_completion(summary)?);
@@ -29,14 +30,15 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TimesUnknown, text).at("queue_length, idle_ns"))
 }
 
-/// Requests with one end in the trace, and lost events, each of which may have been of another.
+/// Requests with one end in the trace, and lost events, each perhaps of a different request.
 fn missing(info: &TraceInfo) -> u64 {
     let notes = ONE_END.iter().filter_map(|note| info.notes.get(*note)?.parse::<u64>().ok());
     notes.chain(info.lost_by_cpu.iter().copied()).fold(0, u64::saturating_add)
 }
 
-/// Rows that lack their completion; nothing where all do. Flushes, which move nothing, may be of a kind without times: those count
-/// where more requests have times than move data, so that other flushes have one.
+/// Number of rows that lack their completion; `None` if all do. Flushes, which move no data, may be
+/// of a kind without times. They count only if more requests have times than move data, because
+/// then other flushes have a time.
 fn without_completion(summary: &TraceSummary) -> Option<u64> {
     let timed = timed(summary);
     let sizes = summary.transfer_sizes.iter().flat_map(|sizes| &sizes.bytes.bins);
@@ -52,7 +54,7 @@ mod tests {
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, IoFlags, Op, Request, TraceInfo};
 
-    /// The analysis of 1000 requests of a trace that lacks as many, by a note or as lost events.
+    /// The analysis of 1000 requests; `count` more are missing, by a note or as lost events.
     fn lacking(note: &str, count: u64) -> TraceSummary {
         let row = |at: u64| {
             let (queued_ns, completed_ns) = (at * 1000, at * 1000 + 500);
@@ -85,7 +87,8 @@ mod tests {
         }
     }
 
-    /// The analysis of 1000 reads of which so many have no completion, and of so many flushes, which take so long.
+    /// The analysis of 1000 reads, `count` of which have no completion, and of `flushes` flushes,
+    /// which take `flush_ns`.
     fn untimed(count: u64, flushes: u64, flush_ns: u64) -> TraceSummary {
         let io = |at: u64, op: Op, len: u32, took_ns: u64| {
             let (queued_ns, request) = (at * 1000, Request { op, offset: 0, len });

@@ -1,9 +1,10 @@
-//! What is not known of requests without a completion: left out, for a time of 0 would be read as a measured one.
+//! What is unknown without completions: left out, because a time of 0 would be read as measured.
 
 use ioscape_schema::trace_summary::{DiskSummary, OpTimes, TraceSummary};
 use ioscape_schema::{Distribution, Warning, WarningKind};
 
-/// Takes out everything that follows from times of completion where no request has one; the doubt counts those that have none.
+/// Removes everything that depends on completion times if no request has one; the doubt counts the
+/// requests without one.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let (ios, timed) = (summary.ios, timed(summary));
     let untimed = ios.saturating_sub(timed);
@@ -29,7 +30,7 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
 /// Requests with a completion time.
 pub(super) fn timed(summary: &TraceSummary) -> u64 {
     let told = &summary.response_times.all.elapsed_ns;
-    // Older results count every request as timed, with 0 ns where nothing is told.
+    // Older results count every request as timed, with 0 ns if no time was recorded.
     if told.max > 0.0 { told.count } else { 0 }
 }
 
@@ -46,7 +47,7 @@ fn forget_all(summary: &mut TraceSummary) {
     summary.processes.iter_mut().for_each(|process| process.elapsed_mean_ns = None);
 }
 
-/// Takes out what is known of a disk's queue.
+/// Removes what depends on a disk's queue.
 pub(super) fn forget_queue(disk: &mut DiskSummary) {
     disk.queue_length = Distribution::default();
     disk.idle_ns = Distribution::default();
@@ -63,7 +64,8 @@ mod tests {
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, TraceInfo, WarningKind};
 
-    /// So many requests a millisecond apart, which take 100 us; one in so many tells no completion.
+    /// `count` requests one millisecond apart that take 100 us; one in `one_in` has no recorded
+    /// completion.
     fn rows(count: u64, one_in: u64) -> Vec<Io> {
         let row = |at: u64| {
             let queued_ns = at * 1_000_000;
@@ -119,7 +121,7 @@ mod tests {
             (untold.idle_frac, untold.idle_time_frac, untold.in_flight_mean),
             (None, None, None)
         );
-        // One idle period between each two of the 990.
+        // One idle period between every two of the 990.
         let told = &found.disks[0];
         assert_eq!((told.queue_length.count, told.idle_ns.count), (990, 989));
         assert!(found.warnings[0].message.contains("queues may have been longer"));

@@ -1,4 +1,5 @@
-//! What a trace does not tell is left out of its summary, and said before all numbers: a 0 would be read as a measured one.
+//! What a trace does not record is left out of its summary and said before all numbers: a 0 would
+//! be read as measured.
 
 use super::{burstiness, partial, unissued, unpaired, untimed, untyped};
 use crate::doubts::lacks;
@@ -8,10 +9,11 @@ use ioscape_schema::trace_summary::{
 };
 use ioscape_schema::{Distribution, Document, Outcome, Warning};
 
-/// A second, the resolution of some formats.
+/// One second: the resolution of some formats.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Takes out of a summary what its trace does not tell; the doubts that say so, but for those that [the notes](crate::doubts) say.
+/// Removes from a summary what its trace does not record. Returns the doubts that say so, except
+/// those that [the notes](fn@crate::doubts) state.
 pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
     let lacks = TraceLacks::of(&summary.info);
     if lacks.fast {
@@ -27,13 +29,13 @@ pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
         forget_instants(summary);
     }
     forget_windows(summary);
-    // First, for what is said of requests without a completion depends on whether the others still tell the queues.
+    // First, because the doubt about missing completions depends on whether queues are kept.
     let unpaired = unpaired::forget(summary);
     let times = [untimed::forget(summary), unissued::forget(summary), unpaired];
     times.into_iter().chain([untyped::forget(summary)]).flatten().collect()
 }
 
-/// Does the same to a summary that an earlier version made, and adds what it does not say yet.
+/// Does the same to a summary that an earlier version made, and adds the doubts that it lacks.
 pub(crate) fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
     let mut new = lacks(&summary.info);
     new.extend(forget(summary));
@@ -43,18 +45,19 @@ pub(crate) fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
     new
 }
 
-/// Whether a doubt counts the same requests without a completion as a known one: an earlier version drew other conclusions from them.
+/// Whether a doubt counts the same requests without a completion as a known doubt, from which an
+/// earlier version drew other conclusions.
 fn supersedes(doubt: &Warning, known: &Warning) -> bool {
     let is_alike = doubt.kind == known.kind && doubt.place == known.place;
     is_alike && counted(doubt).is_some_and(|count| counted(known) == Some(count))
 }
 
-/// What a doubt about completion times says before its conclusions.
+/// The part of a doubt about completion times that precedes its conclusions.
 fn counted(doubt: &Warning) -> Option<&str> {
     doubt.message.split_once("completion time").map(|(count, _)| count)
 }
 
-/// A result without what its trace does not tell: earlier versions wrote zeros there.
+/// A result without what its trace does not record: earlier versions wrote zeros there.
 pub fn without_untold(mut document: Document) -> Document {
     let summaries: &mut [TraceSummary] = match &mut document.outcome {
         Some(Outcome::TraceSummary(one)) => std::slice::from_mut(one),
@@ -67,7 +70,7 @@ pub fn without_untold(mut document: Document) -> Document {
     document
 }
 
-/// Nobody knows which requests wrote.
+/// Removes what depends on writes: it is unknown which requests wrote.
 fn forget_writes(summary: &mut TraceSummary) {
     forget_reads(summary);
     summary.sequential = None;
@@ -78,7 +81,7 @@ fn forget_writes(summary: &mut TraceSummary) {
     summary.disks.iter_mut().for_each(partial::forget_writes_of);
 }
 
-/// Nor which read: they were counted as reads.
+/// Removes what depends on reads: it is unknown which requests read, as all were counted as reads.
 fn forget_reads(summary: &mut TraceSummary) {
     let timelines = [&mut summary.over_time, &mut summary.hourly, &mut summary.daily];
     let steps = timelines.into_iter().flat_map(|timeline| &mut timeline.steps);
@@ -95,7 +98,7 @@ fn forget_reads(summary: &mut TraceSummary) {
     }
 }
 
-/// Nobody knows where on the device requests went.
+/// Removes places: it is unknown where on the device requests went.
 fn forget_places(summary: &mut TraceSummary) {
     summary.distances = Distances::default();
     summary.sequential = None;
@@ -106,7 +109,8 @@ fn forget_places(summary: &mut TraceSummary) {
     }
 }
 
-/// What happens within a window that is not much shorter than the trace is not seen in it.
+/// Removes what happens within a window if the trace is too short to show it: the window must be
+/// much shorter than the trace.
 fn forget_windows(summary: &mut TraceSummary) {
     let [second, half_minute, hour] =
         [1, 30, 3600].map(|seconds| summary.is_long_enough_for(seconds * SECOND_NS));
@@ -114,7 +118,7 @@ fn forget_windows(summary: &mut TraceSummary) {
     summary.absorption =
         absorption.filter(|one| summary.is_long_enough_for(one.interval_ns)).collect();
     let overwrites = &mut summary.overwrites;
-    // An older result says 0 where nothing was written again.
+    // An older result says 0 if nothing was overwritten.
     let none = overwrites.seen() == 0 && overwrites.within_1h.unwrap_or(0.0) <= 0.0;
     for (share, is_long) in [
         (&mut overwrites.within_1s, second),
@@ -127,7 +131,7 @@ fn forget_windows(summary: &mut TraceSummary) {
     }
 }
 
-/// Nobody knows when within a second requests came.
+/// Removes arrival times within a second, which are unknown.
 fn forget_instants(summary: &mut TraceSummary) {
     summary.inter_arrival_ns = Distribution::default();
     summary.burstiness.inter_arrival_scv = None;

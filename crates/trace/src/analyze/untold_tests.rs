@@ -1,4 +1,4 @@
-//! What a trace's notes say that it lacks is in no figure.
+//! No figure contains what a trace's notes say that it lacks.
 
 use super::super::{Analysis, AnalysisOptions};
 use super::{forget_in_older, without_untold};
@@ -6,7 +6,8 @@ use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{Document, Io, IoType, Op, Outcome, Request, TraceInfo, Warning, WarningKind};
 use serde_json::Value;
 
-/// The analysis of 2000 requests, every other one a write, fifty every other second, of a trace with these notes.
+/// The analysis of 2000 requests, every other one a write, fifty every other second, of a trace
+/// with these notes.
 fn of(format: &str, notes: &[&str]) -> TraceSummary {
     let row = |at: u64| {
         let op = if at % 2 == 1 { Op::Write } else { Op::Read };
@@ -29,7 +30,7 @@ fn json(summary: &TraceSummary) -> Value {
     json
 }
 
-/// Which of these keys, `disk.KEY` those of the disk, are there.
+/// Which of these keys are present; `disk.KEY` stands for a key of the disk.
 fn there<'a>(found: &Value, keys: &[&'a str]) -> Vec<&'a str> {
     let has = |key: &str| match key.strip_prefix("disk.") {
         Some(key) => found["disks"][0].get(key).is_some(),
@@ -57,7 +58,8 @@ fn what_a_trace_tells_is_there() {
     assert_eq!(there(&found, &PLACES), PLACES);
 }
 
-/// An analysis that is merged and finished but given no rows says of every trace what it says of an empty one.
+/// An analysis that is merged and finished but given no rows says the same of every trace as of an
+/// empty one.
 #[test]
 fn all_that_is_told_of_a_trace_follows_from_its_rows() {
     let summary = of("blktrace", &[]);
@@ -95,7 +97,7 @@ fn without_operations_no_request_is_counted_as_a_read() {
     assert_eq!(told.response_times.read.map(|times| times.elapsed_ns.count), Some(1000));
 }
 
-/// An earlier version counted all of them as reads.
+/// An earlier version counted all requests as reads.
 #[test]
 fn an_older_result_without_operations_opens_without_reads() {
     let mut old = json(&of("blktrace", &[]));
@@ -130,7 +132,7 @@ fn in_whole_seconds_nothing_is_said_of_shorter_times() {
     assert!(found["disks"][0].get("write_groups").is_some(), "their order is told");
 }
 
-/// The analysis of writes that begin so many seconds from the first, all of one block.
+/// The analysis of writes to one block, beginning so many seconds after the first.
 fn writes_at(seconds: &[u64]) -> TraceSummary {
     let row = |at: &u64| {
         let (queued_ns, completed_ns) = (at * 1_000_000_000, at * 1_000_000_000 + 1000);
@@ -163,7 +165,7 @@ fn within_a_window_nothing_is_said_of_a_trace_that_is_not_twice_as_long() {
     assert_eq!(found.within_30s, Some(0.25));
 }
 
-/// Of blocks that are written once there is nothing to take a share of; an earlier version said 0.
+/// Blocks written only once have no overwrites to take a share of; an earlier version said 0.
 #[test]
 fn without_overwrites_there_is_no_share_of_them() {
     let mut alone = writes_at(&[0]);
@@ -189,7 +191,7 @@ fn of_slow_requests_alone_nothing_follows_that_needs_the_others() {
 
 #[test]
 fn older_results_are_held_to_the_same() {
-    // As an earlier version wrote it: all there, zeros for what is not told.
+    // As an earlier version wrote it: all figures present, with zeros for what was not recorded.
     let mut old = of("blktrace", &[]);
     old.info.format = "msr".to_owned();
     old.info.notes.insert("objects".to_owned(), "numbers of objects".to_owned());
@@ -212,7 +214,7 @@ fn older_results_are_held_to_the_same() {
     assert_eq!(forget_in_older(&mut old), [], "once is enough");
 }
 
-/// An earlier version kept the queues of the others, and said so.
+/// An earlier version kept the queues of the other requests, and said so.
 #[test]
 fn missing_completions_are_told_once_with_what_follows_from_them_now() {
     let mut old = of("blktrace", &[]);

@@ -1,4 +1,5 @@
-//! What is not known of a trace that does not tell flags or types, each by itself: left out, for 0 requests would be read as counted ones.
+//! What is unknown if a trace does not record flags or types, each separately: left out, because 0
+//! requests would be read as counted.
 
 use crate::read::{Format, Tells, Types};
 use ioscape_schema::text::RECORDED;
@@ -7,11 +8,12 @@ use ioscape_schema::{IoType, TraceInfo, Warning, WarningKind};
 
 /// One of the counts of flags.
 type Flag = fn(&mut TypeShare) -> &mut Option<u64>;
-/// Whether a format tells that flag.
+/// Whether a format records a flag.
 type Told = fn(&Types) -> Tells;
 
-/// Takes out every flag that no request has and the trace is not known to tell, or one of its formats is known not to, and the whole table
-/// where neither flags nor types are told; the doubt says so.
+/// Removes every flag that no request has if the trace is not known to record it, or one of its
+/// formats is known not to; and the whole table if neither flags nor types were recorded. The
+/// returned doubt says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     if summary.ios == 0 || summary.types.is_empty() {
         return None;
@@ -19,7 +21,7 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let formats = origins(&summary.info);
     let each: Vec<Types> = formats.iter().map(|format| types_of(format)).collect();
     let all = each.iter().copied().reduce(Types::both)?;
-    // Flags of the formats that tell them would stand for all.
+    // The flags of some formats would stand for all.
     let is_of_some = |tells: Tells| formats.len() > 1 && tells == Tells::No;
     let flags: [(&str, Told, Flag); 3] = [
         ("synchronous", |types| types.sync, |one| &mut one.sync),
@@ -41,7 +43,7 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let blocks = Some(all.blocks).filter(|tells| *tells != Tells::Yes && !typed);
     if blocks.is_some() {
         summary.absorption.retain(|one| one.writes != "metadata");
-        // No request has a type, so none of the formats told one that did not promise it.
+        // No request has a type, so no format recorded one unless it promises types.
         is_of_none &= each.iter().all(|one| one.blocks != Tells::Yes);
     }
     let whole = untold.len() == flags.len() && blocks.is_some();
@@ -52,8 +54,8 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TypesUnknown, text).at("types"))
 }
 
-/// What is said of flags and of what blocks hold, those that are not told: by none of the formats, or not by all; `whole` if there are no
-/// others.
+/// Says which flags and types were not recorded, by none of the formats or not by all; `whole` if
+/// that is all of them.
 fn text(
     formats: &[&str],
     is_of_none: bool,
@@ -88,7 +90,7 @@ fn text(
     })
 }
 
-/// What a format tells of them; of one that is not known, it is not known.
+/// What a format records of flags and types; unknown for an unknown format.
 fn types_of(format: &str) -> Types {
     if format == RECORDED {
         Types::RECORDED
@@ -97,13 +99,13 @@ fn types_of(format: &str) -> Types {
     }
 }
 
-/// The formats that the requests were recorded in, mostly one; a simulation keeps their flags and types.
+/// The formats of the original recordings, usually one; a simulation keeps their flags and types.
 fn origins(info: &TraceInfo) -> Vec<&str> {
     let recorded = info.notes.get("recorded as").filter(|_| info.format == "simulation");
     TraceInfo::formats_in(recorded.unwrap_or(&info.format)).collect()
 }
 
-/// Who does not tell something: a format, or of several none or not all.
+/// Who does not record something: a format, or of several none or not all.
 pub(super) fn silent(formats: &[&str], is_of_none: bool) -> String {
     match formats {
         [first @ .., last] if !first.is_empty() => {
@@ -125,7 +127,8 @@ mod tests {
     use ioscape_schema::trace_summary::TraceSummary;
     use ioscape_schema::{Io, IoFlags, IoType, Op, Request, TraceInfo, WarningKind};
 
-    /// The analysis of two writes a minute apart, of which only the first has flags, recorded in a format; `note` is what a simulation says of the format.
+    /// The analysis of two writes a minute apart, recorded in a format, of which only the first has
+    /// flags; `note` is what a simulation says of the format.
     fn of(format: &str, note: Option<&str>, flags: IoFlags, io_type: IoType) -> TraceSummary {
         let request = Request { op: Op::Write, offset: 0, len: 4096 };
         let mut found = Analysis::new(&AnalysisOptions::default());
@@ -143,7 +146,7 @@ mod tests {
         of(format, note, IoFlags::empty(), IoType::Unknown)
     }
 
-    /// What is said of types.
+    /// The doubt about types.
     fn said(summary: &TraceSummary) -> Option<&str> {
         let doubt = summary.warnings.iter().find(|one| one.kind == WarningKind::TypesUnknown);
         doubt.map(|doubt| doubt.message.as_str())
@@ -178,7 +181,8 @@ mod tests {
         assert_eq!(without_any("simulation", Some("hp-srt")).types.len(), 1);
     }
 
-    /// The block layer's one flag says that somebody waits; whether a file system was gone round it does not say.
+    /// The block layer's only flag says that somebody waits; it does not say whether the request
+    /// bypassed a file system.
     #[test]
     fn of_the_kernels_events_only_the_synchronous_ones_are_told() {
         for format in ["blktrace", "blkparse", "trace-events", "recording", "recorded"] {

@@ -1,11 +1,12 @@
-//! The blocks that the requests of a few rows use, side by side: found once, for all figures that sample blocks by their numbers.
+//! The blocks that the requests of a few rows use, side by side: found once, for all figures that
+//! sample blocks by number.
 
 use super::blocks::{BlockSize, spread, touched};
 use super::column::STRIDE;
 use super::device_names::DeviceNames;
 use ioscape_schema::Io;
 
-/// Uses from which on those that are gathered are looked at: requests may have thousands.
+/// Number of gathered uses that triggers their processing: a single request may have thousands.
 const MOST: usize = 4096;
 
 /// One use of a block.
@@ -13,18 +14,18 @@ const MOST: usize = 4096;
 pub struct Use {
     /// The block, with its device.
     pub key: u64,
-    /// The same spread evenly, as devices are named.
+    /// The same, spread evenly, with the device identified by name.
     pub hash: u64,
-    /// The place of its request among the rows.
+    /// The index of its request among the rows.
     pub row: u32,
 }
 
-/// Memory for the uses of a few rows.
+/// Scratch space for the uses of a few rows.
 #[derive(Clone, Debug, Default)]
 pub struct Uses(Vec<Use>);
 
 impl Uses {
-    /// Gives the rows to `take` with the uses of their blocks, a few at a time, in their order.
+    /// Passes the rows and the uses of their blocks to `take`, a few rows at a time, in order.
     pub fn each(
         &mut self,
         ios: &[Io],

@@ -6,12 +6,14 @@ use ioscape_schema::trace_summary::DiskSummary;
 use ioscape_schema::{Io, Op, Request};
 use serde::{Deserialize, Serialize};
 
-/// Two writes this close belong to one burst.
+/// Two writes less than this apart belong to one burst.
 pub const BURST_NS: u64 = 30_000_000;
 
-/// Groups: writes of one disk with no read between them. Bursts: writes of one disk, reads left aside, each less than 30 ms
-/// after the one before; the paper's share of writes in bursts is that of the writes that come so soon
-/// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)). What moves no data, flushes and discards, is passed over.
+/// Groups: writes of one disk with no read between them. Bursts: writes of one disk, ignoring
+/// reads, each less than 30 ms after the one before. The paper's share of writes in bursts is the
+/// share that follow the previous write so soon
+/// ([`Runs::following_frac`](ioscape_schema::trace_summary::Runs)). Requests that move no data,
+/// such as flushes and discards, are skipped.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WriteGroups {
     groups: RunLengths,
@@ -42,7 +44,7 @@ impl WriteGroups {
             }
             let mut next = 0;
             for at in writes.iter().map(|at| at as usize) {
-                // Between this write and the one before there may be reads.
+                // There may be reads between this write and the one before.
                 if ios[next..at].iter().any(reads) {
                     self.groups.end();
                 }
@@ -70,7 +72,7 @@ impl WriteGroups {
         self.bursts.extend();
     }
 
-    /// Between two writes: ends the burst if the pause is long, and counts a rewrite.
+    /// Compares two successive writes: ends the burst if the pause is long, and counts a rewrite.
     #[inline]
     fn joint(&mut self, before: (u64, Request), after: (u64, Request)) {
         if after.0.saturating_sub(before.0) >= BURST_NS {
@@ -79,7 +81,7 @@ impl WriteGroups {
         self.rewrites += u64::from(before.1 == after.1);
     }
 
-    /// The memory it takes beside itself, in bytes.
+    /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.groups.bytes() + self.bursts.bytes()
     }
@@ -101,7 +103,7 @@ impl WriteGroups {
         self.rewrites += later.rewrites;
     }
 
-    /// Fills in what a disk's summary says of its writes.
+    /// Fills in the figures of a disk's summary that concern writes.
     pub fn finish(&self, summary: &mut DiskSummary) {
         summary.write_groups = self.groups.finish();
         summary.write_bursts = self.bursts.finish();

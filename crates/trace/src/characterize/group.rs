@@ -9,10 +9,10 @@ use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Access, Io, ModelFit, Op, RequestCounts, SizeDistribution, Workload};
 use rustc_hash::FxHashSet;
 
-/// Most blocks that are counted exactly, in about 300 MB.
+/// The most blocks counted exactly, in about 300 MB.
 const MOST_EXACT: usize = 1 << 24;
 
-/// What is counted of a group.
+/// The counts of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     sizes: LogHistogram<6>,
@@ -26,7 +26,7 @@ pub struct Group {
     block_bytes: u64,
     processes: Sketch,
     told: bool,
-    /// Requests whose completion is told, and the sum of their times.
+    /// Requests with a known completion, and the sum of their times.
     timed: u64,
     elapsed_ns: u128,
     busy_ns: u64,
@@ -35,7 +35,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group whose distinct blocks are counted exactly, in a table of them, up to 16 Mi.
+    /// A group whose distinct blocks are counted exactly, in a table, up to 16 Mi.
     pub fn exact() -> Self {
         Self { exact: Some(FxHashSet::default()), ..Self::default() }
     }
@@ -63,7 +63,7 @@ impl Group {
                 blocks.insert(key);
             }
         }
-        // From here on the estimate must do.
+        // Beyond this, the estimate must suffice.
         if self.exact.as_ref().is_some_and(|blocks| blocks.len() > MOST_EXACT) {
             self.exact = None;
         }
@@ -80,8 +80,8 @@ impl Group {
         self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
     }
 
-    /// The workload nearest to the requests, and how near it is by `fit`; `going_on` are the lengths of the sequential runs
-    /// that have not ended.
+    /// Returns the workload closest to the requests, and how close it is by `fit`; `going_on` has
+    /// the lengths of the sequential runs that have not ended.
     pub fn finish(
         &self,
         name: String,
@@ -117,7 +117,7 @@ impl Group {
         let mut found = fit(&counts, &workload);
         workload.size_distribution = found.size_distribution;
         let sum = u128::from(requests) * u128::from(size_mean);
-        // Several sizes may have as exact a mean, but it is not the largest of them.
+        // Several sizes may have an equally exact mean, but the mean is not the largest of them.
         if self.sizes.most() == size_mean && self.sizes.sum() == sum {
             (workload, found) = exactly(workload, found, fit, &counts);
         }
@@ -159,7 +159,8 @@ impl Group {
     }
 }
 
-/// The workload with the one size of all requests as it is, and how near that is, where nothing is nearer; else as it was.
+/// Returns the workload with the one size of all requests as it is, and its fit, if nothing fits
+/// better; otherwise the given ones.
 fn exactly(
     workload: Workload,
     found: ModelFit,

@@ -1,4 +1,5 @@
-//! A trace as a workload of five parameters: overall, by disk, by process and by window of time, with how good the likeness is.
+//! A trace as a workload of five parameters: overall, by disk, by process and by time window, with
+//! how good the fit is.
 
 mod group;
 mod position;
@@ -11,20 +12,25 @@ pub use position::Fit;
 use position::RequestPosition;
 use rustc_hash::FxHashMap;
 
-/// Most groups of one kind that are told apart; what belongs to further ones counts in the other kinds only.
+/// The most groups of one kind; requests of further groups count only in the other kinds.
 const MOST: usize = 4096;
-/// Most processes that are listed.
+/// The most processes listed.
 const LISTED: usize = 64;
 
 /// Learns the five parameters of a trace in one pass.
 ///
-/// A request is sequential when it begins where the same process's previous request to the same device ended, as in the
-/// self-scaling paper, section 5; a trace that tells no processes has one per device. The number of processes is the mean
-/// number of requests in flight while there are any: the one that, in a closed workload, keeps the device as busy. That is not the
-/// number that calls have (`workload::Application`: processes in their I/O phase, and what each has in flight where that is more),
-/// and cannot be: a trace of a device tells who submitted a request, which for writes is the kernel's flusher, not who computes
-/// before the next one. The think time is by Little's law in both, over the whole trace here, where pauses cannot be told from
-/// thinking, and over the I/O phases there.
+/// A request is sequential if it begins where the same process's previous request to the same
+/// device ended, as in section 5 of the self-scaling paper; a trace that records no processes has
+/// one stream per device.
+///
+/// The number of processes is the mean number of requests in flight while there are any: in a
+/// closed workload, this number keeps the device equally busy. `workload::Application` counts
+/// differently for calls: processes in their I/O phase, and what each has in flight if that is
+/// more. A device trace cannot do so: it records who submitted a request, which for writes is the
+/// kernel's flusher, not who computes before the next one.
+///
+/// Both derive the think time from Little's law: here over the whole trace, where pauses cannot be
+/// told from thinking; there over the I/O phases.
 #[derive(Debug)]
 pub struct Characterizer {
     size: BlockSize,
@@ -38,14 +44,14 @@ pub struct Characterizer {
     beyond: Beyond,
 }
 
-/// What is in no group of a kind, since there were too many.
+/// Requests in no group of a kind, because there were too many groups.
 #[derive(Debug, Default)]
 struct Beyond {
     /// Requests to other disks.
     disks: u64,
     /// Requests of other processes.
     processes: u64,
-    /// The number of the first window.
+    /// The number of the first window left out.
     window: Option<u64>,
 }
 
@@ -58,7 +64,7 @@ struct Stream {
 }
 
 impl Characterizer {
-    /// Distinct bytes are counted in blocks of `block_bytes`; windows of `window_ns` on demand.
+    /// Counts distinct bytes in blocks of `block_bytes`; adds windows of `window_ns` if given.
     pub fn new(block_bytes: u64, window_ns: Option<u64>) -> Self {
         Self {
             size: BlockSize::of(block_bytes),
@@ -73,7 +79,7 @@ impl Characterizer {
         }
     }
 
-    /// Takes in the next rows, in the order of their arrival; those that move no data are left out.
+    /// Takes in the next rows, in order of arrival; leaves out those that move no data.
     pub fn update(&mut self, rows: &[Io]) {
         for io in rows.iter().filter(|io| io.moves_data()) {
             let place = self.place(io);
@@ -101,7 +107,7 @@ impl Characterizer {
 
     fn place(&mut self, io: &Io) -> RequestPosition {
         let key = (io.process, io.device);
-        // Beyond any number of real streams memory matters more than their sequences.
+        // Beyond any realistic number of streams, memory matters more than their sequences.
         if self.streams.len() >= 1 << 20 && !self.streams.contains_key(&key) {
             return RequestPosition { follows: false, before: None, ended_run: 0 };
         }
@@ -114,8 +120,9 @@ impl Characterizer {
         RequestPosition { follows, before, ended_run }
     }
 
-    /// The workloads; `name` is what the user calls the trace, and `fit` says how near each is to the model: the one measure
-    /// for all requests is `fit` of the crate of workloads, which the caller passes in.
+    /// Returns the workloads. `name` is what the user calls the trace; `fit` says how close each
+    /// workload is to the model. The caller passes the `fit` of the `workload` crate, the only such
+    /// measure for all requests.
     pub fn finish(&self, name: &str, info: &TraceInfo, fit: Fit) -> TraceCharacterization {
         let runs = |of: &dyn Fn(&(u32, u16)) -> bool| -> Vec<u64> {
             let streams = self.streams.iter().filter(|(key, _)| of(key));
@@ -155,7 +162,7 @@ impl Characterizer {
         }
     }
 
-    /// What the workloads of disks, processes and windows lack, since there are too many of them.
+    /// What the workloads of disks, processes and windows lack, because there are too many of them.
     pub fn doubts(&self) -> Vec<Warning> {
         let Beyond { disks, processes, window } = self.beyond;
         let disks = (disks > 0).then(|| {
@@ -190,7 +197,7 @@ impl Characterizer {
     }
 }
 
-/// The window of that number, as long as there are not too many.
+/// The window with this number, unless there are too many.
 fn window(windows: &mut Vec<(u64, Group)>, number: u64) -> Option<&mut Group> {
     if windows.last().is_none_or(|last| last.0 != number) && windows.len() < MOST {
         windows.push((number, Group::default()));
@@ -198,7 +205,7 @@ fn window(windows: &mut Vec<(u64, Group)>, number: u64) -> Option<&mut Group> {
     windows.last_mut().filter(|last| last.0 == number).map(|last| &mut last.1)
 }
 
-/// The group of a key, as long as there are not too many.
+/// The group of a key, unless there are too many.
 fn limited<K: std::hash::Hash + Eq>(
     groups: &mut FxHashMap<K, Group>,
     key: K,

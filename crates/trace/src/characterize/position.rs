@@ -1,17 +1,17 @@
-//! Where a request stands in the requests of its process to its device.
+//! Where a request stands among the requests of its process to its device.
 
 use ioscape_schema::{ModelFit, Op, RequestCounts, Workload};
 
-/// Says how well the model describes what was counted.
+/// Measures how well the model describes the counts.
 pub type Fit = fn(&RequestCounts, &Workload) -> ModelFit;
 
-/// What the place of a request in its stream tells.
+/// The position of a request in its stream.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestPosition {
-    /// Whether it begins where the one before ended.
+    /// Whether it begins where the previous one ended.
     pub follows: bool,
-    /// The kind of the one before.
+    /// The operation of the previous one.
     pub before: Option<Op>,
-    /// Length of the sequential run that it ended; 0 for none.
+    /// Length of the sequential run that this request ended; 0 for none.
     pub ended_run: u64,
 }

@@ -1,4 +1,4 @@
-//! Requests are counted for the whole, the disks, the processes and the windows, each for itself.
+//! Requests are counted separately for the whole, the disks, the processes and the windows.
 
 use super::*;
 use crate::testing::{io, model};
@@ -12,7 +12,7 @@ fn of(rows: &[Io]) -> TraceCharacterization {
 
 #[test]
 fn what_is_counted_of_each_group_is_what_the_measure_gets() {
-    // A measure that gives back what it was given: counts over 10 000 as distances.
+    // A measure that returns its input: counts divided by 10 000 as distances.
     let counted = |counts: &RequestCounts, _: &Workload| ModelFit {
         size_distance: counts.requests as f64 / 1e4,
         run_distance: counts.followers as f64 / 1e4,
@@ -30,7 +30,7 @@ fn what_is_counted_of_each_group_is_what_the_measure_gets() {
 
 #[test]
 fn requests_of_one_size_are_drawn_with_that_size() {
-    // A measure that calls every mix one size.
+    // A measure that calls every mix a single size.
     let fixed = |_: &RequestCounts, _: &Workload| ModelFit {
         size_distribution: SizeDistribution::Fixed,
         ..ModelFit::default()
@@ -50,7 +50,7 @@ fn requests_of_one_size_are_drawn_with_that_size() {
 
 #[test]
 fn two_sizes_in_turn_are_not_drawn_as_their_mean() {
-    // A measure to which a mix of granules is nearer than the mean alone.
+    // A measure by which a mix of granules fits better than the mean alone.
     let mixed = |_: &RequestCounts, workload: &Workload| match workload.align_bytes {
         None => ModelFit {
             size_distribution: SizeDistribution::Fixed,
@@ -81,7 +81,7 @@ fn disks_processes_and_windows_are_told_apart() {
     assert_eq!(of(&[]).overall.requests, 0);
 }
 
-/// A request a second, each of another process to another disk.
+/// One request per second, each from another process to another disk.
 #[test]
 fn what_is_beyond_the_most_groups_is_told() {
     let row = |at: u64| Io {

@@ -6,7 +6,7 @@ use ioscape_schema::ConditionResult;
 use ioscape_schema::trace_comparison::{Change, TraceComparison, TraceFigure};
 use std::str::FromStr;
 
-/// What each word speaks of: its figures are judged together.
+/// The figures behind each word, which are judged together.
 const METRICS: [(&str, &[TraceFigure]); 5] = [
     ("throughput", &[TraceFigure::ReadBytesPerS, TraceFigure::WriteBytesPerS]),
     ("rate", &[TraceFigure::RequestsPerS]),
@@ -15,12 +15,12 @@ const METRICS: [(&str, &[TraceFigure]); 5] = [
     ("queue", &[TraceFigure::QueueLengthMean]),
 ];
 
-/// Fails where the workload changed at all, or where the ratio of a figure is beyond a limit.
+/// Fails if the workload changed at all, or if the ratio of a figure is beyond a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// As it was given.
+    /// The text as given.
     text: String,
-    /// Absent: any change.
+    /// `None`: any change.
     limit: Option<Limit>,
 }
 
@@ -31,7 +31,7 @@ struct Limit {
     ratio: f64,
 }
 
-/// A text that is no condition.
+/// A text that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no condition: give throughput, rate, time, size or queue, < or >, and a ratio above 0, such as 'time > 1.1'; or changed"
@@ -60,7 +60,7 @@ impl FromStr for Condition {
 }
 
 impl Condition {
-    /// Which figures are beyond the limit, and not by chance; any change is met by all that changed.
+    /// Which figures are beyond the limit, and not by chance; without a limit, all that changed.
     pub(super) fn met(&self, found: &TraceComparison, parts: &[FigureParts]) -> ConditionResult {
         let figures = (0u32..).zip(&found.figures);
         let met_by = match &self.limit {
@@ -80,10 +80,10 @@ impl Condition {
         ConditionResult { fail_if: self.text.clone(), met_by, lost: Vec::new() }
     }
 
-    /// Whether the comparison tells what the condition speaks of.
+    /// Checks that the comparison covers what the condition is about.
     ///
     /// # Errors
-    /// It does not: why.
+    /// It does not: the reason.
     pub fn check(&self, found: &TraceComparison) -> Result<(), String> {
         let Some(limit) = &self.limit else { return Ok(()) };
         match found.figures.iter().any(|one| limit.figures.contains(&one.name)) {
@@ -95,7 +95,7 @@ impl Condition {
         }
     }
 
-    /// In words, that the comparison fails; nothing where it does not.
+    /// Says that the comparison fails; `None` if it does not.
     pub fn failure(&self, found: &TraceComparison) -> Option<String> {
         let met = found.condition.as_ref().is_some_and(|condition| !condition.met_by.is_empty());
         let fails = if self.limit.is_some() { met } else { found.verdict == Change::Changed };
@@ -105,7 +105,7 @@ impl Condition {
 }
 
 impl Limit {
-    /// Whether the whole interval lies beyond.
+    /// Whether the whole interval lies beyond the limit.
     fn is_met(&self, found: &Ratio, alpha: f64) -> bool {
         let (limit, half) = (self.ratio.ln(), found.half_width(alpha));
         if self.below { found.log + half < limit } else { found.log - half > limit }

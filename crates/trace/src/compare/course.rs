@@ -6,12 +6,13 @@ use crate::queue::Queues;
 use ioscape_schema::trace_comparison::TraceDistribution;
 use ioscape_schema::{Io, Op};
 
-/// Distributions that are kept: of [`TraceDistribution`] those that are no share of the requests.
+/// Number of distributions kept: those of [`TraceDistribution`] that are no share of the requests.
 pub(super) const ALL: usize = 7;
-/// Most steps of time that are kept, and most windows that are made of them: more than half as many.
+/// The most time steps kept, and the most windows formed from them; a trace with many steps has
+/// more than half as many windows.
 const MOST_STEPS: usize = 1280;
 const MOST_WINDOWS: usize = 128;
-/// Fewer requests have no rate: it would follow from where the trace was cut.
+/// Fewer requests have no rate: it would depend on where the trace was cut.
 const RATE_LEAST: u64 = 10;
 /// The quantiles of each trace at which distributions are compared.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
@@ -19,15 +20,15 @@ const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 /// Bins a quarter of an octave wide.
 type Bins = LogHistogram<2>;
 
-/// What a window has of each.
+/// The counts of one window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     seen: [Bins; ALL],
     /// Requests that read, and the others.
     ios: [u64; 2],
-    /// Requests that begin where the one before on their disk ended.
+    /// Requests that begin where the previous one on their disk ended.
     pub adjacent: u64,
-    /// The window's length in seconds; 0 until it is whole.
+    /// The window's length in seconds; 0 until it is complete.
     pub width_s: f64,
 }
 
@@ -40,7 +41,7 @@ impl Cell for Window {
     }
 }
 
-/// The place of a distribution; those that are shares of the requests share the first.
+/// The index of a distribution; shares of the requests use the first.
 fn place(of: TraceDistribution) -> usize {
     match of {
         TraceDistribution::ReadBytes | TraceDistribution::Reads | TraceDistribution::Sequential => {
@@ -61,12 +62,12 @@ impl Window {
         &self.seen[place(of)]
     }
 
-    /// Requests.
+    /// Number of requests.
     pub fn ios(&self) -> u64 {
         self.ios.iter().sum()
     }
 
-    /// Requests that read.
+    /// Number of reads.
     pub fn reads(&self) -> u64 {
         self.ios[Op::Read as usize]
     }
@@ -99,7 +100,7 @@ impl Default for Course {
 }
 
 impl Course {
-    /// Takes in the next requests, in the order of their arrival.
+    /// Takes in the next requests, in order of arrival.
     pub fn update(&mut self, ios: &[Io]) {
         ios.iter().for_each(|io| self.take(io));
     }
@@ -115,13 +116,13 @@ impl Course {
             self.ends.resize(device + 1, None);
         }
         let (from, len) = (io.request.offset, u64::from(io.request.len));
-        // Flushes and discards lie nowhere and move nothing.
+        // Flushes and discards have no place and move no data.
         let moves = io.moves_data();
         let before = match moves {
             true => self.ends[device].replace(from.saturating_add(len)),
             false => None,
         };
-        // Nobody knows how long one without a completion was in the queue.
+        // The time in the queue is unknown for a request without a completion.
         let length = timed.then(|| self.queues.arrive(io));
         let window = self.steps.at(now);
         let [size, elapsed] = match io.request.op {
@@ -145,12 +146,12 @@ impl Course {
         }
     }
 
-    /// Whether the trace tells when requests complete.
+    /// Whether the trace records completion times.
     pub fn is_timed(&self) -> bool {
         self.timed
     }
 
-    /// Whether there are enough requests for a rate in its windows, and a time over which they arrive.
+    /// Whether its windows have enough requests for a rate, which arrive over some time.
     pub(super) fn has_rate(&self, windows: &[Window]) -> bool {
         let spans = self.span_ns.is_some_and(|[first, last]| first < last);
         spans && windows.iter().map(Window::ios).sum::<u64>() >= RATE_LEAST
@@ -175,7 +176,8 @@ impl Course {
     }
 }
 
-/// Where the distributions of both traces are looked at: the bins of some of the quantiles of each; `None` where one has no values.
+/// The thresholds at which both traces' distributions are compared: the bins of some quantiles of
+/// each; `None` if one has no values.
 pub(super) fn thresholds(of: TraceDistribution, windows: [&[Window]; 2]) -> Option<Vec<u64>> {
     let mut all = Vec::new();
     for windows in windows {

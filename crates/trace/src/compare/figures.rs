@@ -1,11 +1,11 @@
-//! Figures that have a value for every window, as ratios of the second trace's to the first's.
+//! Figures with a value in every window, as ratios of the second trace's to the first's.
 
 use super::course::Window;
 use super::interval::{ALPHA, MARGIN, Parts, half_width, is_told, sum};
 use ioscape_schema::is_near_one;
 use ioscape_schema::trace_comparison::{Change, FigureChange, TraceDistribution, TraceFigure};
 
-/// Largest logarithm of a ratio, a finite number far beyond any real one.
+/// The largest logarithm of a ratio, finite and far beyond any real one.
 const MOST_LOG: f64 = 100.0;
 
 /// A figure of both traces, window by window.
@@ -14,7 +14,7 @@ pub(super) struct FigureParts {
     parts: [Parts; 2],
 }
 
-/// The ratio of a figure, and how far it may be off.
+/// The ratio of a figure, and how far off it may be.
 pub(super) struct Ratio<'a> {
     /// Its logarithm.
     pub log: f64,
@@ -23,14 +23,16 @@ pub(super) struct Ratio<'a> {
 }
 
 impl Ratio<'_> {
-    /// Half the interval of the logarithm: outside with the probability `alpha` at most. Of what one trace has none of, the interval
-    /// holds no change unless the scatter of the other rules out that there is none by chance.
+    /// Half the interval of the logarithm, outside of which it lies with probability `alpha` at
+    /// most. If one trace has none of the figure, the interval includes no change unless the other
+    /// trace's scatter rules out that the absence is chance.
     pub fn half_width(&self, alpha: f64) -> f64 {
         let scale = if self.without().is_some() { MOST_LOG } else { 1.0 };
         scale * self.scatter(alpha)
     }
 
-    /// How far chance moves the figure, as a part of itself. What a trace has none of would scatter there as it does in the other.
+    /// How far chance moves the figure, relative to itself. A figure that one trace lacks would
+    /// scatter there as it does in the other.
     fn scatter(&self, alpha: f64) -> f64 {
         let relative = |side: usize| half_width(&self.parts[side], alpha) / self.values[side];
         let Some(side) = self.without() else { return relative(0).hypot(relative(1)) };
@@ -38,14 +40,14 @@ impl Ratio<'_> {
         relative(1 - side) * (1.0 + other / mine).sqrt()
     }
 
-    /// The trace that has none of it.
+    /// The trace that has none of the figure.
     fn without(&self) -> Option<usize> {
         self.values.iter().position(|&value| value <= 0.0)
     }
 }
 
 impl FigureParts {
-    /// The figure; nothing where one of the traces has nothing to divide by, or both have none of it.
+    /// The figure; `None` if one of the traces has nothing to divide by, or both have none of it.
     pub fn of(name: TraceFigure, windows: [&[Window]; 2]) -> Option<Self> {
         let parts = windows.map(|all| figure_parts(name, all));
         let divided = parts.iter().all(|of| sum(of, 1) > 0.0);
@@ -53,12 +55,12 @@ impl FigureParts {
         (divided && any).then_some(Self { name, parts })
     }
 
-    /// Whether enough windows of both traces hold what it is a mean of.
+    /// Whether enough windows of both traces hold what the figure averages.
     pub fn is_told(&self) -> bool {
         is_told(&self.parts)
     }
 
-    /// The ratio of the second to the first.
+    /// The ratio of the second trace's figure to the first's.
     pub fn ratio(&self) -> Ratio<'_> {
         let value = |side: &Parts| sum(side, 0) / sum(side, 1).max(f64::MIN_POSITIVE);
         let values = self.parts.each_ref().map(value);
@@ -66,7 +68,8 @@ impl FigureParts {
         Ratio { log, values, parts: &self.parts }
     }
 
-    /// How the figure changed, and how far chance moves it, as a part of itself: without limit where too few windows tell that.
+    /// How the figure changed, and how far chance moves it, relative to itself: without limit if
+    /// too few windows show that.
     pub fn change(&self, alpha: f64, told: bool) -> (FigureChange, f64) {
         let (ratio, told) = (self.ratio(), told && self.is_told());
         let (log, single, all) = (ratio.log, ratio.half_width(ALPHA), ratio.half_width(alpha));

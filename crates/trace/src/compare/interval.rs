@@ -1,19 +1,21 @@
-//! How far a ratio of two sums over windows may be off, and the distance of two distributions with its range.
+//! How far off a ratio of two sums over windows may be, and the distance of two distributions with
+//! its range.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Figures within a tenth of each other, and distributions of which no more than a tenth lies elsewhere, are alike.
+/// Figures within a tenth of each other are alike; so are distributions that differ in at most a
+/// tenth of their values.
 pub(super) const MARGIN: f64 = 0.1;
-/// How often chance may be taken for a change, over all that is compared.
+/// How often chance may be taken for a change, over everything compared.
 pub(super) const ALPHA: f64 = 0.05;
 
-/// Fewer windows with requests tell nothing.
+/// With fewer windows with requests, nothing can be told.
 pub(super) const LEAST_WINDOWS: usize = 16;
 
-/// Windows that count as one, so that what lasts for longer than a window does not look like chance.
+/// Windows that count as one, so that effects lasting longer than a window do not look like chance.
 const TOGETHER: [usize; 3] = [1, 2, 4];
 
-/// Of each window a part of a sum, and of the sum that it is divided by.
+/// For each window, its part of a sum, and of the sum by which that is divided.
 pub(super) type Parts = Vec<[f64; 2]>;
 
 /// One of the sums.
@@ -21,17 +23,18 @@ pub(super) fn sum(parts: &Parts, at: usize) -> f64 {
     parts.iter().map(|part| part[at]).sum()
 }
 
-/// Groups of so many windows that hold any of what is divided by: the others tell nothing of how the ratio scatters.
+/// Number of groups of windows with a nonzero divisor: only these show how the ratio scatters.
 fn active(parts: &Parts, together: usize) -> usize {
     parts.chunks(together).filter(|windows| windows.iter().any(|part| part[1] > 0.0)).count()
 }
 
-/// Whether enough windows of both traces hold any of what is divided by.
+/// Whether enough windows of both traces have a nonzero divisor.
 pub(super) fn is_told(parts: &[Parts; 2]) -> bool {
     parts.iter().all(|parts| active(parts, 1) >= LEAST_WINDOWS)
 }
 
-/// Half the interval of the sum of the first parts over that of the second: outside with the probability `alpha` at most.
+/// Half the interval of the ratio of the two sums, outside of which it lies with probability
+/// `alpha` at most.
 pub(super) fn half_width(parts: &Parts, alpha: f64) -> f64 {
     if active(parts, 1) < 2 {
         return f64::MAX.sqrt();
@@ -52,7 +55,7 @@ pub(super) fn half_width(parts: &Parts, alpha: f64) -> f64 {
 
 /// Shares of both traces that lie at or below some thresholds.
 pub(super) struct Shares {
-    /// By threshold, of each trace.
+    /// By threshold, for each trace.
     pub parts: Vec<[Parts; 2]>,
     /// `None` for a share of the requests.
     pub thresholds: Vec<Option<u64>>,
@@ -62,14 +65,15 @@ pub(super) struct Shares {
 pub(super) struct Distance {
     pub value: f64,
     pub range: [f64; 2],
-    /// The number of the threshold.
+    /// The index of the threshold.
     pub at: usize,
     /// The shares there.
     pub shares: [f64; 2],
 }
 
 impl Shares {
-    /// The distance of the distributions; each of its differences is outside its interval with the probability `alpha` at most.
+    /// The distance of the distributions; each difference lies outside its interval with
+    /// probability `alpha` at most.
     pub fn distance(&self, alpha: f64) -> Distance {
         let mut found = Distance { value: 0.0, range: [0.0; 2], at: 0, shares: [0.0; 2] };
         for (at, parts) in self.parts.iter().enumerate() {

@@ -1,10 +1,11 @@
 //! Two traces side by side: did the workload change, and by how much, or can it not be told?
 //!
-//! Requests of a trace depend on one another, so they are no sample. What is compared are sums over windows of time, 64 to 128 of a
-//! trace. Their scatter is taken of single windows, of pairs and of fours, and the widest interval counts: it holds where bursts
-//! last for less than a thirtieth of the trace ("batch means": Law & Kelton, "Simulation modeling and analysis", section 9.5).
-//! A mean or a share scatters in the windows that hold its requests alone; with fewer than 16 of them it cannot be told.
-//! Verdicts rule out chance over everything that is compared (Bonferroni).
+//! Requests of a trace depend on one another, so they are no sample. Instead, sums over time
+//! windows are compared, 64 to 128 per trace. Their scatter is taken from single windows, from
+//! pairs and from fours, and the widest interval counts: it holds if bursts last for less than a
+//! thirtieth of the trace ("batch means": Law & Kelton, "Simulation modeling and analysis", section
+//! 9.5). A mean or a share scatters only over the windows that hold its requests; with fewer than
+//! 16 of them, it cannot be told. Verdicts rule out chance over everything compared (Bonferroni).
 
 mod condition;
 mod course;
@@ -26,7 +27,8 @@ use ioscape_schema::trace_comparison::{
 };
 use ioscape_schema::trace_lacks::TraceLacks;
 
-/// Compares the second trace with the first; `summaries` are of the same requests, and it may be asked whether the comparison fails.
+/// Compares the second trace with the first. `summaries` are of the same requests; a condition may
+/// say when the comparison fails.
 pub fn compare(
     courses: [&Course; 2],
     summaries: [TraceSummary; 2],
@@ -36,7 +38,7 @@ pub fn compare(
     let timed = courses.iter().all(|course| course.is_timed());
     let windows: [&[Window]; 2] = [&all[0].1, &all[1].1];
     let lacks = summaries.each_ref().map(|summary| TraceLacks::of(&summary.info));
-    // Where too many requests are not known from end to end, the summary has no queues either.
+    // If too many requests lack a beginning or an end, the summary has no queues either.
     let has_queues = |one: &TraceSummary| {
         one.disks.is_empty() || one.disks.iter().any(|disk| !disk.queue_length.is_empty())
     };
@@ -90,7 +92,7 @@ fn overall(verdicts: impl Iterator<Item = Change> + Clone) -> Change {
     }
 }
 
-/// The shares of both traces that lie below some thresholds; nothing where one of them has none.
+/// The shares of both traces that lie below some thresholds; `None` if one trace has no values.
 fn shares_of(name: TraceDistribution, windows: [&[Window]; 2]) -> Option<Shares> {
     let below = |threshold: u64| {
         windows.map(|all| -> Parts {
@@ -116,7 +118,8 @@ fn shares_of(name: TraceDistribution, windows: [&[Window]; 2]) -> Option<Shares>
     Some(Shares { parts: parts.collect(), thresholds })
 }
 
-/// How a distribution changed, and how far the distance may be off: without limit where too few windows tell that.
+/// How a distribution changed, and how far off the distance may be: without limit if too few
+/// windows show that.
 fn distribution_change(
     name: TraceDistribution,
     shares: &Shares,

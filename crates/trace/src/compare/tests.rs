@@ -1,4 +1,4 @@
-//! Two halves of a stationary trace are alike or cannot be told apart; what changed is found.
+//! Two halves of a stationary trace are alike or cannot be told apart; real changes are found.
 
 use super::told::is_rate;
 use super::{Condition, Course, compare};
@@ -24,7 +24,7 @@ struct Load {
     seed: u64,
     /// Requests per second in each state.
     rates: [f64; 2],
-    /// Mean length of a stay in a state, as a part of the trace.
+    /// Mean length of a stay in a state, as a fraction of the trace.
     stays: [f64; 2],
     /// Mean time of a request in each state, in seconds.
     times: [f64; 2],
@@ -34,14 +34,14 @@ struct Load {
 
 const SPAN_S: f64 = 100.0;
 
-/// A request that is issued when it arrives, and takes so long.
+/// A request that is issued on arrival and takes so long.
 fn io(request: Request, queued_ns: u64, took_ns: u64) -> Io {
     let completed_ns = queued_ns.saturating_add(took_ns);
     Io { request, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
 }
 
 impl Load {
-    /// The trace, from its stationary state on.
+    /// The trace, starting in its stationary state.
     fn trace(&self) -> Vec<Io> {
         let (mut state, s) = (self.seed, &mut self.seed.clone());
         let _ = random(&mut state);
@@ -52,7 +52,7 @@ impl Load {
         loop {
             let next = now + exponential(s, 1.0 / self.rates[now_in]);
             if next > until {
-                // Without memory: what is left of the gap is drawn again.
+                // The distribution has no memory: the rest of the gap is drawn again.
                 (now, now_in) = (until, 1 - now_in);
                 until += exponential(s, self.stays[now_in] * SPAN_S);
                 if now > SPAN_S {
@@ -93,7 +93,7 @@ fn halves(rows: &[Io]) -> (&[Io], &[Io]) {
     rows.split_at(rows.partition_point(|io| io.queued_ns < (SPAN_S / 2.0 * 1e9) as u64))
 }
 
-/// A load of that number, with bursts that last up to a sixtieth of the trace.
+/// The load with this number, with bursts that last up to a sixtieth of the trace.
 fn numbered(number: u64) -> Load {
     let s = &mut number.wrapping_mul(0x1234_5678_9abc_def1);
     let mut between = |low: f64, high: f64| low * (high / low).powf(random(s));
@@ -120,7 +120,7 @@ fn halves_of_a_stationary_trace_are_told_apart_one_time_in_twenty_at_most() {
     assert!(wrong <= cases as usize / 20, "{wrong} of {cases}");
 }
 
-/// Reads of a steady load, and in each half so many bursts of writes, as a file cache writes back.
+/// Reads of a steady load, and in each half `bursts` bursts of writes, like write-back.
 fn written_back(number: u64, bursts: u64) -> Vec<Io> {
     let load = Load { rates: [100.0; 2], times: [1e-3; 2], reads: [1.0; 2], ..numbered(number) };
     let (mut rows, s) = (load.trace(), &mut (number + 1000));
@@ -181,7 +181,7 @@ fn what_stops_or_begins_altogether_meets_a_condition() {
         assert_eq!(reads.verdict, Change::Changed, "{reads:?}");
         assert!(condition.failure(&found).is_some(), "{text}: {:?}", found.condition);
     }
-    // One burst may come by chance.
+    // A single burst may be chance.
     let rows = written_back(2, 1);
     let (first, second) = halves(&rows);
     let read: Vec<Io> = second.iter().copied().filter(|io| io.request.op == Op::Read).collect();
@@ -213,7 +213,7 @@ fn a_change_is_found_and_named() {
     assert!(told.distributions.iter().any(|one| one.verdict == Change::Alike), "{told:?}");
 }
 
-/// Reads of one size at even distances in time.
+/// Reads of one size at equal time intervals.
 fn even(per_second: u64) -> Vec<Io> {
     let row = |at: u64| {
         let queued_ns = at * 1_000_000_000 / per_second;
@@ -223,7 +223,8 @@ fn even(per_second: u64) -> Vec<Io> {
     (0..per_second * SPAN_S as u64).map(row).collect()
 }
 
-/// Of 915 requests per second 1000 are 9.3 % more. 905 are 9.5 % less than 1000, which are 10.5 % more.
+/// 1000 requests per second are 9.3 % more than 915. 905 are 9.5 % less than 1000, and 1000 are
+/// 10.5 % more than 905.
 #[test]
 fn what_is_alike_is_so_whichever_trace_comes_first() {
     let rate = |first: &[Io], second: &[Io]| {

@@ -1,15 +1,16 @@
-//! Which figures and distributions a trace tells: what it does not tell is not compared.
+//! Which figures and distributions a trace records; those that it does not are not compared.
 
 use ioscape_schema::trace_comparison::{TraceDistribution, TraceFigure};
 use ioscape_schema::trace_lacks::TraceLacks;
 
-/// Whether the figure is one of a second.
+/// Whether the figure is per second.
 pub(super) fn is_rate(figure: TraceFigure) -> bool {
     use TraceFigure::{ReadBytesPerS, RequestsPerS, WriteBytesPerS};
     matches!(figure, RequestsPerS | ReadBytesPerS | WriteBytesPerS)
 }
 
-/// Whether a trace that lacks this tells the figure; whether it tells times of completion is asked elsewhere.
+/// Whether a trace that lacks this records the figure; whether it records completion times is
+/// checked elsewhere.
 pub(super) fn figure(figure: TraceFigure, lacks: &TraceLacks) -> bool {
     use TraceFigure::{
         QueueLengthMean, ReadBytesMean, ReadBytesPerS, ReadElapsedNsMean, RequestsPerS,
@@ -24,7 +25,7 @@ pub(super) fn figure(figure: TraceFigure, lacks: &TraceLacks) -> bool {
     }
 }
 
-/// The same of a distribution.
+/// Does the same for a distribution.
 pub(super) fn distribution(of: TraceDistribution, lacks: &TraceLacks) -> bool {
     use TraceDistribution::{
         DistanceBytes, InterArrivalNs, QueueLength, ReadBytes, ReadElapsedNs, Reads, Sequential,

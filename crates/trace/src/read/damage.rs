@@ -1,15 +1,15 @@
-//! Compressed bytes that are damaged or cut off: read up to the damage, which is told.
+//! Reads damaged or truncated compressed files up to the damage, and describes it.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was found of one source, while it is read or afterwards.
+/// The damage found in one source, readable while it is read and afterwards.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Damage(Arc<Mutex<Option<String>>>);
 
 impl Damage {
-    /// The sentence, if there is damage.
+    /// Returns the sentence that describes the damage, if there is any.
     pub fn told(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -19,14 +19,14 @@ impl Damage {
     }
 }
 
-/// Counts the compressed bytes that the decompressor took.
+/// A reader that counts the compressed bytes that the decompressor takes.
 pub(crate) struct Taken<R> {
     bytes: R,
     count: Arc<AtomicU64>,
 }
 
 impl<R: Read> Taken<R> {
-    /// Counts into `count`.
+    /// Counts the bytes taken from `bytes` in `count`.
     pub fn new(bytes: R, count: Arc<AtomicU64>) -> Self {
         Self { bytes, count }
     }
@@ -40,7 +40,7 @@ impl<R: Read> Read for Taken<R> {
     }
 }
 
-/// Unpacked bytes of a source.
+/// The unpacked bytes of a source, up to its damage.
 pub(crate) struct UpToDamage {
     /// Its name, for the sentence.
     pub name: String,
@@ -48,11 +48,11 @@ pub(crate) struct UpToDamage {
     pub bytes: Box<dyn Read + Send>,
     /// Compressed bytes taken so far.
     pub taken: Arc<AtomicU64>,
-    /// Compressed bytes in all, where that is known.
+    /// Total compressed bytes, if known.
     pub length: Option<u64>,
-    /// Whether to end at the damage instead of failing.
+    /// Whether to end at the damage rather than fail.
     pub skip_bad: bool,
-    /// Where it is told.
+    /// Receives the description of the damage.
     pub damage: Damage,
 }
 

@@ -1,18 +1,18 @@
-//! Compressed traces: gzip, bzip2, xz and Zstandard, found by their first bytes.
+//! Unpacks compressed traces: gzip, bzip2, xz and Zstandard, recognized by their first bytes.
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
 
-/// Most memory that unpacking may take; a file that asks for more is refused.
+/// The most memory that unpacking may take. A file that needs more is refused.
 const MOST_MEMORY_KIB: u32 = 512 << 10;
 
-/// Beginnings of compressed files.
+/// The first bytes of compressed files.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const BZIP2: &[u8] = b"BZh";
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Bytes that tell whether a file is compressed.
+/// How many bytes show whether a file is compressed.
 pub(crate) const MAGIC: usize = 6;
 
 /// Whether `head` is the beginning of a compressed file.
@@ -20,7 +20,7 @@ pub(crate) fn is_compressed(head: &[u8]) -> bool {
     [GZIP, BZIP2, XZ, ZSTD].iter().any(|magic| head.starts_with(magic))
 }
 
-/// The bytes that `bytes`, which begin with `head`, unpack to.
+/// Unpacks `bytes`, which begin with `head`.
 pub(crate) fn unpack(head: &[u8], bytes: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     Ok(match head {
         _ if head.starts_with(GZIP) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
@@ -32,26 +32,27 @@ pub(crate) fn unpack(head: &[u8], bytes: Box<dyn Read + Send>) -> io::Result<Box
     })
 }
 
-/// A stream after the bytes that were looked at.
+/// A stream, with the bytes already examined put back in front.
 type Joined = io::Chain<io::Cursor<Vec<u8>>, Box<dyn Read + Send>>;
 type Frame = StreamingDecoder<Joined, FrameDecoder>;
 
-/// Bytes of Zstandard's magic number.
+/// Length of Zstandard's magic number, in bytes.
 const ZSTD_MAGIC: usize = 4;
 
-/// An empty last block of a frame, and room for a checksum.
+/// An empty last block of a frame, with room for a checksum.
 const END: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
 
 /// Zstandard frames, one after another.
 struct Frames {
     frame: Option<Frame>,
     bytes: Option<Box<dyn Read + Send>>,
-    /// What is left of a frame that cannot be read on, and why not.
+    /// The rest of a frame that broke off, and why.
     broken: Option<(FrameDecoder, io::Error)>,
 }
 
 impl Frames {
-    /// A frame keeps back what later blocks may repeat, up to megabytes: where no more can be read, an end makes it give them.
+    /// Gives up a broken frame. The decoder holds back up to megabytes that later blocks may
+    /// repeat; an artificial end makes it release them.
     fn give_up(&mut self, error: io::Error) {
         let Some(frame) = self.frame.take() else { return };
         let mut decoder = frame.into_frame_decoder();
@@ -65,7 +66,7 @@ impl Frames {
     }
 }
 
-/// Whether the bytes ended too early: the decoder wraps that.
+/// Whether the bytes ended too early. The decoder wraps that error.
 fn is_cut_off(error: &io::Error) -> bool {
     let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
     while let Some(one) = cause {
@@ -119,7 +120,7 @@ impl Read for Frames {
     }
 }
 
-/// Whether a frame holds something else than data, as parallel compressors write it.
+/// Whether a frame holds something other than data, as parallel compressors write.
 fn is_to_be_skipped(magic: &[u8]) -> bool {
     matches!(magic, [0x50..=0x5f, 0x2a, 0x4d, 0x18])
 }

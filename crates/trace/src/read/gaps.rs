@@ -1,13 +1,13 @@
-//! Rows of columns in which a value is absent that no row is without: which they are, and how they are left out.
+//! Rows that lack a required value: finds them in the columns and leaves them out.
 
 use ioscape_schema::Io;
 
-/// Which of the rows that are read together lack such a value; empty where none does.
+/// Which of the rows read together lack a required value; empty if none does.
 #[derive(Default)]
 pub(crate) struct Gaps(Vec<bool>);
 
 impl Gaps {
-    /// Adds the rows in which a column has no value; the place of the first.
+    /// Marks the rows in which a column has no value, and returns the place of the first.
     pub fn add(&mut self, absent: impl ExactSizeIterator<Item = bool> + Clone) -> Option<usize> {
         let first = absent.clone().position(|absent| absent)?;
         self.0.resize(absent.len(), false);
@@ -15,7 +15,8 @@ impl Gaps {
         Some(first)
     }
 
-    /// Leaves these rows out, where those read together begin at the place `from`; how many they are.
+    /// Removes the marked rows, where the rows read together begin at place `from`. Returns how
+    /// many it removed.
     pub fn leave_out(&self, from: usize, rows: &mut Vec<Io>) -> u64 {
         if self.0.is_empty() {
             return 0;

@@ -3,27 +3,28 @@
 use super::input::Input;
 use crate::error::Error;
 
-/// Bytes looked at.
+/// The most bytes examined.
 const HEAD: usize = 1 << 16;
-/// Lines looked at.
+/// The most lines examined.
 const LINES: usize = 64;
 
 /// How much a source looks like a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Likeness {
-    /// So many of the first lines can be rows of it; other formats may take more of them.
+    /// This many of the first lines can be rows of the format. Other formats may fit more lines.
     Lines(usize),
-    /// It begins as no other format does: by a magic number, a header, or a form of its own.
+    /// The source begins as no other format does: by a magic number, a header, or a form of its
+    /// own.
     Certain,
 }
 
 impl Likeness {
-    /// Certain if `found`, else not at all alike.
+    /// Returns `Certain` if `found`, else `NONE`.
     pub fn certain_if(found: bool) -> Self {
         if found { Self::Certain } else { Self::NONE }
     }
 
-    /// Not at all alike.
+    /// The source does not look like the format at all.
     pub const NONE: Self = Self::Lines(0);
 }
 
@@ -31,27 +32,27 @@ impl Likeness {
 pub(crate) struct Head<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// The first lines, whole and without their ends; none where the bytes hold no end of a line.
+    /// The first whole lines, without their ends, empty lines and comments.
     pub lines: Vec<&'a [u8]>,
 }
 
 impl<'a> Head<'a> {
-    /// Looks at the beginning of `input`, which stays where it is.
+    /// Examines the beginning of `input` without consuming it.
     ///
     /// # Errors
-    /// Bytes that cannot be read.
+    /// The source cannot be read.
     pub fn of(input: &'a mut Input) -> Result<Self, Error> {
         let bytes = input.peek(HEAD)?;
         Ok(Self::of_bytes(&bytes[..bytes.len().min(HEAD)]))
     }
 
-    /// The beginning of a source that was looked at.
+    /// Examines the beginning of a source.
     pub fn of_bytes(bytes: &'a [u8]) -> Self {
         let lines = lines(bytes).take(LINES).collect();
         Self { bytes, lines }
     }
 
-    /// All lines at hand, not only the first.
+    /// Returns all lines at hand, not only the first.
     pub fn all_lines(&self) -> Vec<&'a [u8]> {
         lines(self.bytes).collect()
     }
@@ -62,7 +63,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// The whole lines that are neither empty nor comments, without their ends.
+/// Returns the whole lines that are neither empty nor comments, without their ends.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = match bytes.len() {
         HEAD.. => memchr::memrchr(b'\n', bytes).unwrap_or(0),

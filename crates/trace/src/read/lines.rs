@@ -1,4 +1,4 @@
-//! Traces of text lines and of records of one size: cuts them, counts them, and says which one is broken.
+//! Cuts traces into text lines or fixed-size records, counts them, and reports which one is broken.
 
 use super::decode::{BATCH, Decode, Epoch};
 use super::head::{Head, Likeness};
@@ -12,41 +12,42 @@ use ioscape_schema::{Io, TraceInfo};
 pub(crate) trait Pieces: Send {
     /// What times count from.
     const EPOCH: Epoch;
-    /// Bytes of a record; 0 for lines.
+    /// Size of a record in bytes; 0 for lines.
     const RECORD: usize = 0;
-    /// Whether comments, which begin with #, and a first line without any digit, which names the fields, are passed over.
+    /// Whether to skip comments, which begin with #, and a first line without digits, which names
+    /// the fields.
     const HEADER: bool = true;
 
-    /// Takes one line without its end, or one record; adds what rows there are.
+    /// Takes one line without its end, or one record, and adds its rows to `sink`.
     fn piece(&mut self, piece: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad>;
 
-    /// After the last piece: adds what rows were held back.
+    /// Adds the rows that were held back, after the last piece.
     fn end(&mut self, _sink: &mut Sink<'_>) {}
 
-    /// What times count from, where that depends on the pieces so far.
+    /// Returns what times count from, if that depends on the pieces so far.
     fn epoch(&self) -> Epoch {
         Self::EPOCH
     }
 }
 
-/// Decoder of such a format.
+/// A decoder of a format of pieces.
 struct Cutter<P> {
     input: Input,
     pieces: P,
     tables: Tables,
     skip_bad: bool,
-    /// Pieces so far.
+    /// Number of pieces so far.
     count: u64,
     ended: bool,
 }
 
 impl<P: Pieces> Cutter<P> {
-    /// Decodes `input` by `pieces`.
+    /// Decodes `input` with `pieces`.
     fn new(input: Input, pieces: P, tables: Tables, skip_bad: bool) -> Self {
         Self { input, pieces, tables, skip_bad, count: 0, ended: false }
     }
 
-    /// One block of pieces; `false` when a piece does not end within what is at hand.
+    /// Decodes one block of pieces; returns `false` if no whole piece is at hand.
     fn block(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
         let rows = into.len() + BATCH;
         let start = self.input.position();
@@ -79,7 +80,7 @@ impl<P: Pieces> Cutter<P> {
         }
     }
 
-    /// Leaves a line behind that has no end within what memory may hold.
+    /// Skips a line that does not end within what memory may hold.
     fn pass_over_line(&mut self) -> Result<bool, Error> {
         let from = self.input.position();
         loop {
@@ -97,7 +98,7 @@ impl<P: Pieces> Cutter<P> {
         Ok(true)
     }
 
-    /// The last piece, which has no end of line, and what was held back.
+    /// Decodes the last piece, which may lack an end of line, and releases the rows held back.
     fn rest(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
         self.ended = true;
         let start = self.input.position();
@@ -122,7 +123,7 @@ impl<P: Pieces> Cutter<P> {
     }
 }
 
-/// Takes a piece; rows of times that cannot be counted are none.
+/// Takes a piece; refuses rows whose times cannot be represented.
 #[inline]
 fn taken<P: Pieces>(pieces: &mut P, piece: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
     let from = sink.rows.len();
@@ -137,7 +138,7 @@ fn taken<P: Pieces>(pieces: &mut P, piece: &[u8], sink: &mut Sink<'_>) -> Result
     }
 }
 
-/// A decoder by `P` of each source: `open` of a format of pieces.
+/// Opens a decoder with `P` for each source. It is the registry's `open` for formats of pieces.
 pub(crate) fn cut<P: Pieces + Default + 'static>(
     format: &'static str,
     sources: Vec<Opened>,
@@ -149,7 +150,7 @@ pub(crate) fn cut<P: Pieces + Default + 'static>(
     sources.into_iter().map(decoder).collect()
 }
 
-/// A decoder by `pieces` of what is left of `input`, behind a header if the format has one.
+/// Opens a decoder with `pieces` for the rest of `input`, after a header if the format has one.
 pub(crate) fn cut_rest<P: Pieces + 'static>(
     format: &'static str,
     input: Input,
@@ -160,12 +161,13 @@ pub(crate) fn cut_rest<P: Pieces + 'static>(
     Box::new(Cutter::new(input, pieces, tables, skip_bad))
 }
 
-/// How many of the first lines can be rows by `P`: `looks_like` of a format of lines without a mark of its own.
+/// Counts how many of the first lines can be rows of `P`. It is the registry's `looks_like` for
+/// formats of lines without a mark of their own.
 pub(crate) fn fits<P: Pieces + Default>(head: &Head<'_>) -> Likeness {
     Likeness::Lines(rows_of::<P>(&head.lines).0)
 }
 
-/// How many of the lines `P` takes, and their rows.
+/// Returns how many of the lines `P` accepts, and their rows.
 pub(crate) fn rows_of<P: Pieces + Default>(lines: &[&[u8]]) -> (usize, Vec<Io>) {
     let (mut parser, mut tables, mut rows) = (P::default(), Tables::default(), Vec::new());
     let mut sink = Sink { rows: &mut rows, tables: &mut tables };
@@ -173,7 +175,7 @@ pub(crate) fn rows_of<P: Pieces + Default>(lines: &[&[u8]]) -> (usize, Vec<Io>) 
     (count, rows)
 }
 
-/// The first piece of `bytes` and the bytes it takes; `None` when it does not end there.
+/// Returns the first piece of `bytes` and its length with its end; `None` if it is not whole.
 fn first(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
     if record > 0 {
         return bytes.get(..record).map(|piece| (piece, record));
@@ -183,7 +185,7 @@ fn first(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
     Some((line.strip_suffix(b"\r").unwrap_or(line), end + 1))
 }
 
-/// Whether a line is none of the format's own: empty, a comment, or a first line of names.
+/// Whether to skip a line: one that is empty, a comment, or a first line of names.
 fn is_passed_over<P: Pieces>(line: &[u8], number: u64) -> bool {
     let is_name = || number == 1 && !line.iter().any(u8::is_ascii_digit);
     P::RECORD == 0 && (line.is_empty() || P::HEADER && (line.starts_with(b"#") || is_name()))

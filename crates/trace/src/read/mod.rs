@@ -1,4 +1,4 @@
-//! Traces in: bytes of any known format become rows in the order of their arrival.
+//! Reads traces: turns bytes of any known format into rows in the order of their arrival.
 
 mod damage;
 mod decode;

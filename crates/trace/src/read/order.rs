@@ -1,30 +1,32 @@
-//! Rows in the order of arrival: a window sorts what a source tells a little out of order.
+//! Puts rows in the order of arrival: a window sorts rows that a source delivers slightly out of
+//! order.
 
 use super::decode::BATCH;
 use ioscape_schema::Io;
 use std::collections::VecDeque;
 
-/// Rows that may come before an earlier one.
+/// The most rows by which a row may be late and still be sorted in.
 const WINDOW: usize = 1 << 16;
-/// The least of them where several traces share the window.
+/// The smallest window where several traces share it.
 const LEAST: usize = 1 << 9;
 
-/// The window.
+/// A window of rows that sorts them by arrival.
 pub(crate) struct Order {
     /// Rows that are kept back.
     window: usize,
-    /// Batches of rows as they came, none of them empty: they are moved as they are, for rows that are copied come from memory once more.
+    /// Batches as they came, none of them empty. They are moved rather than copied, because a copy
+    /// would fetch each row from memory once more.
     waiting: VecDeque<Vec<Io>>,
-    /// The rows in them.
+    /// Number of rows in `waiting`.
     rows: usize,
-    /// Whether one of them came after one that arrived later.
+    /// Whether any of these rows came after a row that arrived later.
     is_mixed: bool,
-    /// Memory of batches that have left.
+    /// Memory of batches that have left, for reuse.
     spare: Vec<Vec<Io>>,
     latest_ns: u64,
-    /// Rows that came after one that arrived later, and were put in their place.
+    /// Rows that came after a later arrival and were sorted into place.
     pub moved: u64,
-    /// Rows that came later than the window could mend.
+    /// Rows that came too late for the window to sort them in.
     pub late: u64,
 }
 
@@ -35,7 +37,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// The window of one of so many traces.
+    /// Creates the window of one of `traces` traces that share the memory of one.
     pub fn sharing(traces: usize) -> Self {
         Self {
             window: (WINDOW / traces.max(1)).max(LEAST),
@@ -54,7 +56,7 @@ impl Order {
         self.window
     }
 
-    /// Memory for a batch.
+    /// Returns memory for a batch.
     pub fn spare(&mut self) -> Vec<Io> {
         self.spare.pop().unwrap_or_default()
     }
@@ -71,19 +73,19 @@ impl Order {
         else {
             return self.give_back(batch);
         };
-        // Looked at while they are in the processor's caches.
+        // Checked here while the rows are in the processor's caches.
         self.is_mixed |= before.is_some_and(|last| first.queued_ns < last.queued_ns)
             || !batch.is_sorted_by_key(|io| io.queued_ns);
         self.rows += batch.len();
         self.waiting.push_back(batch);
     }
 
-    /// Whether rows may leave.
+    /// Whether the window is full, so that rows may leave.
     pub fn full(&self) -> bool {
         self.rows >= 2 * self.window
     }
 
-    /// Moves rows that are in order to `out`: all of them `at_end`, else all but the window.
+    /// Moves rows in order to `out`: all of them `at_end`, else all but the window.
     pub fn release(&mut self, out: &mut VecDeque<Vec<Io>>, at_end: bool) {
         if std::mem::take(&mut self.is_mixed) {
             self.sort();
@@ -123,7 +125,7 @@ impl Order {
     }
 }
 
-/// Rows that arrived before one above them.
+/// Counts the rows that arrived before a row above them.
 fn backwards(rows: &[Io]) -> u64 {
     let mut latest_ns = 0;
     let is_early = |io: &&Io| {

@@ -1,4 +1,4 @@
-//! A decoder whose rows come in the order of arrival, and several such as one.
+//! A decoder with its rows in the order of arrival, and several such decoders merged into one.
 
 use super::decode::{BATCH, Decode, Epoch};
 use super::order::Order;
@@ -12,25 +12,26 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(crate) struct Ordered {
     pub decoder: Box<dyn Decode>,
     pub order: Order,
-    /// Batches in order, none of them empty, and how many rows of the first were given.
+    /// Batches in order, none of them empty, and how many rows of the first were handed out.
     ready: VecDeque<Vec<Io>>,
     given: usize,
     ended: bool,
 }
 
 impl Ordered {
-    /// Orders what `decoder` gives; times stay the decoder's own.
+    /// Orders the rows of `decoder`; times stay the decoder's own.
     pub fn new(decoder: Box<dyn Decode>) -> Self {
         Self::one_of(decoder, 1)
     }
 
-    /// The same of one of so many traces, whose windows together are as large as that of one: what is farther out of order, the window of them all mends.
+    /// Orders the rows of one of `traces` traces. Their windows together are as large as that of a
+    /// single trace; the window of the merged trace sorts rows that are farther out of order.
     fn one_of(decoder: Box<dyn Decode>, traces: usize) -> Self {
         let order = Order::sharing(traces);
         Self { decoder, order, ready: VecDeque::new(), given: 0, ended: false }
     }
 
-    /// The next rows, at most `most`; none at the end.
+    /// Returns the next rows, at most `most`; none at the end.
     pub fn next(&mut self, most: usize) -> Result<&[Io], Error> {
         self.fill()?;
         let Some(batch) = self.ready.front() else { return Ok(&[]) };
@@ -52,13 +53,13 @@ impl Ordered {
         Ok(())
     }
 
-    /// The next row without taking it.
+    /// Returns the next row without taking it.
     fn peek(&mut self) -> Result<Option<&Io>, Error> {
         self.fill()?;
         Ok(self.ready.front().and_then(|batch| batch.get(self.given)))
     }
 
-    /// Has a row ready unless there is none.
+    /// Makes a row ready unless there are no more.
     fn fill(&mut self) -> Result<(), Error> {
         if self.ready.front().is_some_and(|batch| self.given == batch.len()) {
             self.ready.pop_front().into_iter().for_each(|batch| self.order.give_back(batch));
@@ -86,7 +87,8 @@ impl Ordered {
         Ok(())
     }
 
-    /// More rows than so many unless there are no more now, and whether there may be others.
+    /// Decodes until there are more than `least` rows or the decoder has no more for now. Also
+    /// returns whether more may come.
     fn decode(&mut self, least: usize) -> (Vec<Io>, Result<bool, Error>) {
         let mut batch = self.order.spare();
         loop {
@@ -98,28 +100,28 @@ impl Ordered {
     }
 }
 
-/// Several traces as one: rows by time, devices and commands by name.
+/// Several traces as one: merges rows by time, and devices and commands by name.
 pub(crate) struct Merged {
     children: Vec<Child>,
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     tables: Tables,
     started: bool,
-    /// The first trace with rows: what its times count from those of all do.
+    /// The first trace with rows; its epoch is that of the merged trace.
     first: usize,
-    /// What is said of files that may be of two disks, and are taken for parts of one.
+    /// The note about files that may be of two disks but count as parts of one.
     shared: Option<String>,
 }
 
 struct Child {
     rows: Ordered,
-    /// By how much its times are behind those of all.
+    /// What to add to its times to get times of the merged trace.
     shift_ns: u64,
     devices: Vec<u16>,
     commands: Vec<u32>,
 }
 
 impl Child {
-    /// When its next row arrives, on the clock of all.
+    /// Returns when its next row arrives, in times of the merged trace.
     fn next_ns(&mut self) -> Result<Option<u64>, Error> {
         Ok(self.rows.peek()?.map(|io| io.queued_ns.saturating_add(self.shift_ns)))
     }
@@ -143,10 +145,12 @@ impl Merged {
         }
     }
 
-    /// Looks at every trace's first row; all must count time from the same, or tell when they begin.
+    /// Examines every trace's first row. All traces must count time from the same beginning, or
+    /// record when they begin.
     fn start(&mut self) -> Result<(), Error> {
         self.started = true;
-        // A trace may tell with its first row when it began, and one without rows need not.
+        // Some traces show when they began only with their first row; a trace without rows need
+        // not.
         let mut has_rows = Vec::new();
         for child in &mut self.children {
             has_rows.push(child.rows.peek()?.is_some());
@@ -160,7 +164,8 @@ impl Merged {
         Ok(())
     }
 
-    /// Has all that have rows count time from the earliest beginning, where each counts it from its own.
+    /// Makes all traces with rows count time from the earliest beginning, if each counts from its
+    /// own.
     fn align(&mut self, has_rows: &[bool]) -> Result<(), Error> {
         let refused = || {
             let why = "the traces count time from different beginnings: import them one by one";
@@ -189,7 +194,8 @@ impl Merged {
         Ok(())
     }
 
-    /// Parts of one trace bring the same tables, which hold whichever devices have requests here.
+    /// Takes over the tables if all traces have the same ones. Parts of one trace do, whichever
+    /// devices have requests in a part.
     fn restore_tables(&mut self) {
         let tables = |child: &Child| {
             let info = child.rows.decoder.info();
@@ -210,8 +216,8 @@ impl Merged {
         Ok(())
     }
 
-    /// Looks whether a file goes on after this one began that names no disk either, and is of the same: parts of one disk come one behind
-    /// the other.
+    /// Notes if another file that names no disk counts as the same device and goes on after this
+    /// one began. Parts of one disk would follow one another.
     fn find_shared(&mut self, index: usize, now_ns: u64) -> Result<(), Error> {
         let (before, rest) = self.children.split_at_mut(index);
         let Some((this, after)) = rest.split_first_mut() else { return Ok(()) };
@@ -230,7 +236,7 @@ impl Merged {
         Ok(())
     }
 
-    /// Sums up what the traces tell as wholes.
+    /// Sums up what the traces record about themselves as wholes.
     fn collect(&mut self) {
         let info = &mut self.tables.info;
         (info.skipped, info.lost_by_cpu, info.started_unix_ns) = (0, Vec::new(), None);
@@ -245,14 +251,15 @@ impl Merged {
     }
 }
 
-/// What the times of a trace count from; one clock that is not told only traces of one format can have in common.
+/// Returns what the times of a trace count from. Only traces of one format can share an unknown
+/// clock, so the format is part of the result then.
 fn clock(decoder: &dyn Decode) -> (Epoch, &str) {
     let epoch = decoder.epoch();
     let is_untold = epoch == Epoch::Clock { unix_offset_ns: None };
     (epoch, if is_untold { decoder.info().format.as_str() } else { "" })
 }
 
-/// The row with its device and command as the tables of all know them.
+/// Returns the row with its device, command and times as in the merged trace.
 fn placed(child: &mut Child, io: Io, tables: &mut Tables) -> Result<Io, Bad> {
     let info = child.rows.decoder.info();
     while child.devices.len() <= usize::from(io.device) {

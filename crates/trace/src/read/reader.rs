@@ -1,4 +1,4 @@
-//! The reader: finds the format, decodes, orders, and hands out batches.
+//! The reader of a trace: detects the format, decodes, orders, and hands out batches.
 
 use super::damage::Damage;
 use super::decode::{BATCH, Decode, Epoch};
@@ -9,15 +9,16 @@ use crate::clock::TraceClock;
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
-/// How a trace is to be read.
+/// How to read a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format, when the content shall not decide.
+    /// The format; `None` to detect it from the content.
     pub format: Option<Format>,
-    /// Leave broken records out and count them in [`TraceInfo::skipped`] instead of failing.
+    /// Whether to leave broken records out and count them in [`TraceInfo::skipped`] rather than
+    /// fail.
     pub skip_bad: bool,
-    /// Only rows from this time on are wanted, counted from the beginning of the trace. Others may come all the same: a
-    /// reader leaves out what it need not read.
+    /// Only rows from this time on are wanted, counted from the beginning of the trace. The reader
+    /// skips what it need not read, so other rows may still come.
     pub from_ns: Option<u64>,
     /// Only rows before this time are wanted.
     pub to_ns: Option<u64>,
@@ -26,23 +27,25 @@ pub struct ReadOptions {
 /// A trace being read: its rows in the order of arrival (`queued_ns`), batch by batch.
 pub struct Reader {
     rows: Ordered,
-    /// Time of the first row in the decoder's own time.
+    /// Time of the first row, in the decoder's own time.
     base_ns: Option<u64>,
-    /// Rows that arrived before that and came later than the window could mend.
+    /// Rows that arrived before `base_ns` and came too late to be sorted in.
     early: u64,
     info: TraceInfo,
-    /// What compressed sources turn out to be.
+    /// The damage of compressed sources.
     damages: Vec<Damage>,
 }
 
-/// Opens a trace of one or several files: the CPUs' files of one `blktrace` recording, or traces that are merged by time.
+/// Opens a trace of one or several files: the per-CPU files of one `blktrace` recording, or traces
+/// to merge by time.
 ///
-/// Compressed files are unpacked, and the content tells the format unless `options` do.
+/// Unpacks compressed files, and detects the format from the content unless `options` names it.
 ///
 /// # Errors
-/// No source, bytes that cannot be read, an unknown format, a broken header, or files that cannot be merged.
+/// There is no source, a source cannot be read, a format is unknown or ambiguous, a header is
+/// broken, or the files cannot be merged.
 pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error> {
-    // One recording may have many files: those of a format are opened together.
+    // One recording may consist of many files, so files of a format are opened together.
     let mut by_format: Vec<(Format, Vec<Opened>)> = Vec::new();
     let (mut damages, mut empty) = (Vec::new(), None);
     for source in sources {
@@ -52,7 +55,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
             Some(format) => format,
             None => match Format::of(&mut opened) {
                 Ok(format) => format,
-                // A processor without requests leaves an empty file in a recording.
+                // A CPU without requests leaves an empty file in a recording.
                 Err(error @ Error::Empty { .. })
                     if damages.last().and_then(Damage::told).is_none() =>
                 {
@@ -74,7 +77,8 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     for (format, opened) in by_format {
         decoders.extend(format.open(opened, options.skip_bad)?);
     }
-    // Of other traces it is not known yet when they begin, and several that tell it count time from the first of them.
+    // It is not yet known when other traces begin. Several traces that record their beginning count
+    // time from the earliest one.
     let is_one = decoders.len() == 1;
     let is_asked = |decoder: &&mut Box<dyn Decode>| {
         decoder.epoch() == Epoch::Start && (is_one || decoder.info().started_unix_ns.is_none())
@@ -85,7 +89,8 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     Ok(Reader { damages, ..Reader::new(one(decoders)?) })
 }
 
-/// A source of no known format, of which nothing could be unpacked that would tell it.
+/// Returns the error for a source of unknown format. If damage left too little of it to detect the
+/// format, the error says so.
 fn of_damage(error: Error, damage: Option<&Damage>) -> Error {
     match (error, damage.and_then(Damage::told)) {
         (Error::Unknown { name, .. } | Error::Empty { name }, Some(told)) => {
@@ -109,25 +114,27 @@ fn one(mut decoders: Vec<Box<dyn Decode>>) -> Result<Box<dyn Decode>, Error> {
 }
 
 impl Reader {
-    /// Reads what `decoder` decodes.
+    /// Reads the rows of `decoder`.
     pub(crate) fn new(decoder: Box<dyn Decode>) -> Self {
         let info = decoder.info().clone();
         Self { rows: Ordered::new(decoder), base_ns: None, early: 0, info, damages: Vec::new() }
     }
 
-    /// What decodes, when its rows were read.
+    /// Returns the decoder after its rows were read.
     pub(crate) fn into_decoder(self) -> Box<dyn Decode> {
         self.rows.decoder
     }
 
-    /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; `false` when there are no more.
+    /// Replaces the rows in `into` by the next ones, at most [`BATCH`]; returns `false` when there
+    /// are no more.
     ///
-    /// Rows come in the order of `queued_ns`. What a source tells later than its neighbours is sorted in, as long as
-    /// no more than 65,536 rows lie between; the note `rows out of order` counts what came later still. Those of them that
-    /// arrived before the first row, which the note `rows before the first` counts, are taken to arrive with it.
+    /// Rows come in the order of `queued_ns`. Rows that a source delivers late are sorted in if no
+    /// more than 65,536 rows lie between. The note `rows out of order` counts the rows that came
+    /// later still. Those that arrived before the first row are taken to arrive with it; the note
+    /// `rows before the first` counts them.
     ///
     /// # Errors
-    /// Bytes that cannot be read, and a broken record unless such are skipped.
+    /// The trace cannot be read, or a record is broken and broken records are not skipped.
     pub fn next_batch(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
         self.rows.take(BATCH, into)?;
         let epoch = self.rows.decoder.epoch();
@@ -137,7 +144,7 @@ impl Reader {
         let base_ns = self.base_ns.unwrap_or(0);
         for io in into.iter_mut() {
             self.early += u64::from(io.queued_ns < base_ns);
-            // Nothing can be before the beginning, but what a request took is known all the same.
+            // No time can be before the beginning, but the request keeps its duration.
             let base_ns = base_ns.min(io.queued_ns);
             io.queued_ns -= base_ns;
             io.issued_ns = io.issued_ns.saturating_sub(base_ns).max(io.queued_ns);
@@ -147,7 +154,7 @@ impl Reader {
         Ok(!into.is_empty())
     }
 
-    /// Takes over what the decoder knows by now.
+    /// Updates `info` with what the decoder knows by now.
     fn tell(&mut self, epoch: Epoch) {
         self.info.clone_from(self.rows.decoder.info());
         let base = self.base_ns.and_then(|base| i64::try_from(base).ok());
@@ -172,12 +179,13 @@ impl Reader {
         }
     }
 
-    /// Rows that the source told after one that arrived later, and that were put in their place.
+    /// Returns the number of rows that came after a later arrival and were sorted into place.
     pub fn moved(&self) -> u64 {
         self.rows.order.moved
     }
 
-    /// What the rows' times count from, and when `queued_ns` 0 is on that clock; known after the first batch.
+    /// Returns what the rows' times count from, and when `queued_ns` 0 is on that clock; known
+    /// after the first batch.
     pub fn clock(&self) -> (TraceClock, u64) {
         let started = self.info.started_unix_ns.and_then(|ns| u64::try_from(ns).ok());
         match (self.rows.decoder.epoch(), started) {
@@ -187,8 +195,10 @@ impl Reader {
         }
     }
 
-    /// The tables the rows point into and what is known of the trace. A device or command is in its table at the latest
-    /// when the first batch with it was handed out; losses and skipped records are complete after the last batch.
+    /// Returns the tables that rows refer to, and what is known of the trace.
+    ///
+    /// A device or command is in its table by the time the first batch with it is handed out.
+    /// Losses and skipped records are complete after the last batch.
     pub fn info(&self) -> &TraceInfo {
         &self.info
     }
@@ -198,7 +208,7 @@ impl Reader {
 mod tests {
     use super::*;
 
-    /// Rows of a decoder that counts from 1970.
+    /// The rows of a decoder that counts time from 1970.
     struct Rows(Vec<Io>, TraceInfo);
 
     impl Decode for Rows {
@@ -224,7 +234,7 @@ mod tests {
             let (issued_ns, completed_ns) = (queued_ns + 5, queued_ns + 7);
             Io { queued_ns, issued_ns, completed_ns, ..Io::default() }
         };
-        // More than are held back.
+        // More rows than the window holds back.
         let later = (0..2 * (1 << 16) + BATCH as u64).map(|at| row(1_000_000 + 1000 * at));
         let rows: Vec<Io> = later.chain([10, 20, 30].map(row)).collect();
         let count = rows.len();

@@ -1,13 +1,13 @@
-//! Rows of sources that say little: one time, or an arrival and how long the answer took.
+//! Rows of sources that record little: a single time, or an arrival and a response time.
 
 use ioscape_schema::{Io, Request};
 
-/// A row of a source that gives one time only.
+/// Returns a row of a source that records a single time.
 pub(crate) fn at(time_ns: u64, request: Request, device: u16) -> Io {
     answered(time_ns, 0, request, device)
 }
 
-/// A row of a source that gives an arrival and how long the answer took.
+/// Returns a row of a source that records an arrival and a response time.
 pub(crate) fn answered(time_ns: u64, response_ns: u64, request: Request, device: u16) -> Io {
     Io {
         request,

@@ -9,16 +9,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Bytes that can be read from any place.
+/// Bytes that can be read from any position.
 pub trait ReadSeek: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
-/// The bytes, with or without the freedom to seek.
+/// The bytes of a source, seekable or not.
 enum Bytes {
-    /// One pass only: a pipe.
+    /// Readable in one pass only, such as a pipe.
     Stream(Box<dyn Read + Send>),
-    /// A file; Parquet needs one.
+    /// A seekable file, which Parquet needs.
     File(Box<dyn ReadSeek>),
 }
 
@@ -29,12 +29,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// A stream that is read once, such as a pipe; `name` is for messages and for formats whose file name tells something.
+    /// Creates a source from a stream that is read once, such as a pipe. `name` is for messages and
+    /// for formats whose file name carries information.
     pub fn stream(name: impl Into<String>, bytes: impl Read + Send + 'static) -> Self {
         Self { name: name.into(), bytes: Bytes::Stream(Box::new(bytes)) }
     }
 
-    /// A file, in which can be sought; reading starts at its beginning.
+    /// Creates a source from a seekable file; reading starts at its beginning.
     pub fn file(name: impl Into<String>, bytes: impl ReadSeek + 'static) -> Self {
         Self { name: name.into(), bytes: Bytes::File(Box::new(bytes)) }
     }
@@ -43,21 +44,22 @@ impl Source {
 /// First and last bytes of a Parquet file.
 pub(crate) const PARQUET: &[u8] = b"PAR1";
 
-/// Whether bytes that begin with `head`, of at least four bytes, can be read from a file only and not in one pass.
+/// Whether a source that begins with `head`, of at least four bytes, needs a seekable file rather
+/// than one pass.
 pub fn needs_file(head: &[u8]) -> bool {
     head.starts_with(PARQUET)
 }
 
-/// A source that was looked at.
+/// A source whose first bytes were examined.
 pub(crate) enum Opened {
-    /// Bytes to be read in one pass, unpacked.
+    /// Unpacked bytes to read in one pass.
     Input(Input),
     /// A Parquet file.
     Parquet(String, Box<dyn ReadSeek>),
 }
 
 impl Opened {
-    /// The name of the source.
+    /// Returns the name of the source.
     pub fn name(&self) -> &str {
         match self {
             Self::Input(input) => input.name(),
@@ -65,10 +67,10 @@ impl Opened {
         }
     }
 
-    /// Its first bytes.
+    /// Returns the first bytes of the source.
     ///
     /// # Errors
-    /// Bytes that cannot be read.
+    /// The source cannot be read.
     pub fn head(&mut self) -> Result<Head<'_>, Error> {
         match self {
             Self::Input(input) => Head::of(input),
@@ -76,10 +78,10 @@ impl Opened {
         }
     }
 
-    /// The one pass.
+    /// Returns the bytes to read in one pass.
     ///
     /// # Errors
-    /// It is a Parquet file.
+    /// The source is a Parquet file.
     pub fn into_input(self) -> Result<Input, Error> {
         match self {
             Self::Input(input) => Ok(input),
@@ -91,7 +93,7 @@ impl Opened {
     }
 }
 
-/// Looks at the first bytes and unpacks what is compressed; with `skip_bad` up to where it is damaged.
+/// Examines the first bytes and unpacks compressed sources; with `skip_bad`, up to any damage.
 pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), Error> {
     let Source { name, bytes } = source;
     let failed = |source: io::Error| Error::Read { name: name.clone(), source };
@@ -139,7 +141,7 @@ fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The bytes as they are, for sources that are no files of a format.
+/// Returns the bytes as they are, for sources that are not files of a format.
 pub(crate) fn input_of(source: Source) -> Result<Input, Error> {
     let Source { name, bytes } = source;
     Ok(match bytes {

@@ -1,19 +1,20 @@
-//! The tables that rows point into, filled while the trace is read.
+//! The tables that rows refer to, filled while the trace is read.
 
+use crate::columns;
 use ioscape_schema::{Device, Io, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Why a line or record is not a row.
+/// The reason why a line or record is not a row.
 pub(crate) type Bad = Cow<'static, str>;
 
-/// Most names in a table of commands; further commands are the unknown one.
+/// The most names in a table of commands; any further command counts as unknown.
 const MOST_COMMANDS: usize = 1 << 20;
-/// Longest name that is kept.
+/// The longest name that is kept, in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// What holds for the trace so far.
+/// The tables of the trace so far.
 #[derive(Default)]
 pub(crate) struct Tables {
     /// The tables themselves.
@@ -22,18 +23,18 @@ pub(crate) struct Tables {
     commands: HashMap<Box<[u8]>, u32>,
     latest_device: (Vec<u8>, u16),
     latest_command: (Vec<u8>, u32),
-    /// Name of the one device of a source that names none.
+    /// The name of the single device of a source that names none.
     only: String,
 }
 
 impl Tables {
-    /// Empty tables of a trace of the format of that name, from the file `source`.
+    /// Creates empty tables for a trace of the format named `format`, from the file `source`.
     pub fn new(format: &str, source: &str) -> Self {
         let info = TraceInfo { format: format.to_owned(), ..TraceInfo::default() };
         Self { info, only: stem(source).to_owned(), ..Self::default() }
     }
 
-    /// Takes over tables that a source has at its beginning.
+    /// Takes over the tables that a source has at its beginning.
     pub fn restore(&mut self, info: TraceInfo) {
         let devices = info.devices.iter().enumerate().take(1 << 16);
         self.devices =
@@ -44,7 +45,7 @@ impl Tables {
         self.info = info;
     }
 
-    /// Takes over tables whose devices are called by these numbers.
+    /// Takes over tables whose devices the source identifies by these numbers.
     pub fn restore_numbered(&mut self, info: TraceInfo, numbers: &[u32]) {
         self.restore(info);
         let numbered = numbers.iter().enumerate().take(self.info.devices.len().min(1 << 16));
@@ -52,7 +53,7 @@ impl Tables {
             numbered.map(|(at, number)| (number.to_le_bytes().into(), at as u16)).collect();
     }
 
-    /// The index of the device with the name or number `key`; a new one is named by `name`.
+    /// Returns the index of the device with the name or number `key`; `name` names a new device.
     pub fn device(&mut self, key: &[u8], name: impl FnOnce() -> String) -> Result<u16, Bad> {
         if self.latest_device.0 == key
             && usize::from(self.latest_device.1) < self.info.devices.len()
@@ -78,26 +79,35 @@ impl Tables {
         Ok(index)
     }
 
-    /// The index of a device that the text names.
+    /// Returns the index of the device named `name`.
     pub fn device_named(&mut self, name: &[u8]) -> Result<u16, Bad> {
         self.device(name, || String::from_utf8_lossy(name).into_owned())
     }
 
-    /// The index of the one device of a source that names none; it is called as the file is.
+    /// Returns the index of a name in a column of devices or commands.
+    pub fn number(&mut self, column: &str, name: &[u8]) -> Result<u64, Bad> {
+        match column {
+            columns::DEVICE => self.device_named(name).map(u64::from),
+            _ => Ok(u64::from(self.command(name))),
+        }
+    }
+
+    /// Returns the index of the single device of a source that names none. The file's name names
+    /// it.
     pub fn only_device(&mut self) -> Result<u16, Bad> {
         if self.info.devices.is_empty() { self.new_device(b"", self.only.clone()) } else { Ok(0) }
     }
 
-    /// Whether there is such a device.
+    /// Whether the trace has such a single, unnamed device.
     pub fn has_only_device(&self) -> bool {
         self.devices.contains_key(&b""[..])
     }
 
-    /// The index of a command; 0 is the unknown one.
+    /// Returns the index of a command; 0 is the unknown command.
     #[inline]
     pub fn command(&mut self, name: &[u8]) -> u32 {
-        // Neighbours have much in common. To compare nothing with nothing would take the C library longer than any name: a masked
-        // load from no address.
+        // Neighbouring rows often have the same command. Comparing two empty names would cost the C
+        // library more than any other name: a masked load from no address.
         if name.is_empty() {
             return 0;
         }
@@ -127,7 +137,7 @@ impl Tables {
     }
 }
 
-/// Notes, once, what the source does not tell.
+/// Notes, once, what the source does not record.
 #[inline]
 pub(crate) fn without(sink: &mut Sink<'_>, what: &str, text: &str) {
     if sink.rows.is_empty() && !sink.tables.info.notes.contains_key(what) {
@@ -135,14 +145,14 @@ pub(crate) fn without(sink: &mut Sink<'_>, what: &str, text: &str) {
     }
 }
 
-/// Notes, once, that the source tells no operations.
+/// Notes, once, that the source does not record operations.
 #[inline]
 pub(crate) fn without_operations(sink: &mut Sink<'_>) {
     let text = "the format does not tell what reads and what writes: all requests count as reads, and figures of reads or of writes are left out";
     without(sink, "operations", text);
 }
 
-/// Notes, once, that the source tells times in whole seconds.
+/// Notes, once, that the source records times in whole seconds.
 #[inline]
 pub(crate) fn in_seconds(sink: &mut Sink<'_>) {
     let text = "arrivals have whole seconds only: times between arrivals, and bursts within a second, are not known and left out";
@@ -156,13 +166,13 @@ pub(crate) fn of_objects(sink: &mut Sink<'_>) {
     without(sink, "objects", text);
 }
 
-/// Adds bytes that had to be passed over to find the next record.
+/// Adds to the count of bytes that had to be skipped to find the next record.
 pub(crate) fn passed_over(info: &mut TraceInfo, bytes: u64) {
     let note = info.notes.entry("bytes not read".to_owned()).or_default();
     *note = (note.parse().unwrap_or(0) + bytes).to_string();
 }
 
-/// `w106` of `folder/w106.vscsi.gz`.
+/// Returns a file's name up to its first dot: `w106` for `folder/w106.vscsi.gz`.
 fn stem(source: &str) -> &str {
     let file = source.rsplit('/').next().unwrap_or(source);
     match file.trim_start_matches('.').split('.').next() {
@@ -171,15 +181,18 @@ fn stem(source: &str) -> &str {
     }
 }
 
-/// A device of which only the number is known.
+/// Returns a device of which only the number is known.
 pub(crate) fn unnamed(number: usize) -> Device {
     Device { name: format!("disk {number}"), ..Device::default() }
 }
 
-/// Adds devices of which only the number is known, up to that of `last`. One that is there may be called like them, and two of one name would be
-/// one disk in text and where traces are put together.
+/// Adds devices of which only the number is known, up to number `last`.
+///
+/// Their names must differ from those of known devices: two devices of one name would be one disk
+/// in text formats and where traces are merged.
 pub(crate) fn add_unnamed(devices: &mut Vec<Device>, last: usize) {
-    // Those that are added have names of their own among themselves; and up to 65,536 may be added at once.
+    // New names never collide with each other. A set, because up to 65,536 devices may be added at
+    // once.
     let names = || devices.iter().map(|device| device.name.clone()).collect();
     let known: Option<HashSet<String>> = (last > devices.len()).then(names);
     for number in devices.len()..=last {

@@ -1,12 +1,12 @@
-//! Numbers and fields of text traces, read from bytes.
+//! Parses numbers and fields of text traces from bytes.
 
 use super::tables::Bad;
 use ioscape_schema::{Op, Request};
 
-/// Bytes of the block layer's sector.
+/// Size of the block layer's sector, in bytes.
 pub(crate) const SECTOR: u64 = 512;
 
-/// A whole number in decimal digits.
+/// Parses a whole number in decimal digits.
 #[inline]
 pub(crate) fn whole(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 20 {
@@ -28,13 +28,14 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Eight digits at once: pairs, fours and all are added up within a word, each by one product (Lemire 2018).
+/// Parses eight digits at once: adds up pairs, then fours, then all within a word, each step by one
+/// multiplication (Lemire 2018).
 #[inline]
 fn eight_digits(text: [u8; 8]) -> Option<u64> {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_le_bytes(text);
     let high = 0xf0 * EACH;
-    // A digit has 3 in its upper half, and still has it with 6 more.
+    // A digit's upper half is 3, and still is after adding 6.
     if (word & high) | ((word.wrapping_add(6 * EACH) & high) >> 4) != 0x33 * EACH {
         return None;
     }
@@ -47,7 +48,7 @@ fn eight_digits(text: [u8; 8]) -> Option<u64> {
     Some(sum >> 32)
 }
 
-/// A number in hexadecimal digits.
+/// Parses a hexadecimal number.
 pub(crate) fn hex(text: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(text).ok()?;
     if digits.starts_with('+') {
@@ -56,7 +57,8 @@ pub(crate) fn hex(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-/// A decimal number times 10^`places`, digits below that cut off: `1.5` with 3 places is 1500.
+/// Parses a decimal number and multiplies it by 10^`places`. Further digits are cut off: `1.5` with
+/// 3 places is 1500.
 pub(crate) fn decimal(text: &[u8], places: u32) -> Option<u64> {
     let (before, after) = match memchr::memchr(b'.', text) {
         Some(point) => (&text[..point], &text[point + 1..]),
@@ -82,24 +84,25 @@ fn scientific(text: &[u8], places: u32) -> Option<u64> {
     (0.0..1.8e19).contains(&scaled).then_some(scaled as u64)
 }
 
-/// `text` without spaces and tabs at its ends.
+/// Returns `text` without whitespace at its ends.
 pub(crate) fn trim(text: &[u8]) -> &[u8] {
     text.trim_ascii()
 }
 
-/// The places of a byte in a text: fields are so short that a call for each would take longer than what is between.
+/// An iterator over the places of a byte in a text. Fields are so short that a search call for each
+/// would take longer than scanning a field.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
     text: &'a [u8],
     byte: u8,
     /// Where the next word begins.
     next: usize,
-    /// The highest bit of each byte of the word before that has the byte and was not told yet.
+    /// The highest bit of each byte in the previous word that matches and was not yet returned.
     found: u64,
 }
 
 impl<'a> Places<'a> {
-    /// The places of `byte`, which is not 0, from `start` on.
+    /// Iterates over the places of `byte`, which is not 0, from `start` on.
     pub fn of(byte: u8, text: &'a [u8], start: usize) -> Self {
         Self { text, byte, next: start, found: 0 }
     }
@@ -129,7 +132,7 @@ impl Iterator for Places<'_> {
     }
 }
 
-/// The first `N` fields between `separator`s, trimmed, and the number of all fields.
+/// Returns the first `N` fields between `separator`s, trimmed, and the number of all fields.
 #[inline]
 pub(crate) fn fields<const N: usize>(line: &[u8], separator: u8) -> Option<([&[u8]; N], usize)> {
     let mut found: [&[u8]; N] = [&[]; N];
@@ -144,7 +147,7 @@ pub(crate) fn fields<const N: usize>(line: &[u8], separator: u8) -> Option<([&[u
     (count >= N).then_some((found, count))
 }
 
-/// The first `N` words between blanks, and the number of all words.
+/// Returns the first `N` words between blanks, and the number of all words.
 pub(crate) fn words<const N: usize>(line: &[u8]) -> Option<([&[u8]; N], usize)> {
     let mut found: [&[u8]; N] = [&[]; N];
     let mut count = 0;
@@ -157,7 +160,7 @@ pub(crate) fn words<const N: usize>(line: &[u8]) -> Option<([&[u8]; N], usize)> 
     (count >= N).then_some((found, count))
 }
 
-/// The fields or words of a line that has no others.
+/// Returns the fields or words of a line that must have exactly `N`.
 #[inline]
 pub(crate) fn only<const N: usize>(found: Option<([&[u8]; N], usize)>) -> Result<[&[u8]; N], Bad> {
     match found {
@@ -167,7 +170,7 @@ pub(crate) fn only<const N: usize>(found: Option<([&[u8]; N], usize)>) -> Result
     }
 }
 
-/// The direction of a word that begins with its letter: `R`, `Read`, `w`, ...
+/// Returns the operation of a word from its first letter: `R`, `Read`, `w`, ...
 pub(crate) fn letter(text: &[u8]) -> Option<Op> {
     match text.first()? {
         b'R' | b'r' => Some(Op::Read),
@@ -176,7 +179,7 @@ pub(crate) fn letter(text: &[u8]) -> Option<Op> {
     }
 }
 
-/// The direction of formats in which 1 is a read and 0 a write.
+/// Returns the operation in formats where 1 is a read and 0 a write.
 pub(crate) fn one_is_read(op: &[u8]) -> Result<Op, Bad> {
     match op {
         b"1" => Ok(Op::Read),
@@ -185,40 +188,40 @@ pub(crate) fn one_is_read(op: &[u8]) -> Result<Op, Bad> {
     }
 }
 
-/// A request from bytes.
+/// Returns a request from an offset and length in bytes.
 pub(crate) fn request(op: Op, offset: u64, len: u64) -> Result<Request, Bad> {
     let len = u32::try_from(len).map_err(|_| Bad::from("a request longer than 4 GiB"))?;
-    // Columns are signed, as most programs' are.
+    // Columns are signed, as in most programs.
     if offset.checked_add(u64::from(len)).is_none_or(|end| i64::try_from(end).is_err()) {
         return Err("a request that ends beyond 2^63 bytes".into());
     }
     Ok(Request { op, offset, len })
 }
 
-/// A request from sectors of 512 bytes.
+/// Returns a request from sectors of 512 bytes.
 pub(crate) fn sectors(op: Op, sector: u64, count: u64) -> Result<Request, Bad> {
     let bytes = |sectors: u64| sectors.checked_mul(SECTOR).ok_or("a sector beyond 2^64 bytes");
     request(op, bytes(sector)?, bytes(count)?)
 }
 
-/// A request for an object, which is taken for a sector.
+/// Returns a request for an object, which is taken for a sector.
 pub(crate) fn object(op: Op, number: u64, len: u64) -> Result<Request, Bad> {
     let start = sectors(op, number, 0)
         .map_err(|_| Bad::from("an object number of 2^54 or more, which is no sector"))?;
     request(op, start.offset, len)
 }
 
-/// A number field, or the sentence that says which one is wrong.
+/// Returns the value of a number field, or a sentence that names the wrong field.
 pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, Bad> {
     value.ok_or_else(|| wrong(name, text))
 }
 
-/// The sentence that a field is wrong.
+/// Returns the sentence that a field is wrong.
 pub(crate) fn wrong(name: &str, text: &[u8]) -> Bad {
     Bad::from(format!("{name} {:?} cannot be", shown(text)))
 }
 
-/// The sentence that a field is none of the words that it may be.
+/// Returns the sentence that a field is none of the allowed words.
 pub(crate) fn other(name: &str, text: &[u8], words: &str) -> Bad {
     Bad::from(format!("{name} {:?} is none of {words}", shown(text)))
 }

@@ -1,4 +1,4 @@
-//! The decoder of all CPUs' pages: events in the order of their times, paired to rows.
+//! Decodes the pages of all CPUs: events in order of time, paired into rows.
 
 use super::layout::Layout;
 use super::page::Pages;
@@ -9,26 +9,26 @@ use ioscape_schema::{Io, TraceInfo};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rows' events taken between two looks at the output.
+/// Events taken between two checks of the output.
 const BATCH: usize = 8192;
 
 /// Decoder of all CPUs' pages.
 pub(crate) struct Ring {
     layout: Layout,
     cpus: Vec<Pages>,
-    /// Times of the CPUs' next events; not there before the first.
+    /// Times of the CPUs' next events; `None` before the first.
     heads: Option<BinaryHeap<Reverse<(u64, usize)>>>,
     tables: Tables,
     pairing: Pairing,
     unix_offset_ns: Option<i64>,
-    /// The part to begin with the next row, and when the present one ends.
+    /// The part that begins with the next row, and when the present one ends.
     next: NextPart,
     until_ns: Option<u64>,
     ended: bool,
 }
 
 impl Ring {
-    /// A recording without parts as yet.
+    /// A recording that has no parts yet.
     pub fn new(layout: Layout, devices: &[u32], info: TraceInfo, next: NextPart) -> Self {
         let unix_offset_ns = info.started_unix_ns;
         let mut tables = Tables::default();
@@ -38,7 +38,7 @@ impl Ring {
         Self { layout, cpus, heads, tables, pairing, unix_offset_ns, next, until_ns, ended: false }
     }
 
-    /// Takes over the part that waits, if one does.
+    /// Takes over the waiting part, if there is one.
     fn begin_part(&mut self) {
         let Some((inputs, part)) = self.next.take() else { return };
         self.cpus.resize_with(self.cpus.len().max(inputs.len()), Pages::default);
@@ -69,7 +69,7 @@ impl Ring {
             .map_err(|reason| Error::Unsupported(reason.into_owned()))
     }
 
-    /// Ends a part: what is under way stays for the next, if there is one.
+    /// Ends a part; requests in flight remain for the next part, if there is one.
     fn end(&mut self, into: &mut Vec<Io>) {
         let mut sink = Sink { rows: into, tables: &mut self.tables };
         match self.until_ns {
@@ -79,7 +79,7 @@ impl Ring {
         self.count_lost();
     }
 
-    /// Adds the losses that the pages tell.
+    /// Adds the losses that the pages report.
     fn count_lost(&mut self) {
         for (index, cpu) in self.cpus.iter().enumerate().filter(|(_, cpu)| cpu.lost > 0) {
             let lost = &mut self.tables.info.lost_by_cpu;

@@ -1,9 +1,10 @@
-//! How this kernel lays out pages and events: `events/header_page` and `events/block/*/format` of tracefs.
+//! How this kernel lays out pages and events: tracefs's `events/header_page` and
+//! `events/block/*/format`.
 
 use crate::read::Kind;
 use rustc_hash::FxHashMap;
 
-/// Largest page that is believed.
+/// The largest page size accepted.
 const MOST_PAGE: usize = 1 << 20;
 
 /// Why a layout could not be read.
@@ -14,7 +15,7 @@ pub struct LayoutError {
     reason: &'static str,
 }
 
-/// Where a field is in an event.
+/// The position of a field in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub offset: usize,
@@ -38,29 +39,30 @@ pub(super) struct EventLayout {
     pub old_sector: Option<Field>,
 }
 
-/// Layout of pages and events; numbers of events change with every start of the kernel.
+/// Layout of pages and events; event numbers change at every boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of a page.
+    /// Size of a page in bytes.
     pub(super) page: usize,
     /// Where the page's events begin.
     pub(super) data: usize,
-    /// Where the count of bytes in the page is.
+    /// The field with the number of bytes used in the page.
     pub(super) commit: Field,
     pub(super) events: FxHashMap<u16, EventLayout>,
 }
 
 impl Layout {
-    /// Reads the texts of `header_page` and of the events' `format` files; events that are no requests are passed over.
+    /// Parses the texts of `header_page` and of the events' `format` files; skips events that are
+    /// no requests.
     ///
     /// # Errors
-    /// A text without a field that is needed.
+    /// A text lacks a required field.
     pub fn parse(header_page: &str, formats: &[impl AsRef<str>]) -> Result<Self, LayoutError> {
         let bad = |reason| LayoutError { what: "header_page".to_owned(), reason };
         let data = field(header_page, "data").ok_or(bad("no field data"))?;
         let commit = field(header_page, "commit").ok_or(bad("no field commit"))?;
         let page = data.offset + data.size;
-        // Of pages without a byte there would be no last one.
+        // With empty pages, reading would never end.
         if page > MOST_PAGE || data.size == 0 || commit.offset + commit.size > data.offset {
             return Err(bad("pages that are too large, empty, or without a head"));
         }
@@ -74,7 +76,7 @@ impl Layout {
     }
 }
 
-/// `field:unsigned int nr_sector; offset:24; size:4;`: where `name` is.
+/// Finds `name` in lines such as `field:unsigned int nr_sector; offset:24; size:4;`.
 fn field(text: &str, name: &str) -> Option<Field> {
     text.lines().find_map(|line| {
         let mut parts = line.trim().strip_prefix("field:")?.split(';').map(str::trim);
@@ -142,7 +144,7 @@ mod tests {
         assert!(Layout::parse("", &[""]).is_err());
     }
 
-    /// They were read for ever.
+    /// Once, reading such pages never ended.
     #[test]
     fn pages_without_a_byte_are_refused() {
         for place in ["offset:0; size:0;", "offset:18446744073709551600; size:16;"] {

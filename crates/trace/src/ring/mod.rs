@@ -1,4 +1,5 @@
-//! The ring buffer of Linux's tracefs, read raw (`per_cpu/cpu*/trace_pipe_raw`): pages of events, one stream for each CPU.
+//! The ring buffer of Linux's tracefs, read raw (`per_cpu/cpu*/trace_pipe_raw`): pages of events,
+//! one stream per CPU.
 
 pub(crate) mod decoder;
 pub(crate) mod layout;
@@ -14,11 +15,11 @@ use crate::error::Error;
 use crate::read::{Reader, Source};
 use ioscape_schema::TraceInfo;
 
-/// Opens a recording: the pages of each CPU, their layout, and what the recorder knows of the trace.
+/// Opens a recording: each CPU's pages, their layout, and what the recorder knows of the trace.
 ///
-/// `info` names the devices in the order of `devices`, their numbers (major times 2^20 plus minor); its
-/// `started_unix_ns` is what to add to the trace's clock to have nanoseconds since 1970. Lost events that the pages
-/// themselves tell are added to `info.lost_by_cpu`.
+/// `info` names the devices in the order of `devices`, their numbers (major times 2^20 plus minor).
+/// Adding its `started_unix_ns` to the trace's clock gives nanoseconds since 1970. Lost events that
+/// the pages report are added to `info.lost_by_cpu`.
 ///
 /// # Errors
 /// Pages that cannot be read.

@@ -1,29 +1,30 @@
-//! One CPU's pages: a head with the first time and the count of bytes, then entries with times as differences
-//! (Linux's `kernel/trace/ring_buffer.c` and `include/linux/ring_buffer.h`).
+//! One CPU's pages: a header with the first time and the number of bytes, then entries with time
+//! differences (Linux's `kernel/trace/ring_buffer.c` and `include/linux/ring_buffer.h`).
 
 use super::layout::{EventLayout, Field, Layout};
 use crate::error::Error;
 use crate::read::{Event, Input, is_passed_through, kernel_rwbs};
 use std::collections::VecDeque;
 
-/// Bits of the page's count: the bytes in it, "events are missing before it", "and their number is at its end".
+/// Bits of the page's commit field: the bytes used, "events are missing before it", and "their
+/// number is at its end".
 const COUNT: u64 = 0xf_ffff;
 const MISSED: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
-/// Kinds of entries besides events of up to 28 words.
+/// Kinds of entries other than events of up to 28 words.
 const LONG: u32 = 0;
 const PADDING: u32 = 29;
 const EXTEND: u32 = 30;
 const STAMP: u32 = 31;
-/// Bits of a time difference, and of the entry's kind below it.
+/// Bits of an entry's time difference, and of the entry's kind below it.
 const DELTA_SHIFT: u32 = 27;
 const KIND_BITS: u32 = 5;
-/// Bits of an absolute stamp; those above are the last time's.
+/// Bits of an absolute timestamp; the bits above are the last time's.
 const STAMP_BITS: u32 = 59;
-/// Longest name of a command.
+/// The longest name of a command.
 const COMM: usize = 16;
 
-/// An event with the name of its process.
+/// An event, with the name of its process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
     pub event: Event,
@@ -42,14 +43,14 @@ impl Found {
 pub(super) struct Pages {
     /// Read one after the other.
     inputs: VecDeque<Input>,
-    /// Events of the page that is being read, the next one last.
+    /// Events of the current page, the next one last.
     events: Vec<Found>,
-    /// Events that the kernel says it threw away.
+    /// Events that the kernel reports as dropped.
     pub lost: u64,
 }
 
 impl Pages {
-    /// Also reads these pages, after those before.
+    /// Appends more pages.
     pub fn add(&mut self, input: Input) {
         self.inputs.push_back(input);
     }
@@ -60,7 +61,7 @@ impl Pages {
             let Some(input) = self.inputs.front_mut() else { return Ok(None) };
             let page = input.peek(layout.page)?;
             if page.len() < layout.page {
-                // The last page of a recording that was cut off: what is in it cannot be told from what was before.
+                // The last page of a cut recording: its content cannot be told from stale data.
                 self.inputs.pop_front();
                 continue;
             }
@@ -71,7 +72,7 @@ impl Pages {
         Ok(self.events.last().map(|found| found.event.time_ns))
     }
 
-    /// Takes the next event, which was peeked at.
+    /// Takes the next event, after a peek.
     pub fn next(&mut self) -> Option<Found> {
         self.events.pop()
     }
@@ -90,7 +91,7 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
-/// Adds the events of one page; how many events are missing before it.
+/// Adds the events of one page; returns how many events are missing before it.
 fn page_of(page: &[u8], layout: &Layout, events: &mut Vec<Found>) -> u64 {
     let commit = number(page, Field { size: layout.commit.size.min(4), ..layout.commit });
     let data = page.get(layout.data..).unwrap_or(&[]);
@@ -142,7 +143,7 @@ fn missing(commit: u64, data: &[u8], end: usize) -> u64 {
     if commit & MISSED_STORED != 0 { number(data, stored).clamp(1, 1 << 48) } else { 1 }
 }
 
-/// One entry, if it is an event of a known kind and of a request.
+/// Decodes an entry, if it is an event of a known kind and of a request.
 fn event(entry: &[u8], time_ns: u64, layout: &Layout) -> Option<Found> {
     let id = u16::from_le_bytes(entry.get(..2)?.try_into().ok()?);
     let fields: &EventLayout = layout.events.get(&id)?;
@@ -236,7 +237,8 @@ mod tests {
         assert_eq!((events[0].command(), events[1].event.sector), (&b"fio"[..], 0));
     }
 
-    /// One is told without sectors when it is issued, and with the first of them as -1 when it completes.
+    /// The kernel reports a passed-through command without sectors at issue, and with -1 as its
+    /// first sector at completion.
     #[test]
     fn commands_that_are_passed_through_are_no_events_and_zeroes_are() {
         let of =

@@ -1,4 +1,5 @@
-//! A recording in parts, one behind the other: a request is in the part in which it completes, wherever it began.
+//! A recording in consecutive parts: a request belongs to the part in which it completes, wherever
+//! it began.
 
 use super::decoder::Ring;
 use super::layout::Layout;
@@ -10,12 +11,12 @@ use ioscape_schema::TraceInfo;
 /// A recording whose parts are read as they are recorded.
 pub struct Parts {
     next: NextPart,
-    /// Not there while a part is being read.
+    /// `None` while a part is being read.
     decoder: Option<Box<dyn Decode>>,
 }
 
 impl Parts {
-    /// A recording without parts as yet; the arguments are those of [`open`](super::open).
+    /// A recording that has no parts yet; the arguments are those of [`open`](super::open).
     pub fn new(layout: Layout, devices: &[u32], info: TraceInfo) -> Self {
         let next = NextPart::default();
         let ring = Ring::new(layout, devices, info, next.clone());
@@ -25,7 +26,7 @@ impl Parts {
     /// Begins the next part.
     ///
     /// # Errors
-    /// Pages that cannot be read, and a part that [did not end](Self::end) before this one.
+    /// Pages that cannot be read, or a previous part that [did not end](Self::end).
     pub fn begin(&mut self, mut part: Part) -> Result<Reader, Error> {
         let inputs = std::mem::take(&mut part.cpus).into_iter().map(input_of);
         self.next.set(inputs.collect::<Result<_, _>>()?, part);
@@ -33,7 +34,7 @@ impl Parts {
         self.decoder.take().ok_or_else(unfinished).map(Reader::new)
     }
 
-    /// Ends a part that was read as a whole.
+    /// Ends a part that was read completely.
     pub fn end(&mut self, part: Reader) {
         self.decoder = Some(part.into_decoder());
     }
@@ -61,7 +62,8 @@ mod tests {
         Layout::parse(HEADER, &events.map(|(name, id)| format(name, id))).unwrap()
     }
 
-    /// A page of events of writes: of each the kind, the sector and the nanoseconds since the one before it.
+    /// A page of write events: the kind, the sector, and the nanoseconds since the previous event
+    /// of each.
     fn page(time_ns: u64, events: &[(u16, u64, u32)]) -> Source {
         let mut entries = Vec::new();
         for &(id, sector, after_ns) in events {

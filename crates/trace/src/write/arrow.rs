@@ -1,5 +1,5 @@
-//! An Arrow stream: typed columns for other programs, through a pipe. Devices and commands are told by name, since their tables are
-//! known only when the trace is over.
+//! An Arrow stream: typed columns for other programs, through a pipe. Devices and commands appear
+//! by name, because their tables are known only at the end of the trace.
 
 use super::encode::Encode;
 use crate::columns::{self, ALL, TABLES, values};
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Rows of a batch.
+/// Rows per batch.
 const BATCH: usize = 1 << 16;
 
 /// The type of a column.
@@ -42,15 +42,15 @@ pub(super) struct Stream<W: Write> {
     out: Option<W>,
     stream: Option<(SchemaRef, StreamWriter<W>)>,
     rows: Vec<Io>,
-    /// Names of the further columns, and their values row after row.
+    /// Names of the additional columns, and their values row by row.
     more: (&'static [&'static str], Vec<u64>),
-    /// Names as far as they were needed.
+    /// Names used so far.
     devices: Arc<StringArray>,
     commands: Arc<StringArray>,
 }
 
 impl<W: Write> Stream<W> {
-    /// Writes to `out`, with further columns of these names.
+    /// Writes to `out`, with additional columns of these names.
     pub fn new(out: W, more: &'static [&'static str]) -> Self {
         let names = || Arc::new(StringArray::from(Vec::<&str>::new()));
         Self {
@@ -78,7 +78,7 @@ impl<W: Write> Stream<W> {
             self.stream = Some((schema, stream));
         }
         learn(&mut self.devices, info.devices.iter().map(|device| device.name.as_str()));
-        // The unknown command has a name too: none.
+        // The unknown command gets an empty name.
         let unknown = info.commands.is_empty().then_some("");
         let commands = info.commands.iter().map(String::as_str).chain(unknown);
         learn(&mut self.commands, commands);
@@ -117,7 +117,7 @@ impl<W: Write> Stream<W> {
     }
 }
 
-/// Keeps the names as they are where none is new: a dictionary that is the same is not sent again.
+/// Adds new names. If there are none, the dictionary stays the same and is not sent again.
 fn learn<'a>(known: &mut Arc<StringArray>, names: impl Iterator<Item = &'a str> + Clone) {
     use arrow_array::Array;
     if names.clone().count() != known.len() {

@@ -1,5 +1,6 @@
-//! One column of a group of a Parquet file. Where all its rows have one value, which is so in most traces of half of the columns, the values
-//! are not kept, and groups alike are the same bytes, made once.
+//! One column of a row group of a Parquet file. In most traces, half of the columns have one value
+//! in all rows of a group. Their values are not kept, and identical groups are encoded only once,
+//! as the same bytes.
 
 use crate::columns;
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, Trac
 use parquet::schema::types::ColumnDescPtr;
 use std::io::Write;
 
-/// Values of the type that is written.
+/// Values of the physical type that is written.
 #[derive(Clone)]
 enum Values {
     Long(Vec<i64>),
@@ -46,7 +47,7 @@ impl Values {
         }
     }
 
-    /// Adds what the column with that number is of each row.
+    /// Adds the values of the column with this number, row by row.
     fn take(&mut self, number: usize, rows: &[Io]) {
         match self {
             Self::Long(values) => columns::extend(values, number, rows, long),
@@ -55,7 +56,7 @@ impl Values {
         }
     }
 
-    /// Adds a value so many times.
+    /// Adds a value `times` times.
     fn repeat(&mut self, value: u64, times: usize) {
         match self {
             Self::Long(values) => values.resize(values.len() + times, long(value)),
@@ -64,7 +65,7 @@ impl Values {
         }
     }
 
-    /// Writes them.
+    /// Writes the values.
     fn write(&self, writer: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
         match (self, writer) {
             (Self::Long(values), ColumnWriter::Int64ColumnWriter(to)) => {
@@ -90,10 +91,10 @@ fn word(value: u64) -> i32 {
     (value as u32).cast_signed()
 }
 
-/// A value, and the number of rows that have it, one after the other.
+/// A value, and the number of consecutive rows that have it.
 type Run = (u64, usize);
 
-/// What is written of a column of a group.
+/// The encoded column of a group.
 #[derive(Clone)]
 pub(super) struct Packed {
     bytes: Bytes,
@@ -101,7 +102,7 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// Packs values.
+    /// Encodes values.
     fn of(
         values: &Values,
         descr: &ColumnDescPtr,
@@ -115,7 +116,7 @@ impl Packed {
         Ok(Self { bytes: out.into_inner()?.into(), told })
     }
 
-    /// The same values, of the same type, as another column.
+    /// The same values, of the same type, for another column.
     pub fn renamed(&self, descr: &ColumnDescPtr) -> Result<Self, ParquetError> {
         let of = &self.told.metadata;
         let mut metadata = ColumnChunkMetaData::builder(descr.clone())
@@ -136,7 +137,7 @@ impl Packed {
         Ok(Self { bytes: self.bytes.clone(), told })
     }
 
-    /// Writes it as the next column of a group.
+    /// Writes the column as the next one of a group.
     pub fn write<W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -145,23 +146,23 @@ impl Packed {
     }
 }
 
-/// A column of the group that is gathered.
+/// A column of the group being collected.
 pub(super) struct Column {
-    /// All rows of the group so far, where they have one value.
+    /// All rows of the group so far, if they have one value.
     run: Option<Run>,
-    /// None where all rows have one value.
+    /// Empty while all rows have one value.
     values: Values,
-    /// The latest group of one value.
+    /// The latest group with a single value.
     latest: Option<(Run, Packed)>,
 }
 
 impl Column {
-    /// No rows yet.
+    /// Starts without rows.
     pub fn of(physical: Physical) -> Self {
         Self { run: None, values: Values::of(physical), latest: None }
     }
 
-    /// Takes in what the column with that number is of each row.
+    /// Takes in the values of the column with this number, row by row.
     pub fn take(&mut self, number: usize, rows: &[Io]) {
         let Some(first) = rows.first() else { return };
         if self.values.is_empty() {
@@ -175,26 +176,26 @@ impl Column {
         self.values.take(number, rows);
     }
 
-    /// Takes in whole numbers.
+    /// Takes in integers.
     pub fn extend(&mut self, values: impl Iterator<Item = i64>) {
         if let Values::Long(long) = &mut self.values {
             long.extend(values);
         }
     }
 
-    /// Rows of one value become values as others are.
+    /// Expands rows with a single value into separate values.
     fn unfold(&mut self) {
         if let Some((value, count)) = self.run.take() {
             self.values.repeat(value, count);
         }
     }
 
-    /// Takes the rows of another column, which are as many as all so far.
+    /// Copies the rows of another column, which stand for all rows so far.
     pub fn copy(&mut self, other: &Self) {
         (self.run, self.values) = (other.run, other.values.clone());
     }
 
-    /// What is written of its rows, which it forgets.
+    /// Returns the encoded rows, and forgets them.
     pub fn pack(
         &mut self,
         descr: &ColumnDescPtr,

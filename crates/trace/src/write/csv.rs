@@ -1,4 +1,4 @@
-//! This project's own rows as text, for people and for programs that read nothing else.
+//! This project's own rows as text, for people and for programs that read no other format.
 
 use super::encode::Encode;
 use crate::columns::{self, ALL};
@@ -12,17 +12,17 @@ use std::io::Write;
 pub(super) struct Csv<W> {
     out: W,
     more: &'static [&'static str],
-    /// What the tables held before the first row, once they are written.
+    /// The tables as written before the first row; `None` until then.
     begun: Option<String>,
 }
 
 impl<W: Write> Csv<W> {
-    /// Writes to `out`, with further columns of these names.
+    /// Writes to `out`, with additional columns of these names.
     pub fn new(out: W, more: &'static [&'static str]) -> Self {
         Self { out, more, begun: None }
     }
 
-    /// The tables as far as they are known, and the header.
+    /// Writes the tables, as far as known, and the header.
     fn begin(&mut self, info: &TraceInfo) -> Result<(), Error> {
         let (json, names) = (tables(info)?, [&ALL, self.more].concat().join(","));
         writeln!(self.out, "{TRACE_MARK}{json}\n{names}").map_err(Error::Write)?;
@@ -54,7 +54,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// The tables in one line, with names as the rows have them, or these would be of others.
+/// The tables in one line. Names are written as in the rows, or they would not match.
 fn tables(info: &TraceInfo) -> Result<String, Error> {
     let mut told = info.clone();
     let devices = told.devices.iter_mut().map(|device| &mut device.name);
@@ -62,7 +62,7 @@ fn tables(info: &TraceInfo) -> Result<String, Error> {
     serde_json::to_string(&told).map_err(|e| Error::Write(e.into()))
 }
 
-/// A name that is no more than one line.
+/// Makes a name fit on one line.
 fn in_one_line(name: &str) -> Cow<'_, str> {
     match name.contains(['\n', '\r']) {
         true => name.replace(['\n', '\r'], " ").into(),
@@ -70,7 +70,7 @@ fn in_one_line(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A name that cannot be taken for several fields or lines.
+/// Quotes a name that could be taken for several fields or lines.
 fn quoted(name: &str) -> Cow<'_, str> {
     if !name.contains([',', '"', '\n', '\r']) && name.trim() == name {
         return name.into();
@@ -92,7 +92,7 @@ impl<W: Write + Send> Encode for Csv<W> {
         if self.begun.is_none() {
             self.begin(info)?;
         }
-        // What the whole trace told comes behind its rows.
+        // What was learned from the whole trace comes after its rows.
         let last = tables(info)?;
         if self.begun.as_ref() != Some(&last) {
             writeln!(self.out, "{TRACE_MARK}{last}").map_err(Error::Write)?;

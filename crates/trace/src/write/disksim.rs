@@ -1,4 +1,4 @@
-//! DiskSim's ascii requests: `time_ms devno blkno bcount flags`, blocks of 512 bytes, flag 1 for a read.
+//! DiskSim's ASCII requests: `time_ms devno blkno bcount flags`, 512-byte blocks, flag 1 to read.
 
 use super::encode::Encode;
 use crate::error::Error;
@@ -19,7 +19,7 @@ impl<W: Write> Ascii<W> {
         Self { out }
     }
 
-    /// Whole blocks that cover the request.
+    /// Writes the whole blocks that cover the request.
     fn row(&mut self, io: &Io) -> io::Result<()> {
         if !io.moves_data() {
             return Ok(());
@@ -36,7 +36,7 @@ impl<W: Write + Send> Encode for Ascii<W> {
         rows.iter().try_for_each(|io| self.row(io)).map_err(Error::Write)
     }
 
-    /// A line is of blocks that are transferred.
+    /// A line always transfers blocks.
     fn holds(&self, io: &Io) -> bool {
         io.moves_data()
     }

@@ -1,19 +1,19 @@
-//! What a format that is written does with rows.
+//! What an output format does with rows.
 
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 
-/// A format that is written.
+/// An output format.
 pub(super) trait Encode: Send {
-    /// Writes some rows; `info` holds the tables as far as they are known. `more` holds the values of the further columns,
-    /// row after row; formats without further columns leave them out.
+    /// Writes some rows; `info` holds the tables as far as known. `more` holds the values of the
+    /// additional columns, row by row; formats without such columns ignore them.
     fn rows(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error>;
 
-    /// Whether the format has a place for the row; one that has none is left out.
+    /// Whether the format can represent the row; a row that it cannot is left out.
     fn holds(&self, _io: &Io) -> bool {
         true
     }
 
-    /// Writes what comes last.
+    /// Writes what comes at the end.
     fn finish(self: Box<Self>, info: &TraceInfo) -> Result<(), Error>;
 }

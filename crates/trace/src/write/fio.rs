@@ -1,4 +1,4 @@
-//! fio's iolog, version 3 (fio's HOWTO): `microseconds file action offset length`, a file for each device.
+//! fio's iolog, version 3 (its HOWTO): `microseconds file action offset length`, a file per device.
 
 use super::encode::Encode;
 use crate::error::Error;
@@ -10,10 +10,10 @@ use std::io::{self, Write};
 pub(super) struct FioLog<W> {
     out: W,
     begun: bool,
-    /// Devices that were added and opened.
+    /// Number of devices that were added and opened.
     opened: usize,
     names: Vec<String>,
-    /// The same, to be looked up.
+    /// The same names, for lookups.
     taken: FxHashSet<String>,
     latest_us: u64,
 }
@@ -38,9 +38,9 @@ impl<W: Write> FioLog<W> {
         Ok(())
     }
 
-    /// The file that a device becomes: of no other device, and in the folder where fio is started.
+    /// The file name of a device: unique, and in the directory where fio is started.
     fn file(&mut self, device: &str) -> String {
-        // The line is cut at blanks, and a path would lead to whatever it names there, a disk in use among it.
+        // fio splits lines at blanks, and a path could name a disk in use on that machine.
         let cuts = |c: char| c.is_whitespace() || c.is_control() || c == '/';
         let mut name = device.replace(cuts, "_");
         if ["", ".", ".."].contains(&name.as_str()) {
@@ -70,7 +70,7 @@ impl<W: Write> FioLog<W> {
     }
 }
 
-/// Of requests without bytes fio takes flushes alone.
+/// Of the requests without bytes, fio accepts only flushes.
 fn has_place(io: &Io) -> bool {
     io.request.len > 0 || io.flags.contains(IoFlags::FLUSH)
 }
@@ -99,7 +99,8 @@ mod tests {
     use super::*;
     use ioscape_schema::Device;
 
-    /// As root, fio would write over the disk of that name in the machine where the log is carried out.
+    /// Guards against fio, run as root, overwriting the disk of that name on the machine that
+    /// replays the log.
     #[test]
     fn each_disk_is_a_file_of_its_own_where_fio_is_started() {
         let names = ["/dev/sda", "_dev_sda", "../../etc/x", "..", "", "a b", "a_b"];

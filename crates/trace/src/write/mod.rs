@@ -1,4 +1,4 @@
-//! Traces out: rows become a file of another program's format, or of this project's own.
+//! Writes traces: rows become a file in another program's format, or in this project's own.
 
 mod arrow;
 mod column;
@@ -22,7 +22,8 @@ use std::str::FromStr;
 pub enum OutFormat {
     /// This project's typed columns; loses nothing.
     Parquet,
-    /// The same columns as a stream for a pipe, with names of devices and commands; what is known only at the end is lost.
+    /// The same columns as a stream for a pipe, with names of devices and commands; loses what is
+    /// known only at the end.
     Arrow,
     /// This project's rows as text; loses nothing.
     Csv,
@@ -50,12 +51,12 @@ impl OutFormat {
         NAMES.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
     }
 
-    /// Whether its writer goes back to what it wrote, which a pipe does not let it.
+    /// Whether its writer seeks back to earlier output, which a pipe does not allow.
     pub fn goes_back(self) -> bool {
         self == Self::OracleGeneral
     }
 
-    /// The format of a trace by the ending of its name; Parquet where the ending says nothing.
+    /// The format of a trace by its file name extension; Parquet if the extension is unknown.
     pub fn of_name(path: &Path) -> Self {
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
@@ -65,7 +66,7 @@ impl OutFormat {
         }
     }
 
-    /// The format of the rows that a command writes in addition to its result, by the ending of the name.
+    /// The format of the rows that a command writes besides its result, by file name extension.
     ///
     /// # Errors
     /// The name ends with neither `.csv` nor `.parquet`.
@@ -90,7 +91,7 @@ impl FromStr for OutFormat {
     }
 }
 
-/// Where rows can be written and, for formats that need it, written over.
+/// An output for rows that, for formats that need it, can be overwritten.
 pub trait WriteSeek: Write + Seek + Send {}
 
 impl<T: Write + Seek + Send> WriteSeek for T {}
@@ -106,8 +107,8 @@ impl Writer {
         Self::with_columns(format, out, &[])
     }
 
-    /// The same with further columns of whole numbers behind those of the schema, in the formats of this project; a reader
-    /// of traces passes them over. Their names are none of the schema's.
+    /// Does the same with additional integer columns after those of the schema, in this project's
+    /// formats; readers of traces skip them. Their names must not be in the schema.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -127,20 +128,21 @@ impl Writer {
         Ok(Self { encoder })
     }
 
-    /// Whether the format has a place for a request: all have one for those that move bytes; others may be left out.
+    /// Whether the format can represent a request. All formats can if it moves bytes; others may be
+    /// left out.
     pub fn holds(&self, io: &Io) -> bool {
         self.encoder.holds(io)
     }
 
-    /// Writes rows, which come in the order of arrival; `info` holds all devices and commands they name.
+    /// Writes rows, in order of arrival; `info` holds all devices and commands that they name.
     ///
     /// # Errors
-    /// The file cannot be written, or a row cannot be told in this format.
+    /// The file cannot be written, or a row cannot be represented in this format.
     pub fn rows(&mut self, rows: &[Io], info: &TraceInfo) -> Result<(), Error> {
         self.encoder.rows(rows, &[], info)
     }
 
-    /// The same with the values of the further columns, row after row; those that are lacking are 0.
+    /// Does the same with the values of the additional columns, row by row; missing values are 0.
     ///
     /// # Errors
     /// As [`Self::rows`].
@@ -148,7 +150,7 @@ impl Writer {
         self.encoder.rows(rows, more, info)
     }
 
-    /// Ends the trace; the file is whole only then.
+    /// Ends the trace; the file is complete only then.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,7 +1,9 @@
-//! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next access`.
+//! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next
+//! access`.
 //!
-//! An object is a sector of 512 bytes, with the device's number, in the order of first requests, from bit 48 on. The next access is
-//! known only later and is then written over; recent records wait in memory, because most objects come again soon.
+//! An object is a sector of 512 bytes; from bit 48 on it holds the device's number, in order of
+//! first requests. The next access is known only later and overwritten then; recent records wait in
+//! memory, because most objects recur soon.
 
 use super::encode::Encode;
 use crate::error::Error;
@@ -9,27 +11,27 @@ use ioscape_schema::{Io, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::io::{Seek, SeekFrom, Write};
 
-/// Bytes of a record, and where the next access stands in it.
+/// Bytes of a record, and the position of the next access in it.
 const RECORD: usize = 24;
 const NEXT: u64 = 16;
-/// Records in memory.
+/// Number of records in memory.
 const RECENT: usize = 1 << 20;
-/// Bytes of a sector, and the bit from which on the device stands.
+/// Bytes of a sector, and the bit at which the device's number starts.
 const SECTOR: u64 = 512;
 const DEVICE_BIT: u32 = 48;
-/// Most devices: an object of 2^54 or more is no sector.
+/// The most devices: an object of 2^54 or more is no sector.
 const MOST_DEVICES: usize = 1 << 6;
 
 /// Writer of the records.
 pub(super) struct OracleGeneral<W> {
     out: W,
-    /// In the order of their first requests: a choice of devices leaves the others no place.
+    /// In order of first requests, so that devices that were not selected take no number.
     devices: Vec<u16>,
     latest: FxHashMap<u64, u64>,
     recent: Vec<u8>,
-    /// Records before `recent`.
+    /// Number of records before `recent`.
     written: u64,
-    /// Next accesses of records that are written already: number, next.
+    /// Next accesses of records that are already written: number, next.
     patches: Vec<(u64, u64)>,
 }
 
@@ -81,7 +83,7 @@ impl<W: Write + Seek> OracleGeneral<W> {
         Ok(())
     }
 
-    /// Writes the older half of the recent records, and the next accesses found for those before.
+    /// Writes the older half of the recent records, and the next accesses found for earlier ones.
     fn write(&mut self, bytes: usize) -> std::io::Result<()> {
         self.out.write_all(&self.recent[..bytes])?;
         self.recent.drain(..bytes);
@@ -107,7 +109,7 @@ impl<W: Write + Seek + Send> Encode for OracleGeneral<W> {
         Ok(())
     }
 
-    /// A record is of an object that is used.
+    /// A record always uses an object.
     fn holds(&self, io: &Io) -> bool {
         io.moves_data()
     }

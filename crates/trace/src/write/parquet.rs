@@ -1,4 +1,5 @@
-//! Parquet: typed columns with units in their names, packed with Snappy: what every reader has; the tables are in the file's metadata.
+//! Parquet: typed columns with units in their names, compressed with Snappy, which every reader
+//! supports; the tables are in the file's metadata.
 
 use super::column::{Column, Packed};
 use super::encode::Encode;
@@ -14,10 +15,11 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type};
 use std::io::Write;
 use std::sync::Arc;
 
-/// Rows of a group.
+/// Rows per row group.
 const GROUP: usize = 1 << 18;
 
-/// The physical type of a column: signed and wide enough for every value, for many readers know no unsigned numbers.
+/// The physical type of a column: signed and wide enough for every value, because many readers do
+/// not support unsigned integers.
 fn kind(column: &str) -> Physical {
     match column {
         columns::IS_WRITE => Physical::BOOLEAN,
@@ -39,12 +41,13 @@ fn schema(more: &[&str]) -> Result<Type, ParquetError> {
     Type::group_type_builder("trace").with_fields(fields).build()
 }
 
-/// Columns of few values far apart, and of values that hardly repeat: not packed as differences.
+/// Columns not encoded as differences: few values far apart, or values that hardly repeat.
 const DICTIONARY: [&str; 2] = [columns::LENGTH, columns::PROCESS];
 const PLAIN: [&str; 2] = [columns::OFFSET, columns::IS_WRITE];
 
-/// Times grow a little from row to row, and most else changes little or not at all: as differences they are small, and packed in a
-/// fraction of the time that a dictionary takes to find each value.
+/// Writer settings. Times grow a little from row to row, and most other columns change little or
+/// not at all. Encoded as differences they are small, in a fraction of the time that a dictionary
+/// takes to find each value.
 fn properties() -> WriterProperties {
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
@@ -63,27 +66,29 @@ fn failed(error: ParquetError) -> Error {
     Error::Write(std::io::Error::other(error))
 }
 
-/// The first column has none before it; all other times are as before until a row is not.
+/// The first time column has none before it; the others equal it until a row differs.
 const AS_BEFORE: [bool; 3] = [false, true, true];
 
-/// Writer of the columns. Rows are taken apart as they come, while they are in the processor's caches: those of a whole group are
-/// not, and would have to come from memory once for each column.
+/// Writer of the columns. Rows are split into columns as they come, while they are in the
+/// processor's caches. The rows of a whole group do not fit there and would have to come from
+/// memory once per column.
 pub(super) struct Columns<W: Write + Send> {
     file: SerializedFileWriter<W>,
     descrs: Vec<ColumnDescPtr>,
     properties: WriterPropertiesPtr,
-    /// Those of the schema, and behind them the further ones.
+    /// The columns of the schema, followed by the additional ones.
     columns: Vec<Column>,
-    /// Of the times, which are in all rows of the group so far what the column before is: those are not kept.
+    /// Which time columns equal the column before in all rows of the group so far; their values are
+    /// not kept.
     as_before: [bool; 3],
-    /// Rows of the group so far.
+    /// Number of rows in the group so far.
     rows: usize,
     sorted: bool,
     latest_ns: u64,
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Writes to `out`, with further columns of these names.
+    /// Writes to `out`, with additional columns of these names.
     pub fn new(out: W, more: &'static [&'static str]) -> Result<Self, Error> {
         let schema = Arc::new(schema(more).map_err(failed)?);
         let properties = Arc::new(properties());
@@ -122,7 +127,7 @@ impl<W: Write + Send> Columns<W> {
         Ok(())
     }
 
-    /// Gives those times values of their own that are not what the column before is in the next rows, too.
+    /// Starts keeping the time columns that differ from the column before in the next rows.
     fn part_times(&mut self, rows: &[Io]) {
         for number in (1..self.as_before.len()).rev() {
             if self.as_before[number] && !columns::is_as_before(number, rows) {
@@ -134,7 +139,8 @@ impl<W: Write + Send> Columns<W> {
         }
     }
 
-    /// Takes rows that belong to one group; `more` holds what is told of the further columns from the first of them on.
+    /// Takes rows that belong to one group; `more` holds the values of the additional columns,
+    /// starting with the first row.
     fn take(&mut self, rows: &[Io], more: &[u64]) {
         for io in rows {
             self.sorted &= io.queued_ns >= self.latest_ns;
@@ -190,7 +196,7 @@ mod tests {
     use parquet::file::statistics::Statistics;
     use std::sync::Mutex;
 
-    /// Bytes that are still there when their writer is gone.
+    /// Bytes that outlive their writer.
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -204,7 +210,7 @@ mod tests {
         }
     }
 
-    /// `docs/trace-schema.md` says which readers know these.
+    /// `docs/trace-schema.md` says which readers support these encodings.
     #[test]
     fn encodings_are_those_that_the_documentation_names() {
         let out = Shared::default();
@@ -231,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Rows come in batches that end elsewhere than groups do.
+    /// Batches of rows end elsewhere than row groups.
     #[test]
     fn a_group_goes_on_where_the_one_before_was_full() {
         let out = Shared::default();

@@ -1,4 +1,4 @@
-//! What every format has besides its reader: a seed that fuzzing begins with, and a row in the documents.
+//! What every format has besides its reader: a seed for fuzzing, and a row in the documentation.
 #![allow(clippy::disallowed_methods)]
 
 use crate::whole;
@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::Path;
 
-/// The first byte of a seed, which leaves the choice of the format to what follows: `fuzz/fuzz_targets/traces.rs` takes it off.
+/// First byte of a seed that leaves the choice of format to the content;
+/// `fuzz/fuzz_targets/traces.rs` strips it.
 const BY_CONTENT: u8 = 0xff;
-/// Seeds that are of no format.
+/// Seeds that have no format.
 const OF_NONE: [&str; 2] = ["ambiguous", "empty"];
 
 fn names() -> BTreeSet<String> {
@@ -29,7 +30,7 @@ fn every_format_has_a_seed_that_is_found_by_its_content() {
         if OF_NONE.contains(&name) {
             continue;
         }
-        // Several of one format are told apart behind a dot.
+        // Several seeds of one format differ after a dot.
         let format = name.split('.').next().unwrap_or(name);
         let read = |options: &ReadOptions| {
             let source = Source::file("seed", Cursor::new(trace.to_vec()));

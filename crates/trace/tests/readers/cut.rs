@@ -1,14 +1,14 @@
-//! Requests that a device without a queue cuts, of which it tells little but the ends of the parts.
+//! Requests split by a device without a queue, which reports little but the parts' completions.
 
 use crate::whole;
 use ioscape_schema::{Io, TraceInfo};
 use ioscape_trace::{ReadOptions, Source};
 use std::io::Cursor;
 
-/// A request of 1 MiB to an array of md with chunks of 512 KiB: sectors of the three parts.
+/// A 1 MiB request to an md array with 512 KiB chunks: first sector and sectors of its parts.
 const PARTS: [(u64, u64); 3] = [(512, 512), (1024, 1024), (2048, 512)];
 
-/// What blkparse tells of these events of an array, one a nanosecond.
+/// Rows that blkparse events of an array give, one event per nanosecond.
 fn read(events: &[String]) -> (Vec<Io>, TraceInfo) {
     let mut text = String::new();
     for (at, event) in events.iter().enumerate() {
@@ -18,7 +18,7 @@ fn read(events: &[String]) -> (Vec<Io>, TraceInfo) {
     whole::read(vec![source], &ReadOptions::default()).unwrap()
 }
 
-/// The end of a part.
+/// The completion of a part.
 fn end(op: char, (sector, sectors): (u64, u64)) -> String {
     format!("0 C {op} {sector} + {sectors} [0]")
 }
@@ -40,7 +40,7 @@ fn each_part_of_a_request_that_md_cuts_is_a_row_whichever_ends_first() {
     }
 }
 
-/// The rest of one was forgotten when that of the other came to its place.
+/// Once, the rest of one request was forgotten when the other's rest reached its place.
 #[test]
 fn each_part_of_two_alike_requests_that_md_cuts_is_a_row() {
     let both = ["7 Q R 512 + 2048 [a]", "8 Q R 512 + 2048 [b]"];
@@ -54,7 +54,8 @@ fn each_part_of_two_alike_requests_that_md_cuts_is_a_row() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
-/// What had ended was put back, and a later end there, whose arrival was lost, became a row of the time since.
+/// Once, a finished part was put back, and a later completion there, whose arrival was lost, became
+/// a row spanning the time since.
 #[test]
 fn the_second_part_of_a_split_request_ends_once_though_it_ends_first() {
     let mut events = Vec::from(["7 Q R 0 + 16 [a]", "7 X R 0 / 8 [a]"].map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Events of the block layer: what becomes a row, with which times.
+//! Events of the block layer: which become rows, and with which times.
 
 use crate::whole;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
@@ -15,7 +15,7 @@ fn text(lines: &str) -> (Vec<Io>, TraceInfo) {
     read(vec![lines.as_bytes().to_vec()])
 }
 
-/// The three times of a row and where it is.
+/// The three times of a row, its offset and its length.
 fn told(io: &Io) -> ([u64; 3], u64, u32) {
     ([io.queued_ns, io.issued_ns, io.completed_ns], io.request.offset, io.request.len)
 }
@@ -57,7 +57,7 @@ fn a_flush_is_one_row_though_the_kernel_ends_it_twice() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
-/// Of two threads that sync at once, the second waits until the first one's flush has ended twice.
+/// If two threads sync at once, the second waits until the first one's flush has ended twice.
 #[test]
 fn the_second_end_of_a_flush_does_not_end_the_next_one() {
     let (rows, info) = text(
@@ -70,7 +70,7 @@ fn the_second_end_of_a_flush_does_not_end_the_next_one() {
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
     assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 8]);
     assert!(info.notes.is_empty(), "{:?}", info.notes);
-    // A device without a cache of its own is sent none.
+    // A device without a write cache is sent no flush.
     let (rows, _) =
         text("8,0 1 1 0.000000000 7 Q FWS 0 + 0 [a]\n8,0 1 2 0.000000022 0 C WS 0 [0]\n");
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 0, 22], 0, 0)]);
@@ -99,7 +99,8 @@ fn commands_that_are_passed_through_are_no_requests() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
-/// The kernel tells of them no sectors at issue, and -1 for the first one at completion; it has `N` for the writing of zeroes too.
+/// For such commands the kernel reports no sectors at issue, and -1 as the first sector at
+/// completion; it also uses `N` for writing zeroes.
 #[test]
 fn commands_that_the_kernel_passes_through_are_no_requests_and_zeroes_are() {
     let event =
@@ -123,7 +124,7 @@ fn commands_that_the_kernel_passes_through_are_no_requests_and_zeroes_are() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
-/// Text tells where the second part begins, and not how long either is.
+/// The text says where the second part begins, but not how long either part is.
 #[test]
 fn both_parts_of_a_split_request_arrived_with_it() {
     let (rows, _) = text(
@@ -149,7 +150,7 @@ fn parts_requeues_and_errors() {
     assert_eq!(info.notes["requests without a completion"], "1");
 }
 
-/// Two readers of one block, each of whom has arrived before the other is answered.
+/// Two readers of one block, each arriving before the other is answered.
 const TWO_READERS: &str = "8,0 1 1 0.000000000 7 Q R 8 + 8 [a]\n8,0 1 2 0.000001000 7 D R 8 + 8 [a]\n\
     8,0 2 1 0.000050000 9 Q R 8 + 8 [b]\n8,0 2 2 0.000051000 9 D R 8 + 8 [b]\n";
 
@@ -161,7 +162,7 @@ fn two_requests_in_flight_to_one_place_are_two_rows() {
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), times);
     assert_eq!(rows.iter().map(|io| io.process).collect::<Vec<_>>(), [7, 9]);
     assert!(info.notes.is_empty(), "{:?}", info.notes);
-    // The end of one is not in the trace.
+    // One completion is missing from the trace.
     let end = "8,0 2 3 0.000150000 0 C R 8 + 8 [0]\n";
     let (rows, info) = text(&[TWO_READERS, end].concat());
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([0, 1000, 150_000], 4096, 4096)]);
@@ -200,7 +201,7 @@ fn requests_that_wait_for_one_place_each_have_their_arrival() {
     assert!(info.notes.is_empty(), "{:?}", info.notes);
 }
 
-/// Else each later request to the place would be given the end of the one after it.
+/// Otherwise each later request to the same place would get the completion of the next.
 #[test]
 fn a_request_whose_end_was_lost_does_not_take_that_of_one_a_minute_later() {
     let (rows, info) = text(
@@ -212,7 +213,7 @@ fn a_request_whose_end_was_lost_does_not_take_that_of_one_a_minute_later() {
     assert_eq!(info.notes["requests without a completion"], "1");
 }
 
-/// One lost end of twenty visits to a place made sixteen requests of 100 us last a second.
+/// Once, one lost completion in twenty made sixteen requests of 100 us last a second.
 #[test]
 fn a_lost_end_does_not_shift_the_ends_of_all_that_come_to_its_place_later() {
     let visit = |n: u32| {
@@ -226,7 +227,8 @@ fn a_lost_end_does_not_shift_the_ends_of_all_that_come_to_its_place_later() {
     assert_eq!(info.notes["requests without a completion"], "1");
 }
 
-/// Since Linux 5.19 the device mapper cuts off what it has sent on, and tells both sectors of the rest; that is what it completes.
+/// Since Linux 5.19 the device mapper cuts off what it has sent on and reports both sectors of the
+/// rest, which is what it completes.
 #[test]
 fn a_request_that_the_device_mapper_splits_is_one_row_of_the_whole() {
     let (rows, info) = text(
@@ -259,7 +261,7 @@ fn partitions_come_from_remappings() {
     assert_eq!(info.devices[0].partitions[0].name, "8,1");
 }
 
-/// A volume on an encrypted one, whose devices share a major number as a disk and its partitions do.
+/// A volume on an encrypted one; they share a major number, as a disk and its partitions do.
 #[test]
 fn volumes_that_the_device_mapper_stacks_are_no_partitions() {
     let stacked = "253,0 1 2 0.000001000 5 A R 2048 + 8 <- (253,1) 0\n\
@@ -271,13 +273,13 @@ fn volumes_that_the_device_mapper_stacks_are_no_partitions() {
     assert_eq!((rows.len(), info.devices.len()), (3, 3));
     assert!(rows.iter().all(|io| io.partition == 0), "{rows:?}");
     assert!(info.devices.iter().all(|device| device.partitions.is_empty()), "{:?}", info.devices);
-    // The arrival of the first request of all is not in the trace, and the volume has the smaller number.
+    // The very first arrival is missing from the trace, and the volume has the smaller number.
     let swapped = stacked.replace("253,0", "253,2").replace("253,1", "253,0");
     let (_, info) = text(&swapped);
     assert!(info.devices.iter().all(|device| device.partitions.is_empty()), "{:?}", info.devices);
 }
 
-/// As Linux up to 4.13 tells it: the device mapper sends on to the partition, which is part of a disk.
+/// As Linux up to 4.13 reports it: the device mapper sends on to the partition of a disk.
 #[test]
 fn partitions_below_a_volume_are_partitions() {
     let event = |time: u32, what: &str| format!("dd-5 [001] ..... 5.00000{time}: block_{what}\n");
@@ -297,7 +299,7 @@ fn partitions_below_a_volume_are_partitions() {
         rows.iter().map(|io| (&*info.devices[usize::from(io.device)].name, io.partition)).collect();
     partitions.sort_unstable();
     assert_eq!(partitions, [("253,0", 0), ("8,0", 1)]);
-    // The rest of what the device mapper has split arrives with the first part, and is told no more.
+    // The rest of a request that the device mapper split arrives with the first part.
     let (rows, info) = text(
         "253,1 1 1 0.000000001 5 Q R 0 + 16 [dd]\n253,1 1 2 0.000000002 5 X R 0 / 8 [dd]\n\
          253,0 1 3 0.000000003 5 A R 2056 + 8 <- (253,1) 8\n\
@@ -334,7 +336,7 @@ fn tracefs_text_with_flushes() {
     assert_eq!(info.lost_by_cpu, [0, 12]);
 }
 
-/// With `options/record-tgid`, as traces of Android are made.
+/// With `options/record-tgid`, as in traces from Android.
 #[test]
 fn tracefs_text_with_a_column_of_thread_groups() {
     let (rows, info) = text(
@@ -397,7 +399,7 @@ fn blktrace_records_of_both_versions_and_byte_orders() {
     }
 }
 
-/// A record of version 7 of another CPU, device and sector.
+/// A version 7 record for another CPU, device and sector.
 fn elsewhere(mut record: Vec<u8>, cpu: u32, device: u32, sector: u64) -> Vec<u8> {
     record[16..24].copy_from_slice(&sector.to_le_bytes());
     record[36..40].copy_from_slice(&device.to_le_bytes());
@@ -405,7 +407,7 @@ fn elsewhere(mut record: Vec<u8>, cpu: u32, device: u32, sector: u64) -> Vec<u8>
     record
 }
 
-/// As `blktrace -o -` writes them: buffers of CPUs and devices one behind the other.
+/// As `blktrace -o -` writes them: buffers of CPUs and devices one after the other.
 #[test]
 fn one_stream_of_several_cpus_and_devices_gives_the_rows_of_their_files() {
     const WRITE: u32 = 1 << 17;
@@ -450,7 +452,7 @@ fn the_wall_clock_is_read_in_the_byte_order_of_its_record() {
     }
 }
 
-/// The kernel leaves in the notes of a buffer that it uses again what stood there before.
+/// When the kernel reuses a buffer, its notes keep what was there before.
 #[test]
 fn notes_have_no_number_in_the_sequence() {
     let all = [

@@ -1,4 +1,4 @@
-//! Every format that is read: a small trace of its own, found by its content, row by row.
+//! Every format that can be read: a small trace of its own, recognized by content, row by row.
 
 use crate::whole;
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo, WarningKind};
@@ -13,7 +13,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Io>, TraceInfo), Err
 /// Arrival, response time, operation, offset and length.
 type Row = (u64, u64, Op, u64, u32);
 
-/// The trace is found to be of `format`, has these rows and devices.
+/// Checks that the trace is recognized as `format` and has these rows and devices.
 fn holds(format: &str, bytes: &[u8], rows: &[Row], devices: &[&str]) -> TraceInfo {
     for options in [ReadOptions::default(), whole::named(format)] {
         let (found, info) = read(bytes, &options).unwrap();
@@ -131,7 +131,7 @@ fn five_numbers_are_told_apart() {
     holds("replayer", b"0.0 0 65536 65536 1\n12.5 1 512 1024 0\n", &rows, &disks);
     holds("disksim", b"0.0 0 128 128 1\n12.5 1 1 2 0\n", &rows, &disks);
     holds("ssdsim", b"1000 0 128 128 1\n12501000 1 1 2 0\n", &rows, &disks);
-    // Sectors that are multiples of 512, in nanoseconds that would be days.
+    // Sectors that are multiples of 512, and nanoseconds that would be days in another unit.
     let rows = [(0, 0, R, 65_536 * 512, 512 * 1024), (2_400_000_000, 0, W, 0, 512 * 512)];
     holds("ssdsim", b"0 0 65536 1024 1\n2400000000 1 0 512 0\n", &rows, &disks);
 }
@@ -176,7 +176,7 @@ fn fio_logs_of_both_versions() {
     holds("fio-iolog", text, &rows, &["a", "b"]);
 }
 
-/// All requests of such a log are at time 0, which nothing said.
+/// All requests of such a log are at time 0; once, nothing said so.
 #[test]
 fn a_fio_log_of_version_2_without_waits_is_said_to_tell_no_times() {
     let told = |text: &str| {
@@ -194,7 +194,8 @@ fn a_fio_log_of_version_2_without_waits_is_said_to_tell_no_times() {
     assert_eq!(told(version_3), (false, Vec::new()));
 }
 
-/// fio's means were taken for Tencent's reads of volume 0, at places that were bandwidths.
+/// Once, fio's averages were taken for Tencent's reads of volume 0, at offsets that were
+/// bandwidths.
 #[test]
 fn fios_logs_of_samples_are_refused_and_said_to_hold_no_requests() {
     let means = "1000, 512345, 1, 0, 0\n2000, 512001, 1, 0, 0\n";
@@ -206,7 +207,7 @@ fn fios_logs_of_samples_are_refused_and_said_to_hold_no_requests() {
         assert!(said.contains("fio's samples") && said.contains("write_iolog"), "{said}");
     }
     assert_eq!(read(means.as_bytes(), &whole::named("tencent")).unwrap().0.len(), 2);
-    // Of a sector or none each, and with blanks between.
+    // Requests of one sector or none, and with blanks between the fields.
     for trace in ["1538323200,12345,1,0,0\n9,9,0,0,0\n", "7, 8, 8, 0, 0\n", "7, 8, 1, 1, 0\n"] {
         let (_, info) = read(trace.as_bytes(), &ReadOptions::default()).unwrap();
         assert_eq!(info.format, "tencent", "{trace}");
@@ -230,7 +231,7 @@ fn oracle_general() {
     holds("oracle-general", &record(7, 8, -1), &[(0, 0, R, 4096, 4096)], &["w1"]);
 }
 
-/// Of `trace-cmd report`, with its header, and of perf where it records one process, without CPUs.
+/// From `trace-cmd report`, with its header, and from perf recording one process, without CPUs.
 #[test]
 fn trace_events_of_trace_cmd_and_of_perf_without_cpus() {
     let text = "version = 6\nCPU 0 is empty\ncpus=2\nCPU:1 [3 EVENTS DROPPED]\n\
@@ -272,7 +273,7 @@ fn lacks(info: &TraceInfo) -> Vec<WarningKind> {
     doubts(info).iter().map(|doubt| doubt.kind).collect()
 }
 
-/// A header of libCacheSim's format and what follows it.
+/// A header of libCacheSim's format, and what follows it.
 fn lcs(version: u64, records: &[Vec<u8>]) -> Vec<u8> {
     let magic = 0x1234_5678_9abc_def0_u64.to_le_bytes();
     let mut bytes = [magic, version.to_le_bytes()].concat();
@@ -338,7 +339,7 @@ fn times_that_run_backwards_within_a_row_are_named_or_skipped() {
     let (rows, info) = read(text.as_bytes(), &options).unwrap();
     assert_eq!(info.skipped, 2);
     let times = rows.iter().map(|io| (io.queued_ns, io.issued_ns, io.completed_ns));
-    // 0 is no time: a request is issued when it comes, and complete then.
+    // 0 means no time: such a request is issued, and completes, on arrival.
     assert_eq!(times.collect::<Vec<_>>(), [(10, 12, 20), (70, 70, 70)]);
 }
 
@@ -390,7 +391,7 @@ fn several_traces_are_merged_by_time() {
         .map(|io| (io.queued_ns, info.devices[usize::from(io.device)].name.as_str()))
         .collect();
     assert_eq!(told, [(0, "usr_0"), (5000, "src_1"), (10_000, "usr_0")]);
-    // Of traces of two formats in seconds since anything nobody knows that they share a clock.
+    // Two formats that count seconds from an unknown origin need not share a clock.
     let (fiu, events) = (
         "391053954863 4892 syslogd 904265560 8 W 6 0 531e779\n",
         "dd-5 [001] ..... 5.000001: block_rq_issue: 8,0 R 512 () 8 + 1 none,0,0 [dd]\n",

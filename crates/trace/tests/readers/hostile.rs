@@ -1,4 +1,4 @@
-//! Broken traces: whatever the bytes, every reader answers with rows or one error, in bounded time.
+//! Broken traces: whatever the bytes, every reader returns rows or one error, in bounded time.
 
 use crate::whole;
 use ioscape_trace::{Format, ReadOptions, Source, open};

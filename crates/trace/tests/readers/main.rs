@@ -1,4 +1,4 @@
-//! Traces in every format: what is read, written and refused. One binary, so that it is linked once.
+//! Traces in every format: what is read, written and refused. One binary, so it is linked once.
 
 mod complete;
 mod cut;

@@ -1,4 +1,5 @@
-//! Columns that other programs made, in Parquet and Arrow: what is refused, what is left out, and what is taken as it is meant.
+//! Columns made by other programs, in Parquet and Arrow: what is refused, what is left out, and
+//! what is read as intended.
 
 use crate::whole;
 use arrow_array::types::Int32Type;
@@ -10,14 +11,17 @@ use arrow_ipc::writer::StreamWriter;
 use bytes::Bytes;
 use ioscape_schema::{Device, Io, IoType, Op, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Source, doubts};
+use parquet::basic::CompressionCodec;
 use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::file::metadata::ColumnChunkMetaDataBuilder;
 use parquet::file::metadata::{KeyValue, ParquetMetaDataReader, ParquetMetaDataWriter};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// A column as a schema of Parquet declares it, and its values, some of which may be absent where it is optional.
+/// A column as declared in a Parquet schema, and its values; some may be missing if optional.
 type Column<'a> = (&'a str, &'a [Option<i64>]);
 
 /// The columns that every trace has.
@@ -28,14 +32,14 @@ const NEEDED: [&str; 4] = [
     "optional int64 length_bytes",
 ];
 const HOUR_NS: i64 = 3_600_000_000_000;
-/// A time of the clock in nanoseconds since 1970.
+/// A wall-clock time in nanoseconds since 1970.
 const CLOCK_NS: i64 = 1_767_225_600_000_000_000;
 
 fn parquet(columns: &[Column<'_>]) -> Vec<u8> {
     grouped(columns, 1 << 20, false)
 }
 
-/// A Parquet file in groups of so many rows, which says that they are sorted or does not.
+/// A Parquet file with so many rows per group, marked as sorted or not.
 fn grouped(columns: &[Column<'_>], group: usize, is_sorted: bool) -> Vec<u8> {
     let fields: String = columns.iter().map(|(field, _)| format!("{field};")).collect();
     let schema = parse_message_type(&format!("message trace {{ {fields} }}")).unwrap();
@@ -70,6 +74,15 @@ fn write(column: &mut ColumnWriter<'_>, values: &[Option<i64>]) {
             let bits: Vec<bool> = known.iter().map(|value| *value != 0).collect();
             to.write_batch(&bits, Some(&levels), None)
         }
+        ColumnWriter::DoubleColumnWriter(to) => {
+            let parts: Vec<f64> = known.iter().map(|value| *value as f64).collect();
+            to.write_batch(&parts, Some(&levels), None)
+        }
+        ColumnWriter::ByteArrayColumnWriter(to) => {
+            let names: Vec<ByteArray> =
+                known.iter().map(|value| format!("name {value}").as_str().into()).collect();
+            to.write_batch(&names, Some(&levels), None)
+        }
         _ => panic!("no such type is written here"),
     };
     assert_eq!(written.unwrap(), known.len());
@@ -85,7 +98,7 @@ fn stream(batch: &RecordBatch) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The columns as an Arrow stream of numbers of 64 bits.
+/// The columns as an Arrow stream of 64-bit numbers.
 fn numbers(columns: &[Column<'_>]) -> Vec<(String, ArrayRef)> {
     let column = |(field, values): &Column<'_>| -> (String, ArrayRef) {
         let name = field.split(' ').nth(2).expect("how often, the type, the name");
@@ -94,7 +107,7 @@ fn numbers(columns: &[Column<'_>]) -> Vec<(String, ArrayRef)> {
     columns.iter().map(column).collect()
 }
 
-/// A Parquet file and an Arrow stream of requests at these times, with further columns.
+/// A Parquet file and an Arrow stream of requests at these times, with additional columns.
 fn at(times: &[i64], more: &[Column<'_>]) -> [Vec<u8>; 2] {
     let times: Vec<Option<i64>> = times.iter().copied().map(Some).collect();
     let (zeros, lengths) = (vec![Some(0); times.len()], vec![Some(512); times.len()]);
@@ -165,8 +178,12 @@ fn columns_whose_numbers_stand_for_something_else_are_refused() {
         ("int64 issued_ns", "TIME(NANOS,true)", "time"),
         ("int32 process_id", "DATE", "date"),
         ("int64 length_bytes", "DECIMAL(9,2)", "decimal"),
+        ("binary length_bytes", "UTF8", "text"),
+        ("double offset_bytes", "", "floating point"),
     ] {
-        let field = format!("required {column} ({annotation})");
+        let annotation =
+            if annotation.is_empty() { String::new() } else { format!("({annotation})") };
+        let field = format!("required {column} {annotation}");
         let name = column.split(' ').nth(1).unwrap();
         let others = NEEDED.into_iter().filter(|field| !field.ends_with(name));
         let columns: Vec<Column<'_>> =
@@ -243,7 +260,7 @@ fn arrow_streams_of_others_may_have_other_widths_names_and_gaps() {
     assert!(refused(&words).contains("a value of length_bytes is out of its range"));
 }
 
-/// As of names that are no dictionary's.
+/// The same holds for names outside a dictionary.
 #[test]
 fn a_name_that_is_absent_is_not_the_first_of_a_dictionary() {
     let named = |names: [&str; 2]| -> ArrayRef {
@@ -265,23 +282,54 @@ fn a_name_that_is_absent_is_not_the_first_of_a_dictionary() {
     assert_eq!(commands.collect::<Vec<_>>(), ["bash", "", "fio"]);
 }
 
-/// A Parquet file of two requests that says of each of its columns that it has so many bytes, packed and unpacked.
+/// As pandas, pyarrow and Polars write a table with names.
+#[test]
+fn names_in_parquet_are_those_of_disks_and_commands() {
+    let more: [Column<'_>; 2] = [
+        ("optional binary device (UTF8)", &[Some(0), None, Some(1)]),
+        ("optional binary command (UTF8)", &[Some(7), Some(7), None]),
+    ];
+    let [bytes, _] = at(&[1, 2, 3], &more);
+    let (rows, info) = read(&[("t", &bytes)], &ReadOptions::default()).unwrap();
+    let devices = rows.iter().map(|io| info.devices[usize::from(io.device)].name.as_str());
+    assert_eq!(devices.collect::<Vec<_>>(), ["name 0", "", "name 1"]);
+    let commands = rows.iter().map(|io| info.commands[io.command as usize].as_str());
+    assert_eq!(commands.collect::<Vec<_>>(), ["name 7", "name 7", ""]);
+}
+
+/// Once, the advice was `--skip-bad`, which left no row.
+#[test]
+fn what_cannot_be_unpacked_is_refused_and_not_left_out() {
+    let bytes = said(|column| column.set_compression_codec(CompressionCodec::ZSTD));
+    for skip_bad in [false, true] {
+        let options = ReadOptions { skip_bad, ..ReadOptions::default() };
+        let why = read(&[("t", &bytes)], &options).unwrap_err();
+        assert!(why.starts_with("t: compressed with zstd, which is not read: write it"), "{why}");
+    }
+}
+
+/// A Parquet file of two requests that claims these compressed and uncompressed sizes, in bytes,
+/// for each column.
 fn said_to_have(packed: i64, unpacked: i64) -> Vec<u8> {
+    said(|column| column.set_total_compressed_size(packed).set_total_uncompressed_size(unpacked))
+}
+
+/// A Parquet file of two requests whose column metadata `as_said` changes.
+fn said(as_said: impl Fn(ColumnChunkMetaDataBuilder) -> ColumnChunkMetaDataBuilder) -> Vec<u8> {
     let [mut bytes, _] = at(&[1, 2], &[]);
     let file = Bytes::from(bytes.clone());
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
     let mut metadata = metadata.into_builder();
     let mut groups = metadata.take_row_groups();
     for column in groups[0].columns_mut() {
-        let said = column.clone().into_builder().set_total_compressed_size(packed);
-        *column = said.set_total_uncompressed_size(unpacked).build().unwrap();
+        *column = as_said(column.clone().into_builder()).build().unwrap();
     }
     let metadata = metadata.set_row_groups(groups).build();
     ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
     bytes
 }
 
-/// As some programs write it that put all rows into one.
+/// As written by programs that put all rows into one group.
 #[test]
 fn a_large_row_group_is_read_page_by_page() {
     let bytes = said_to_have(1 << 29, 1 << 30);
@@ -289,7 +337,7 @@ fn a_large_row_group_is_read_page_by_page() {
     assert_eq!(times(&rows), [1, 2]);
 }
 
-/// With `--skip-bad` its rows were told as broken records.
+/// Once, `--skip-bad` counted its rows as broken records.
 #[test]
 fn a_column_of_a_row_group_that_is_too_large_is_refused_and_not_left_out() {
     let more = (1 << 30) + 1;
@@ -305,7 +353,8 @@ fn a_column_of_a_row_group_that_is_too_large_is_refused_and_not_left_out() {
     }
 }
 
-/// As where a program put the tables of two traces together and kept the metadata of one: it was read for ever.
+/// As when a program joins the tables of two traces and keeps the metadata of one; once, reading
+/// such a file never ended.
 #[test]
 fn a_device_that_is_in_no_table_is_another_one_whatever_those_there_are_called() {
     let times = [Some(1), Some(2)];
@@ -350,7 +399,7 @@ fn times_of_the_clock_begin_with_the_first_row() {
         let (rows, info) = read(&[("t", bytes)], &ReadOptions::default()).unwrap();
         assert_eq!((times(&rows), info.started_unix_ns), (vec![0, 1000], Some(CLOCK_NS)));
     }
-    // Parts, of which the first holds no row.
+    // Parts, the first of which has no rows.
     let [none, _] = at(&[], &[]);
     let [late, _] = at(&[CLOCK_NS + 5000], &[]);
     let files = [("0", &none[..]), ("1", &late[..]), ("2", &parquet[..])];
@@ -371,7 +420,7 @@ fn times_beside_tables_count_from_the_beginning_of_the_trace_however_late_they_a
     }
 }
 
-/// Which row groups hold a time follows from their statistics only where it is known what times count from.
+/// Statistics tell which row groups hold a time only if it is known what times count from.
 #[test]
 fn of_times_of_the_clock_the_first_group_is_read_and_others_where_they_may_begin_the_trace() {
     let times: Vec<Option<i64>> = (0..4).map(|hour| Some(CLOCK_NS + hour * HOUR_NS)).collect();

@@ -1,11 +1,12 @@
-//! A stretch of time of a Parquet trace is read from the row groups that hold it, and the tables are those of the whole.
+//! A time range of a Parquet trace is read from the row groups that hold it, and the tables are
+//! those of the whole trace.
 
 use crate::whole;
 use ioscape_schema::{Device, Io, Op, Request, TraceInfo};
 use ioscape_trace::{OutFormat, ReadOptions, Reader, Source, open};
 use std::io::Cursor;
 
-/// Rows of a group, as the writer makes them.
+/// Rows per row group, as the writer makes them.
 const GROUP: u64 = 1 << 18;
 
 fn row(n: u64) -> Io {
@@ -51,7 +52,7 @@ fn groups_outside_are_not_read() {
     assert_eq!(stretch(Some(GROUP - 1), Some(GROUP)), [0, GROUP]);
     assert_eq!(stretch(Some(GROUP + 7), Some(2 * GROUP + 1)), [GROUP, 3 * GROUP]);
     assert_eq!(stretch(Some(GROUP), Some(2 * GROUP)), [GROUP, 2 * GROUP]);
-    // Nothing there: one group tells that the trace has requests at other times.
+    // Nothing there: one group shows that the trace has requests at other times.
     assert_eq!(stretch(Some(9 * GROUP), None), [0, GROUP]);
 }
 
@@ -61,7 +62,7 @@ fn files_of_one_trace_have_its_tables_whatever_part_is_read() {
     let files: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     let (_, whole) = times(opened(&files, None, None));
     let (early, told) = times(opened(&files, None, Some(GROUP)));
-    // The other file's first group comes too: the choice of rows is the caller's.
+    // The other file's first group comes too, because selecting rows is the caller's task.
     assert!(early.iter().filter(|time| **time < GROUP).eq(&(0..GROUP).collect::<Vec<_>>()));
     assert_eq!(told.devices, whole.devices);
     assert_eq!(told.commands, whole.commands);

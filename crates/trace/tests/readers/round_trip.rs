@@ -1,4 +1,5 @@
-//! What is written is read back: everything from this project's own formats, what they can tell from others'.
+//! What is written is read back: everything from this project's own formats, and from other formats
+//! what they can represent.
 
 use crate::memory::Memory;
 use crate::whole::{self, written};
@@ -158,7 +159,8 @@ fn large_traces_fill_several_row_groups() {
     }
 }
 
-/// A column of one value is not read, and is packed once for groups alike; another group of rows has another value, or several.
+/// A column with one value is not read, and is encoded once for identical groups; another group has
+/// another value, or several.
 #[test]
 fn columns_of_one_value_come_back() {
     const GROUP: u64 = 1 << 18;
@@ -187,7 +189,7 @@ fn columns_of_one_value_come_back() {
     }
 }
 
-/// Times that are not told are packed once for the three, until a row has others.
+/// Missing times are encoded once for all three columns, until a row has others.
 #[test]
 fn times_that_are_one_until_late_come_back() {
     const GROUP: u64 = 1 << 18;
@@ -232,7 +234,7 @@ fn arrow_streams_learn_names_as_they_come_and_are_files_too() {
     writer.rows(&rows[65_536..], &info()).unwrap();
     writer.finish(&info()).unwrap();
     let stream = memory.take();
-    // A file has a head before the stream and a foot behind it.
+    // A file has a header before the stream and a footer after it.
     let file = [b"ARROW1\0\0", &stream[..], b"foot \x05\0\0\0ARROW1"].concat();
     for bytes in [stream, file] {
         let (back, told) = read(bytes);
@@ -261,7 +263,7 @@ fn oracle_general_knows_the_next_access() {
     assert_eq!(read(bytes).0[4].request.offset, 6 * 512);
 }
 
-/// An object of 2^54 is no sector, to our reader as well.
+/// An object of 2^54 or more is no sector, to our reader as well.
 #[test]
 fn oracle_general_has_place_for_64_devices_wherever_they_are_in_the_table() {
     let row = |device: u16| Io {
@@ -310,7 +312,8 @@ proptest! {
     }
 }
 
-/// Columns are signed: what is below zero in one is no time and no place, and what one cannot hold is not read from other formats either.
+/// Columns are signed: a value below zero is no time and no place, and what a column cannot hold is
+/// refused from other formats too.
 #[test]
 fn times_and_places_beyond_signed_numbers_are_refused() {
     let refused = |format: &str, bytes: Vec<u8>| {
@@ -323,7 +326,7 @@ fn times_and_places_beyond_signed_numbers_are_refused() {
         Io { queued_ns: beyond, issued_ns: beyond, completed_ns: beyond, ..Io::default() };
     let late = Io { completed_ns: beyond, ..Io::default() };
     let far = Io { request: read(beyond - 512), ..Io::default() };
-    // Two values, or the column would be read from its statistics.
+    // Two values, otherwise the column would be read from its statistics.
     for (one, named) in [(all_beyond, "queued_ns"), (late, "completed_ns"), (far, "offset_bytes")] {
         for rows in [vec![one], vec![Io::default(), one]] {
             let why = refused("parquet", written(OutFormat::Parquet, &rows, &info()));
@@ -349,7 +352,7 @@ fn names_of_several_lines_are_one_name_in_text() {
     assert_eq!((told.devices.len(), &*told.devices[1].name), (info.devices.len(), "two lines"));
 }
 
-/// What a trace lacks is known at its end, as is a device that comes late.
+/// What a trace lacks is known only at its end, as is a device that appears late.
 #[test]
 fn text_keeps_what_is_known_only_at_the_end() {
     let (begin, end) = (TraceInfo { notes: Default::default(), skipped: 0, ..info() }, info());

@@ -14,12 +14,12 @@ pub fn read(sources: Vec<Source>, options: &ReadOptions) -> Result<(Vec<Io>, Tra
     Ok((rows, reader.info().clone()))
 }
 
-/// That a trace is of the format of that name.
+/// Options that name the format of a trace.
 pub fn named(format: &str) -> ReadOptions {
     ReadOptions { format: Some(format.parse().unwrap()), ..ReadOptions::default() }
 }
 
-/// The bytes of a trace that is written a thousand rows at a time.
+/// The bytes of a trace, written a thousand rows at a time.
 pub fn written(format: OutFormat, rows: &[Io], info: &TraceInfo) -> Vec<u8> {
     let memory = Memory::default();
     let mut writer = Writer::new(format, memory.clone()).unwrap();

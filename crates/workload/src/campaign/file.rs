@@ -1,16 +1,17 @@
-//! What a campaign file says, as types.
+//! The contents of a campaign file, as types.
 
 use ioscape_schema::Prepare;
 use ioscape_schema::units::Bytes;
 use serde::Deserialize;
 
-/// Most rows of a table.
+/// The most rows of a table.
 pub const ROWS_MAX: usize = 10_000;
 
 /// Why a campaign file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CampaignError {
-    /// The text is no campaign: a syntax error, an unknown key, a value of the wrong kind.
+    /// The text is no campaign: it has a syntax error, an unknown key, or a value of the wrong
+    /// type.
     #[error("line {line}: {message}")]
     Text {
         /// Line of the file, from 1.
@@ -18,15 +19,15 @@ pub enum CampaignError {
         /// What is wrong.
         message: String,
     },
-    /// A row or method that makes no run.
+    /// A row or method does not describe a valid run.
     #[error("{place}: {message}")]
     Meaning {
-        /// Which part.
+        /// The part of the file.
         place: String,
         /// What is wrong and what to do.
         message: String,
     },
-    /// Files may not be as large as every row needs, but of so many bytes at most.
+    /// Every row needs larger files than the limit in bytes allows.
     #[error(
         "no row is left with files of at most {}: free some space, or give a larger --max-file-size",
         Bytes(*.0 as f64)
@@ -34,65 +35,66 @@ pub enum CampaignError {
     NoRow(u64),
 }
 
-/// Settings of a run; those of a method replace those of `[base]`.
+/// Settings of a run; a method's settings override those of `[base]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// As `-w` of `vxbench`; or an operation on names: `create`, `stat`, `rename`, `list` or `unlink`.
+    /// Like `-w` of `vxbench`, or an operation on names: `create`, `stat`, `rename`, `list` or
+    /// `unlink`.
     pub workload: Option<String>,
-    /// As `-i`; iosize, iocount and nthreads follow from the other settings.
+    /// Like `-i`, but iosize, iocount and nthreads follow from the other settings.
     pub options: Option<String>,
-    /// As `-c`.
+    /// Like `-c`.
     pub cache: Option<String>,
-    /// As `-o`.
+    /// Like `-o`.
     pub open: Option<String>,
-    /// As `-r`: `file` reserves the size of the file.
+    /// Like `-r`: `file` reserves the size of the file.
     pub reservation: Option<String>,
-    /// As `-f`.
+    /// Like `-f`.
     pub flags: Option<String>,
-    /// As `--direct-above`.
+    /// Like `--direct-above`.
     pub direct_above: Option<String>,
     /// Size of each request.
     pub iosize: Option<String>,
     /// Size of each file.
     pub file_size: Option<String>,
-    /// Files read or written at the same time, one user each.
+    /// Files read or written concurrently, one user each.
     pub files: Option<u32>,
     /// Files that exist; at least `files`.
     pub files_written: Option<u32>,
-    /// Files of each thread, of operations on names.
+    /// Files of each thread, for operations on names.
     pub entries: Option<String>,
     /// Whether all threads work on names in one directory.
     pub shared: Option<bool>,
-    /// Files that lie in those directories beforehand.
+    /// Files that the directories hold beforehand.
     pub tree_files: Option<String>,
-    /// Times that half of those were removed and made again.
+    /// How often half of those were removed and created again.
     pub tree_churn: Option<u32>,
-    /// Share of the file system's space that is used beforehand, in percent.
+    /// Share of the file system's space that is in use beforehand, in percent.
     pub fill_percent: Option<u32>,
-    /// Times that half of the files which use it were removed and others made.
+    /// How often half of the files in that space were removed and replaced.
     pub fill_turnover: Option<u32>,
-    /// Streams on each file, which share its requests out.
+    /// Streams on each file, which divide its requests among them.
     pub threads: Option<u32>,
-    /// Requests that each stream has in flight, through `io_uring`.
+    /// Requests that each stream keeps in flight, through `io_uring`.
     pub queue_depth: Option<u32>,
-    /// Requests of all streams of a random workload together.
+    /// Total requests of all streams of a random workload.
     pub ios: Option<String>,
-    /// How the files come about.
+    /// How the files are created.
     pub prepare: Option<Prepare>,
     /// Pieces in which aged files are written.
     pub age_piece: Option<String>,
-    /// Whether the files are dropped from the file cache before each run.
+    /// Whether the files are evicted from the file cache before each run.
     pub cold: Option<bool>,
 }
 
-/// One way of doing the I/O: a column per place.
+/// One way to do the I/O: a column per place.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Method {
     /// Heading.
     pub name: String,
-    /// On a raw device instead of in a directory.
+    /// Whether it uses a raw device instead of a directory.
     #[serde(default)]
     pub raw: bool,
     /// What differs from `[base]`.
@@ -100,11 +102,11 @@ pub struct Method {
     pub settings: Settings,
 }
 
-/// One parameter that varies.
+/// A parameter that varies.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vary {
-    /// One of the parameters that may vary, such as `iosize` or `threads`.
+    /// Its name, such as `iosize` or `threads`.
     pub name: String,
     /// Its values, in the order of the rows.
     pub values: Vec<Text>,
@@ -121,7 +123,7 @@ pub enum Text {
 }
 
 impl Text {
-    /// The value as the file gives it.
+    /// Returns the value as written in the file.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
@@ -136,22 +138,22 @@ impl Text {
 pub struct Campaign {
     /// Title of the table.
     pub title: String,
-    /// What the table follows, for readers.
+    /// The source that the table follows, for readers.
     #[serde(default)]
     pub source: String,
     /// What the table shows, in a sentence or two.
     #[serde(default)]
     pub about: String,
-    /// Times that every cell is measured.
+    /// How often every cell is measured.
     #[serde(default = "rounds")]
     pub rounds: u32,
-    /// Parameter on the horizontal axis of the graphs; the last one that varies unless given.
+    /// The parameter on the horizontal axis of the graphs; by default the last one that varies.
     #[serde(default)]
     pub x: Option<String>,
-    /// Settings of all methods.
+    /// Settings common to all methods.
     #[serde(default)]
     pub base: Settings,
-    /// What varies, the outermost first.
+    /// The parameters that vary, outermost first.
     #[serde(default)]
     pub vary: Vec<Vary>,
     /// The columns of each place.

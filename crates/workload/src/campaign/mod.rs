@@ -1,4 +1,5 @@
-//! Campaigns: tables of `vxbench` runs, described in TOML files and planned as pure functions of them.
+//! Campaigns: tables of `vxbench` runs, described in TOML files, from which pure functions plan the
+//! runs.
 
 mod file;
 mod parse;

@@ -1,13 +1,13 @@
-//! From the text of a campaign file to a campaign of which every row can be run.
+//! Parses the text of a campaign file and checks that every row can run.
 
 use super::file::{Campaign, CampaignError};
 use std::collections::BTreeSet;
 
 impl Campaign {
-    /// Reads a campaign file, and plans every row of it with every method.
+    /// Parses a campaign file, and plans every row with every method.
     ///
     /// # Errors
-    /// Text that is no campaign, or a row or method that makes no run.
+    /// The text is no campaign, or a row or method does not describe a valid run.
     pub fn parse(text: &str) -> Result<Self, CampaignError> {
         let campaign: Self = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);

@@ -1,12 +1,12 @@
-//! Reference numbers to compare a campaign with: CSV with the source in its first line, after `# `.
+//! Published numbers to compare a campaign with: CSV with the source in its first line, after `# `.
 
 use super::CampaignError;
 use ioscape_schema::CampaignReference;
 
-/// Reads reference numbers: a line `# SOURCE`, a line of headings, lines of numbers.
+/// Parses reference numbers: a line `# SOURCE`, a line of headings, lines of numbers.
 ///
 /// # Errors
-/// A line with another number of fields than there are headings, or a field that is no finite number.
+/// A line's number of fields differs from that of the headings, or a field is no finite number.
 pub fn parse_reference(text: &str) -> Result<CampaignReference, CampaignError> {
     let mut reference = CampaignReference::default();
     for (line, content) in (1..).zip(text.lines()) {

@@ -1,4 +1,4 @@
-//! From a campaign to its rows, and to the job of every cell.
+//! Expands a campaign into its rows, and into the job of every cell.
 
 use super::file::{Campaign, CampaignError, Method, ROWS_MAX, Settings};
 use crate::vxbench::{VxWords, parse};
@@ -20,44 +20,45 @@ const NAMES: [&str; 9] = [
     "fill_percent",
 ];
 
-/// Most files of a run on names, and of a tree; most times that a tree is made again.
+/// The most files of a run on names and of a tree; the most times that a tree may be recreated.
 const ENTRIES_MAX: u64 = 10_000_000;
 const CHURN_MAX: u32 = 100;
 
-/// The bytes that a file of a tree takes: about so many.
+/// The approximate space that a file of a tree takes, in bytes.
 const TREE_FILE_BYTES: u64 = 8 << 10;
 
-/// What there is room for, in bytes.
+/// The available space in bytes.
 #[derive(Clone, Copy)]
 struct Room {
-    /// A file.
+    /// Space for each file.
     each: u64,
-    /// A tree of files.
+    /// Space for a tree of files.
     tree: u64,
 }
 
 impl Campaign {
-    /// The parameter on the horizontal axis of the graphs.
+    /// Returns the parameter on the horizontal axis of the graphs.
     pub fn x(&self) -> String {
         let last = || self.vary.last().map(|vary| vary.name.clone());
         self.x.clone().or_else(last).unwrap_or_default()
     }
 
-    /// As [`Self::rows`]; at least one.
+    /// Returns the same as [`Self::rows`], but at least one row.
     ///
     /// # Errors
-    /// As of [`Self::rows`]; no row has files so small.
+    /// As for [`Self::rows`]; or no row has files as small as `most`.
     pub fn rows_left(&self, most: u64) -> Result<Vec<RowPlan>, CampaignError> {
         let rows = self.rows(most)?;
         if rows.is_empty() { Err(CampaignError::NoRow(most)) } else { Ok(rows) }
     }
 
-    /// The rows, the product of all values, with no file larger than `most` bytes: a row that varies `file_size` past it
-    /// is left out, any other gets smaller files. One with a tree of files is left out where it takes more than the most files of a row,
-    /// of so many bytes each.
+    /// Returns the rows, the product of all values, with no file larger than `most` bytes. A row
+    /// that varies `file_size` beyond it is left out; any other gets smaller files. A row with a
+    /// tree of files is left out if the tree needs more space than the largest number of files in a
+    /// row, at `most` bytes each.
     ///
     /// # Errors
-    /// A parameter that cannot vary, a value that is none, or settings that make no run.
+    /// A parameter cannot vary, a value is invalid, or settings do not describe a valid run.
     pub fn rows(&self, most: u64) -> Result<Vec<RowPlan>, CampaignError> {
         let mut rows = Vec::new();
         let total = self.vary.iter().map(|v| v.values.len()).fold(1, usize::saturating_mul);
@@ -84,10 +85,10 @@ impl Campaign {
         Ok(rows)
     }
 
-    /// The room where no file is larger than `most` bytes.
+    /// Returns the room if no file may be larger than `most` bytes.
     ///
     /// # Errors
-    /// As of [`Self::rows`].
+    /// As for [`Self::rows`].
     fn room_of(&self, most: u64) -> Result<Room, CampaignError> {
         if most >= TREE_FILE_BYTES {
             return Ok(Room { each: most, tree: u64::MAX });
@@ -97,7 +98,7 @@ impl Campaign {
         Ok(Room { each: most, tree: most.saturating_mul(files.unwrap_or(1).max(1).into()) })
     }
 
-    /// The parameters of row `index`, the last one varying fastest.
+    /// Returns the parameters of row `index`; the last one varies fastest.
     fn settings_of(&self, index: usize) -> Result<Vec<CampaignSetting>, CampaignError> {
         let mut rest = index;
         let mut settings = Vec::new();
@@ -121,7 +122,8 @@ impl Campaign {
         Ok(settings)
     }
 
-    /// The run of `method` with the row's `settings`; `None` where fewer files exist than are wanted, and where there is no `room` for it.
+    /// Returns the run of `method` with the row's `settings`; `None` if fewer files exist than are
+    /// to be used, or if there is no `room`.
     fn cell(
         &self,
         method: &Method,
@@ -152,7 +154,7 @@ impl Campaign {
             count = parse_bytes(&ios).map_err(|e| format!("ios: {e}"))? / u64::from(threads);
         }
         if count == 0 {
-            // Of files that may not be as large as they should the row is left out.
+            // If the limit has shrunk the files, the row is left out.
             return match room.each {
                 u64::MAX => Err("every thread needs at least one request: give smaller requests, fewer threads or more bytes".to_owned()),
                 _ => Ok(None),
@@ -193,12 +195,12 @@ impl Campaign {
     }
 }
 
-/// The operation on names of this word.
+/// Returns the operation on names that this word means.
 fn on_names(word: &str) -> Option<NameOperation> {
     NameOperation::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, operation)| operation)
 }
 
-/// Settings from the row, else from the method, else from the base.
+/// Settings from the row, or else from the method, or else from the base.
 struct Merged<'a> {
     base: &'a Settings,
     own: &'a Settings,
@@ -214,7 +216,8 @@ impl Merged<'_> {
         self.row.iter().find(|setting| setting.name == name).map(|setting| setting.value as u64)
     }
 
-    /// The plan of operations on names; `None` where there is no `room` for the files of a tree, since they do not become smaller.
+    /// Plans operations on names; `None` if there is no `room` for the files of a tree, because
+    /// they cannot shrink.
     fn on_names(
         &self,
         operation: NameOperation,
@@ -247,7 +250,7 @@ impl Merged<'_> {
         }))
     }
 
-    /// What the file system holds beforehand; absent if the campaign does not say.
+    /// Returns what the file system holds beforehand; absent if the campaign does not say.
     fn fill(&self) -> Result<Option<Fill>, String> {
         let given = self.pick(|s| s.fill_percent).map(u64::from);
         let Some(percent) = self.of_row("fill_percent").or(given) else { return Ok(None) };
@@ -261,7 +264,7 @@ impl Merged<'_> {
         }
     }
 
-    /// How often files are made again.
+    /// Returns how often files are recreated.
     fn churn(
         &self,
         pick: impl Fn(&Settings) -> Option<u32>,
@@ -274,7 +277,7 @@ impl Merged<'_> {
         }
     }
 
-    /// A count, which may be 0.
+    /// Returns a count, which may be 0.
     fn number(
         &self,
         pick: impl Fn(&Settings) -> Option<String>,

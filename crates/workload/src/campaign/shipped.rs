@@ -1,4 +1,5 @@
-//! The campaigns that come with ioscape: one per table of the white paper, with the paper's own numbers, and others.
+//! The campaigns that come with ioscape: one per table of the white paper, with the paper's own
+//! numbers, and others.
 
 use super::{Campaign, CampaignError, parse_reference};
 use ioscape_schema::{CampaignReference, CampaignResult};
@@ -14,39 +15,40 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// The campaign of this name.
+    /// Returns the campaign of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         SHIPPED.iter().find(|one| one.name == name)
     }
 
-    /// One line for each: its name and its title.
+    /// Lists name and title of each, one per line.
     ///
     /// # Errors
-    /// As of [`Self::campaign`].
+    /// As for [`Self::campaign`].
     pub fn list() -> Result<String, CampaignError> {
         let line = |one: &Self| Ok(format!("{:<34} {}\n", one.name, one.campaign()?.title));
         SHIPPED.iter().map(line).collect()
     }
 
-    /// The paper's numbers.
+    /// Returns the paper's numbers.
     ///
     /// # Errors
-    /// The numbers cannot be read: not so, as a test shows.
+    /// The numbers cannot be parsed; a test shows that they can.
     pub fn reference(&self) -> Result<CampaignReference, CampaignError> {
         parse_reference(self.reference)
     }
 
-    /// The campaign.
+    /// Returns the campaign.
     ///
     /// # Errors
-    /// The file cannot be used: not so, as a test shows.
+    /// The file cannot be used; a test shows that it can.
     pub fn campaign(&self) -> Result<Campaign, CampaignError> {
         Campaign::parse(self.text)
     }
 }
 
 impl Campaign {
-    /// Its table under this name, with the paper's numbers where it is one of the paper's; without columns and rows.
+    /// Returns its table under this name, still without columns and rows; it includes the paper's
+    /// numbers if the paper has them.
     pub fn table(&self, name: &str) -> CampaignResult {
         CampaignResult {
             name: name.to_owned(),
@@ -75,7 +77,7 @@ macro_rules! shipped {
     };
 }
 
-/// All campaigns, in the order of the white paper; behind them those that it has no table for.
+/// All campaigns, in the order of the white paper, followed by those without a table in it.
 pub static SHIPPED: [Shipped; 14] = shipped![
     "buffered-reads",
     "buffered-writes",

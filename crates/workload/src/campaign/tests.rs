@@ -109,7 +109,7 @@ fn operations_on_names_have_plans_of_their_own() {
     assert!(error.to_string().contains("files are possible"), "{error}");
 }
 
-/// 500 times were made 100 without a word.
+/// Guards against silently reducing 500 recreations to 100.
 #[test]
 fn files_that_are_made_again_too_often_are_refused() {
     for (base, name) in [
@@ -128,7 +128,7 @@ fn files_that_are_made_again_too_often_are_refused() {
     }
 }
 
-/// A file system with 64 MiB of free space was filled with a tree of 146 MiB.
+/// Guards against filling a file system with 64 MiB of free space with a tree of 146 MiB.
 #[test]
 fn rows_with_trees_are_left_out_where_their_files_have_no_room() {
     let campaign = Shipped::find("metadata").unwrap().campaign().unwrap();
@@ -147,7 +147,7 @@ fn a_small_tree_that_has_room_stays_where_a_large_one_has_none() {
         let rows = campaign.rows(most).unwrap();
         rows.iter().map(|row| row.cells[0].names.unwrap().tree_files).collect()
     };
-    // Half of 64 MiB, for the most files of a row.
+    // Half of 64 MiB, divided by the largest number of files in a row.
     assert_eq!(trees((32 << 20) / 20_000), [0, 100]);
     assert_eq!(trees(8 << 10), [0, 100, 20_000]);
     assert_eq!(trees(10), [0]);

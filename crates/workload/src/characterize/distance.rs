@@ -1,22 +1,25 @@
-//! How far the observed requests are from what the model would generate: distances between cumulative distributions.
+//! How far the observed requests are from those of the model: distances between cumulative
+//! distributions.
 
 use crate::sizes::{Grid, probabilities};
 use ioscape_schema::{SizeDistribution, Workload};
 use std::collections::BTreeMap;
 
-/// Significant bits that a counted value keeps: within one percent, in at most a few thousand classes.
+/// Significant bits kept of a counted value: precise to one percent, with at most a few thousand
+/// classes.
 const BITS: u32 = 7;
 
-/// Chance alone exceeds a distance of this over the root of the number of values once in 20 times.
+/// Chance alone exceeds this distance, divided by the root of the number of values, once in 20
+/// times.
 const CRITICAL: f64 = 1.36;
 
-/// The largest value of the class that `value` belongs to, without its lower bits.
+/// Returns the representative of the class of `value`: the value without its lower bits.
 fn class(value: u64) -> u64 {
     let excess = (64 - value.leading_zeros()).saturating_sub(BITS);
     value >> excess << excess
 }
 
-/// How often each value was seen, in classes of one percent; constant memory.
+/// Counts of values in classes of one percent; uses constant memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram(BTreeMap<u64, u64>);
 
@@ -25,8 +28,9 @@ impl Histogram {
         *self.0.entry(class(value)).or_default() += 1;
     }
 
-    /// Largest difference between the cumulative distributions of what was seen and of `values` with their probabilities
-    /// (Kolmogorov and Smirnov), beyond what chance gives 19 times of 20 with so few values; 0 when nothing was seen.
+    /// Returns the largest difference between the cumulative distributions of the observed values
+    /// and of `values` with their probabilities (Kolmogorov and Smirnov), minus what chance
+    /// explains 19 times out of 20 for that few values; 0 without observations.
     fn distance(&self, values: impl Iterator<Item = (u64, f64)>) -> f64 {
         let total: u64 = self.0.values().sum();
         if total == 0 {
@@ -47,7 +51,7 @@ impl Histogram {
         (largest - CRITICAL / (total as f64).sqrt()).clamp(0.0, 1.0)
     }
 
-    /// A histogram of values with their counts; values are within one percent.
+    /// Returns a histogram of values with their counts; values are precise to one percent.
     pub(super) fn of(counted: &[(u64, u64)]) -> Self {
         let mut seen = Self::default();
         counted
@@ -56,13 +60,13 @@ impl Histogram {
         seen
     }
 
-    /// Values with their counts.
+    /// Returns the values with their counts.
     pub(super) fn counted(&self) -> Vec<(u64, u64)> {
         self.0.iter().map(|(&value, &count)| (value, count)).collect()
     }
 
-    /// The size distribution that is nearest to the sizes seen, with the other parameters of `workload`, and its
-    /// distance.
+    /// Returns the size distribution nearest to the observed sizes, given the other parameters of
+    /// `workload`, and its distance.
     pub(super) fn nearest(&self, workload: &Workload) -> (SizeDistribution, f64) {
         use SizeDistribution::{Bernoulli, Exponential, Fixed, Normal};
         let distance = |kind: SizeDistribution| {
@@ -82,10 +86,11 @@ impl Histogram {
         )
     }
 
-    /// Distance of run lengths from those of a model whose every request follows with probability `seq_frac`.
+    /// Returns the distance of run lengths from those of a model in which every request is
+    /// sequential with probability `seq_frac`.
     pub(super) fn run_distance(&self, seq_frac: f64) -> f64 {
         let longest = self.0.keys().next_back().copied().unwrap_or(0);
-        // Within a class the model's probability is that of all its lengths.
+        // The model's probability of a class is that of all its lengths.
         let mut steps = Vec::new();
         let (mut from, mut left) = (1u64, 1.0);
         while from <= longest {

@@ -1,41 +1,44 @@
-//! What is doubtful about an application's workload: I/O that calls do not show, a poor fit, and the cost of tracing.
+//! Doubts about an application's workload: I/O that calls do not show, a poor fit, and the cost of
+//! tracing.
 
 use ioscape_schema::units::{Bytes, Nanos, counted};
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Access, Characterization, RequestClass, Traits, Warning, WarningKind};
 
-/// Below this `goodness` the five parameters are doubtful.
+/// Below this `goodness`, the five parameters are doubtful.
 const GOODNESS_MIN: f64 = 0.5;
 
-/// Tracing that takes more than this share of the time is doubtful.
+/// Tracing is doubtful if it takes more than this share of the time.
 const TRACING_SHARE_MAX: f64 = 0.25;
 
-/// Mapped bytes over bytes moved by calls from which mapping is mentioned.
+/// Mapping is mentioned from this ratio of mapped bytes to bytes moved by calls.
 const MAPPED_SHARE_MAX: f64 = 0.1;
 
-/// Waits for dirty pages of more than this share of the time are mentioned.
+/// Waits for dirty pages are mentioned if they take more than this share of the time.
 const SYNC_SHARE_MAX: f64 = 0.05;
 
-/// More requests in flight for each process than this are mentioned.
+/// Requests in flight are mentioned if there are more than this per process.
 const IN_FLIGHT_MAX: f64 = 2.0;
 
-/// Fractions of requests and of bytes that differ by more than this are mentioned.
+/// A difference between the fractions of requests and of bytes is mentioned if it exceeds this.
 const MIX_DIFFERENCE_MAX: f64 = 0.2;
 
-/// What the recorder of calls could not see, or a workload does not say.
+/// What the recorder of calls could not see, or what a workload cannot express.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
     /// Bytes of files mapped into memory.
     pub mapped_bytes: u64,
-    /// Faults on them, where the kernel told of any.
+    /// Faults on them, if the kernel reported any.
     pub faults: Option<MappedFaults>,
-    /// Rings of `io_uring`, or calls on them, whose requests are not seen.
+    /// `io_uring` rings, or calls on them, whose requests are not visible.
     pub async_calls: u64,
-    /// A 32-bit program that ran.
+    /// A 32-bit program that was executed.
     pub program_32_bit: Option<String>,
-    /// Descriptors whose position and flags could not be read.
+    /// A setuid or setgid program that ran without its privileges.
+    pub program_unprivileged: Option<String>,
+    /// Descriptors whose offset and flags could not be read.
     pub unread_descriptors: u64,
-    /// Whether no filter could be set, so that every call was stopped.
+    /// Whether no filter could be installed, so that every call was stopped.
     pub unfiltered: bool,
     /// Whether most writes were direct and synchronous.
     pub direct_writes_are_synchronous: bool,
@@ -44,18 +47,18 @@ pub struct Unseen {
 /// Faults on mapped files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MappedFaults {
-    /// Those whose page is known, which count as reads.
+    /// Faults on known pages, which count as reads.
     pub pages: u64,
-    /// Those on cached pages, whose place is not known.
+    /// Faults on cached pages, whose offset is unknown.
     pub unplaced: u64,
-    /// Those on files that could not be told.
+    /// Faults on files that could not be identified.
     pub unmatched: u64,
-    /// Those that the kernel could not keep.
+    /// Faults that the kernel dropped.
     pub lost: u64,
 }
 
 impl MappedFaults {
-    /// What of mapped files is counted, and what is not.
+    /// Says which accesses to mapped files are counted, and which are not.
     fn told(faults: Option<Self>) -> String {
         let Some(Self { pages, unplaced, unmatched, lost }) = faults else {
             return "loads and stores there are not counted, since the kernel tells of faults only to root, outside of containers with process numbers of their own, from Linux 6.11 on".to_owned();
@@ -78,13 +81,19 @@ impl MappedFaults {
     }
 }
 
-/// What may be wrong with `found`, given what was not seen.
+/// Returns the doubts about `found`, given what was not seen.
 pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
     doubts.extend(poor_fit(&found.overall, unseen.direct_writes_are_synchronous));
     doubts.extend(sequential_together(&found.overall));
     doubts.extend(too_large(found));
     doubts.extend(tracing_cost(found));
+    if let Some(program) = &unseen.program_unprivileged {
+        let message = format!(
+            "{program} is a setuid or setgid program and ran without its extra privileges, since it was traced by an unprivileged user: run ioscape as root (`sudo ioscape characterize -- runuser -u USER -- COMMAND`)"
+        );
+        doubts.push(Warning::new(WarningKind::Unsupported, message));
+    }
     if unseen.unfiltered {
         let message = "a seccomp filter is not allowed here: the command was stopped at every call, which is slower";
         doubts.push(Warning::new(WarningKind::Unsupported, message));
@@ -99,7 +108,7 @@ pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     doubts
 }
 
-/// Sequential requests in flight together, where a workload has one at a time.
+/// Warns of concurrent sequential requests: a workload has one at a time.
 fn sequential_together(overall: &Traits) -> Option<Warning> {
     let in_flight_ns = overall.requests as f64 * overall.response_time_ns;
     let in_flight = in_flight_ns / (overall.active_s * 1e9).max(1.0);
@@ -113,7 +122,7 @@ fn sequential_together(overall: &Traits) -> Option<Warning> {
     })
 }
 
-/// Requests that are larger than those of a workload can be.
+/// Warns of requests larger than those of a workload can be.
 fn too_large(found: &Characterization) -> Option<Warning> {
     let most = SIZE_MEAN_MAX as f64;
     let classes = found.pattern.iter().flat_map(|pattern| &pattern.classes);
@@ -143,7 +152,7 @@ fn tracing_cost(found: &Characterization) -> Option<Warning> {
     })
 }
 
-/// I/O that calls do not show.
+/// Warns of I/O that calls do not show.
 fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     let mut messages = Vec::new();
     let mapped = unseen.mapped_bytes as f64;
@@ -173,7 +182,7 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     messages.into_iter().map(doubt).collect()
 }
 
-/// Where the five parameters do not describe it.
+/// Warns if the five parameters describe the application poorly.
 fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warning> {
     let mut messages = Vec::new();
     if overall.requests == 0 {
@@ -192,7 +201,7 @@ fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warnin
         ));
     }
     let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
-    // Of access dsync every write waits so.
+    // With access dsync, every write waits like this.
     if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access != Access::Dsync {
         messages.push(format!(
             "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not model",
@@ -250,10 +259,11 @@ mod tests {
             async_calls: 3,
             unread_descriptors: 2,
             program_32_bit: Some("old".into()),
+            program_unprivileged: Some("sudo".into()),
             unfiltered: true,
             direct_writes_are_synchronous: false,
         };
-        let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported]];
+        let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported; 2]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
         let faults = Some(MappedFaults { pages: 17, unplaced: 5, unmatched: 3, lost: 2 });
         let told = doubts(&application(), &Unseen { faults, ..unseen }).remove(0).message;
@@ -296,7 +306,7 @@ mod tests {
         assert!(!told(&found));
         found.overall.size_mean = 80 << 20;
         assert!(told(&found));
-        // A few among smaller ones.
+        // A few large ones among smaller ones.
         let class = RequestClass { requests: 2, bytes: 160 << 20, ..RequestClass::default() };
         let pattern = Some(AccessPattern { classes: vec![class], ..AccessPattern::default() });
         assert!(told(&Characterization { pattern, ..application() }));

@@ -1,4 +1,4 @@
-//! Characterizing requests: the five parameters of the model, measured back from what a workload issued.
+//! Characterization of requests: recovers the model's five parameters from what a workload issued.
 
 mod application;
 mod distance;

@@ -1,15 +1,15 @@
 //! When processes are in their I/O phase, and how many are at the same time.
 
-/// A process that issues nothing for so long has left its I/O phase, in nanoseconds.
+/// A process that issues nothing for this long, in nanoseconds, has left its I/O phase.
 pub(super) const PAUSE_NS: u64 = 10_000_000_000;
 
 /// The I/O phases of one process: from a request's issue to the completion of the last one before a long pause.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
     spans: Vec<(u64, u64)>,
-    /// Time of all requests added up, without [`Self::queued_ns`].
+    /// Total time of all requests, without [`Self::queued_ns`].
     in_flight_ns: u64,
-    /// What sequential requests were in flight before the one that they follow was complete.
+    /// Time that sequential requests were in flight before the request that they follow completed.
     queued_ns: u64,
     /// Time with a request in flight before the last stretch of such time, and that stretch.
     busy_ns: u64,
@@ -17,8 +17,9 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Adds a request; requests arrive in the order of their completions, those in flight together in that of their submission. One that goes on
-    /// where another one of its file ended counts from `after_ns` on, when that was complete (0 for others): a sequential stream is one,
+    /// Adds a request. Requests arrive in the order of completion; concurrent ones in the order of
+    /// submission. A request that continues where another one of its file ended counts from
+    /// `after_ns` on, when that one completed (0 for others). So a sequential stream counts as one,
     /// however much of it is in flight.
     pub(super) fn add(&mut self, issued_ns: u64, completed_ns: u64, after_ns: u64) {
         let completed_ns = completed_ns.max(issued_ns);
@@ -41,13 +42,14 @@ impl Phases {
         }
     }
 
-    /// Their total length.
+    /// Returns the total length of the phases.
     fn length_ns(&self) -> u64 {
         let lengths = self.spans.iter().map(|(begin, end)| end - begin);
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// The same, as many times as it had requests in flight in the mean while it had any: pauses and syncs are of all of them.
+    /// Returns that length times the mean number of requests in flight while there are any: pauses
+    /// and syncs belong to all of them.
     fn sum_ns(&self) -> u64 {
         let (begin, end) = self.stretch;
         let busy_ns = self.busy_ns.saturating_add(end - begin).max(1);
@@ -56,21 +58,21 @@ impl Phases {
     }
 }
 
-/// How long processes were in their phases.
+/// How long processes were in their I/O phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Activity {
-    /// Every process for itself, added up.
+    /// Total over the processes.
     length_ns: u64,
-    /// The same; one with several requests in flight counts as so many.
+    /// The same, but a process with several requests in flight counts that many times.
     sum_ns: u64,
-    /// Time in which sequential requests were in flight behind those that they follow, added up.
+    /// Total time that sequential requests were in flight behind the requests that they follow.
     pub(super) queued_ns: u64,
-    /// At least one of them.
+    /// Time with at least one process in its phase.
     pub(super) union_ns: u64,
 }
 
 impl Activity {
-    /// The activity of several processes.
+    /// Returns the activity of several processes.
     pub(super) fn of<'a>(all: impl Iterator<Item = &'a Phases> + Clone) -> Self {
         let mut phases: Vec<(u64, u64)> =
             all.clone().flat_map(|p| p.spans.iter().copied()).collect();
@@ -85,12 +87,14 @@ impl Activity {
         Self { length_ns, sum_ns, queued_ns: sum(|phases| phases.queued_ns), union_ns }
     }
 
-    /// Mean number of requests that a process has in flight while it has any, at least 1.
+    /// Returns the mean number of requests that a process has in flight while it has any, at least
+    /// 1.
     pub(super) fn in_flight(&self) -> f64 {
         (self.sum_ns as f64 / self.length_ns.max(1) as f64).max(1.0)
     }
 
-    /// Mean number of processes in their phases while at least one is, rounded, at least 1.
+    /// Returns the mean number of processes in their phases while at least one is, rounded, at
+    /// least 1.
     pub(super) fn processes(&self) -> u32 {
         let mean = self.sum_ns as f64 / self.union_ns.max(1) as f64;
         mean.round().clamp(1.0, f64::from(u32::MAX)) as u32
@@ -107,7 +111,7 @@ mod tests {
         phases
     }
 
-    /// What all of them were in their phases, and at least one.
+    /// Returns the total time in phases, and the time with at least one process in its phase.
     fn active(all: &[Phases]) -> (u64, u64) {
         let Activity { sum_ns, union_ns, .. } = Activity::of(all.iter());
         (sum_ns, union_ns)
@@ -126,7 +130,7 @@ mod tests {
     fn requests_in_flight_together_are_concurrency() {
         let all = [phases(&[(0, 40), (10, 50), (20, 60), (30, 100)])];
         assert_eq!(active(&all), (190, 100));
-        // One that another one completed before it does not begin later for that.
+        // A request does not begin later because another one completed before it.
         let late = [phases(&[(50, 60), (0, 100)])];
         assert_eq!(active(&late), (110, 100));
     }
@@ -135,7 +139,8 @@ mod tests {
     fn a_pause_is_one_of_all_that_was_in_flight_before_it() {
         let bursts = [phases(&[(0, 10), (0, 10), (90, 100), (90, 100)])];
         assert_eq!(active(&bursts), (200, 100));
-        // What is over before one that was in flight all the while counts twice as such time.
+        // Requests that complete while another one is in flight throughout add to the time in
+        // flight.
         let mixed = [phases(&[(10, 20), (30, 40), (0, 100)])];
         assert_eq!(active(&mixed), (109, 100));
     }

@@ -1,11 +1,12 @@
-//! What is counted of all calls, of those on one file, or of those by one process, and the parameters that follow.
+//! Counts over all calls, over those on one file, or over those of one process, and the parameters
+//! that follow from them.
 
 use super::distance::Histogram;
 use super::fit::fit;
 use super::phases::Activity;
 use ioscape_schema::{Access, FileCall, Op, RequestCounts, SizeDistribution, Traits};
 
-/// How a request stands to those before it.
+/// How a request relates to those before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Neighbours {
     /// It starts where the process's previous request to the same file ended.
@@ -41,11 +42,11 @@ pub(super) struct Share {
     runs: Histogram,
 }
 
-/// What the counts alone do not show.
+/// Context that the counts alone do not provide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShareContext {
     pub(super) unique_bytes: u64,
-    /// Requests that have none before them which they could follow.
+    /// Requests without an earlier one that they could follow.
     pub(super) firsts: u64,
     pub(super) activity: Activity,
 }
@@ -79,17 +80,17 @@ impl Share {
         self.sizes.add(len);
     }
 
-    /// Whether most writes passed the file cache and waited for storage besides.
+    /// Whether most writes both bypassed the file cache and waited for storage.
     pub(super) fn writes_are_direct_and_synchronous(&self) -> bool {
         self.direct_synchronous * 2 > self.requests - self.reads
     }
 
-    /// A run of so many sequential requests has ended.
+    /// Records the end of a run of `length` sequential requests.
     pub(super) fn run(&mut self, length: u64) {
         self.runs.add(length);
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub(super) fn traits(&self, beside: &ShareContext) -> Traits {
         let requests = self.requests.max(1) as f64;
         let pairs = self.requests.saturating_sub(beside.firsts).max(1) as f64;
@@ -117,7 +118,7 @@ impl Share {
         let counts = self.counts();
         let workload = traits.workload();
         let mut found = fit(&counts, &workload);
-        // One size of all is drawn as it is, not as a mix of the granules beside it.
+        // If there is only one size, draw it exactly instead of as a mix of neighbouring granules.
         if self.is_of_one_size() {
             let exact = workload.with_exact_size();
             let nearer = fit(&counts, &exact);
@@ -133,22 +134,25 @@ impl Share {
         traits
     }
 
-    /// Whether all requests have the largest size: the mean of several may be a size that none has.
+    /// Whether all requests have the largest size: the mean of several sizes may be one that no
+    /// request has.
     fn is_of_one_size(&self) -> bool {
         self.requests.checked_mul(self.largest) == Some(self.bytes)
     }
 
-    /// Mean time in nanoseconds of so many.
+    /// Returns the mean time in nanoseconds of `count` events.
     fn mean_ns(sum: u128, count: u64) -> f64 {
         sum as f64 / count.max(1) as f64
     }
 
-    /// What is left of a process's time in its I/O phase when its requests, its syncs, and what others held it up for are taken away: so
-    /// that, each with a processor of its own, `process_num` processes issue as many requests in the time that at least one was active. What
-    /// sequential requests were in flight behind others counts once.
+    /// Returns the part of a process's I/O phase that remains without its requests, its syncs, and
+    /// delays caused by others. With it, `process_num` processes, each on its own processor, issue
+    /// as many requests in the time that at least one was active. Time that sequential requests
+    /// spent in flight behind others counts once.
     fn think_ns(&self, beside: &ShareContext) -> u64 {
         let requests = self.requests.max(1) as f64;
-        // The first request of a phase has no pause before it: so few that it does not matter.
+        // The first request of a phase has no pause before it, but such requests are too few to
+        // matter.
         let others = (self.response_ns + self.sync_ns + self.held_ns) as f64
             - beside.activity.queued_ns as f64;
         let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());

@@ -1,4 +1,5 @@
-//! Which bytes were touched: a map of granules that grows with what was touched and not with the largest offset.
+//! The set of touched bytes: a map of granules whose memory grows with what was touched, not with
+//! the largest offset.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ const PAGE_WORDS: usize = PAGE_GRANULES as usize / 64;
 pub(super) struct Touched {
     granule_bytes: u64,
     pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
-    /// Behind the last byte touched.
+    /// The end of the last byte touched.
     pub(super) end: u64,
 }
 
@@ -43,7 +44,7 @@ impl Touched {
         }
     }
 
-    /// Whether the granule that holds byte `offset` was touched.
+    /// Whether the granule that contains byte `offset` was touched.
     pub(super) fn holds(&self, offset: u64) -> bool {
         let granule = offset / self.granule_bytes;
         let (page, bit) = (granule / PAGE_GRANULES, granule % PAGE_GRANULES);
@@ -51,14 +52,14 @@ impl Touched {
         word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// Bytes of all touched granules.
+    /// Returns the bytes of all touched granules.
     fn bytes(&self) -> u64 {
         let words = self.pages.values().flat_map(|page| page.iter());
         let granules: u64 = words.map(|word| u64::from(word.count_ones())).sum();
         granules.saturating_mul(self.granule_bytes)
     }
 
-    /// The same, but of the granule that holds the last byte only what comes before its end.
+    /// Returns the same, but excludes what lies after the last touched byte in its granule.
     pub(super) fn bytes_to_end(&self) -> u64 {
         let beyond = match self.end % self.granule_bytes {
             0 => 0,

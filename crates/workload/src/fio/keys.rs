@@ -1,6 +1,7 @@
-//! Which keys of fio are left out, and what ioscape does instead; and what to do about some that it cannot carry out.
+//! Keys of fio that are left out, with what ioscape does instead, and advice on keys that it cannot
+//! carry out.
 
-/// Keys that change nothing about what is measured, or that ioscape does in its own way.
+/// Keys that do not affect what is measured, or that ioscape handles in its own way.
 pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     ("description", ""),
     ("name", ""),
@@ -12,14 +13,14 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
     ("randrepeat", "requests follow --seed"),
     ("allrandrepeat", "requests follow --seed"),
     ("use_os_rand", "requests follow --seed"),
-    // Which is what is done here.
+    // ioscape does the same.
     ("norandommap", ""),
     ("random_generator", "requests follow --seed"),
     ("ramp_time", WARM_UP),
     ("directory", "the target is the one on the command line"),
     ("filename", "the target is the one on the command line"),
-    ("refill_buffers", "written data is never all zeros"),
-    ("scramble_buffers", "written data is random"),
+    ("refill_buffers", DATA),
+    ("scramble_buffers", DATA),
     ("softrandommap", "random requests are drawn with replacement"),
     ("fallocate", "the set is written before it is measured"),
     ("overwrite", ""),
@@ -53,6 +54,8 @@ pub(super) const LEFT_OUT: [(&str, &str); 47] = [
 ];
 
 const WARM_UP: &str = "the warm-up ends when the rate and the cache are steady: `ioscape twin --sustain` shows whether a drive holds its rate";
+/// The contents of written blocks.
+pub(crate) const DATA: &str = "no two written blocks are equal; where the storage compresses, or is a server's and may do so, they have nothing in common";
 const NO_LOG: &str = "there are no logs; -o keeps the result";
 pub(super) const NO_AMOUNT: &str =
     "a job ends when its throughput is known well enough, or time is up";
@@ -71,7 +74,7 @@ pub(super) const OWN_FILES: &str =
 pub(super) const ONE_BEGINNING: &str =
     "the processes begin at even distances in the set, where fio's all begin at its first byte";
 
-/// What to do about a key that cannot be carried out.
+/// Advice on keys that cannot be carried out.
 const REFUSED: [(&str, &str); 22] = [
     ("verify", "give --verify on the command line instead"),
     ("verify_pattern", "give --verify on the command line instead"),
@@ -104,7 +107,7 @@ const BY_THE_CLOCK: &str = "ioscape issues the next request when one is done: le
 const FLUSHED: &str = "nothing is flushed between requests: sync=dsync has every write reach storage, or leave it out";
 const RUN_UNDER: &str = "leave it out, and run ioscape under taskset, numactl, nice or ionice";
 
-/// What to do about a key that is neither taken over nor left out.
+/// Returns the advice on a key that is neither converted nor left out.
 pub(super) fn advice(key: &str) -> &'static str {
     let known = REFUSED.iter().find(|(name, _)| *name == key);
     known.map_or("is no key that ioscape can carry out: leave it out, or run fio", |(_, what)| what)

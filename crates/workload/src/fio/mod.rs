@@ -1,7 +1,8 @@
-//! fio's job files as workloads of five parameters, and fio's JSON output as measurements (fio 3, HOWTO).
+//! Converts fio's job files to workloads of five parameters, and fio's JSON output to measurements
+//! (fio 3, HOWTO).
 //!
-//! A key either maps to exactly what ioscape does, or is named in [`KnownJobs::left_out`] with what ioscape does instead, or is
-//! refused by name.
+//! Every key maps to exactly what ioscape does, or is listed in [`KnownJobs::left_out`] with what
+//! ioscape does instead, or is refused by name.
 
 mod keys;
 mod options;
@@ -12,12 +13,14 @@ mod values;
 pub use output::{FioOutput, read_output};
 
 use crate::jobs::{KnownJobs, LineError};
+pub(crate) use keys::DATA;
 use options::FioOptions;
 use section::Section;
 use std::collections::BTreeMap;
 pub(crate) use values::{bytes, percent};
 
-/// Reads a job file. Jobs that fio runs at the same time are refused, since ioscape runs one after the other.
+/// Parses a job file. Jobs that fio runs concurrently are refused, because ioscape runs jobs one
+/// after the other.
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
@@ -27,7 +30,7 @@ pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<LineError>> {
     let mut found = KnownJobs::default();
     let mut names = BTreeMap::new();
     for section in &sections {
-        // Whatever follows: fio looks at these six letters alone.
+        // fio only looks at these six letters and ignores what follows.
         if section.name.starts_with("global") {
             refused.extend(global.take(&section.settings));
             continue;
@@ -41,7 +44,7 @@ pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<LineError>> {
         found.leave_out(&name, options.left_out());
         match options.job(section.line, &name) {
             Ok(job) => found.jobs.push(job),
-            // What was refused may be what this job lacks.
+            // The job may lack exactly what was refused.
             Err(why) if refused.is_empty() => refused.push(why),
             Err(_) => {}
         }
@@ -53,13 +56,14 @@ pub fn parse_fio_jobs(text: &str) -> Result<KnownJobs, Vec<LineError>> {
     if refused.is_empty() { Ok(found) } else { Err(refused) }
 }
 
-/// The job of a section would run at the same time as another.
+/// Returns the error that the job of a section would run concurrently with another.
 fn at_once(section: &Section) -> LineError {
     let what = format!("job {:?} would run at the same time as the one before", section.name);
     LineError::new(section.line, what + ": add `stonewall`, ioscape runs one after the other")
 }
 
-/// A job's name, with a number from the second of that name on: to fio and vdbench names need not differ.
+/// Returns a job's name, with a number from its second occurrence on: fio and vdbench allow
+/// duplicate names.
 pub(crate) fn told_apart(seen: &mut BTreeMap<String, usize>, name: &str) -> String {
     let count = seen.entry(name.to_owned()).or_default();
     *count += 1;

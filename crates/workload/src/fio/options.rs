@@ -1,4 +1,4 @@
-//! The keys of fio that map to a workload, and the workload that they give.
+//! The keys of fio that map to a workload, and the resulting workload.
 
 use super::keys::{
     LEFT_OUT, LIBAIO_BUFFERED, LIBAIO_DIRECT, NO_AMOUNT, ONE_BEGINNING, OWN_FILES, PAUSED,
@@ -22,25 +22,27 @@ pub(super) struct FioOptions {
     threads: bool,
     depth: u32,
     engine: Engine,
-    /// Whether the engine is Linux's older asynchronous I/O, which ioscape has not.
+    /// Whether the engine is Linux's older asynchronous I/O, which ioscape lacks.
     pub is_libaio: bool,
     direct: bool,
     dsync: bool,
     think_ns: u64,
     hints: bool,
-    seconds: Option<f64>,
+    /// The longest that it runs, in seconds.
+    pub seconds: Option<f64>,
     seed: Option<u64>,
     /// Whether the job waits for those above it.
     pub stonewall: bool,
     left_out: BTreeSet<String>,
-    repeats_places: bool,
-    /// Whether fio is asked to go on until its time is up.
-    time_based: bool,
-    /// Whether the amount that ends it is named already.
+    /// Whether offsets are drawn with replacement, as in ioscape.
+    pub repeats_places: bool,
+    /// Whether fio is told to continue until its time is up.
+    pub time_based: bool,
+    /// Whether the note about the amount that ends the job is already given.
     is_amount_told: bool,
-    /// Whether fio has its files written before the job, as is done here.
+    /// Whether fio writes its files before the job, as ioscape does.
     overwrites: bool,
-    /// Whether fio drops the set from the file cache before the job, as it does unless told not to.
+    /// Whether fio evicts the set from the file cache before the job, as it does by default.
     invalidates: bool,
 }
 
@@ -77,7 +79,7 @@ impl Default for FioOptions {
 }
 
 impl FioOptions {
-    /// Takes keys over, each with its line; returns what cannot be.
+    /// Takes keys over, each with its line; returns errors for those that cannot be.
     pub fn take(&mut self, settings: &[(usize, String, String)]) -> Vec<LineError> {
         settings.iter().filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
     }
@@ -187,7 +189,7 @@ impl FioOptions {
         Ok(())
     }
 
-    /// Keys that were left out, and what ioscape does instead.
+    /// Returns the keys that were left out, with what ioscape does instead.
     pub fn left_out(&self) -> BTreeSet<String> {
         let libaio = match (self.is_libaio, self.engine()) {
             (false, _) => None,
@@ -199,13 +201,13 @@ impl FioOptions {
         self.left_out.iter().cloned().chain(told).chain(self.differences()).collect()
     }
 
-    /// How fio's work is not that of ioscape by the same keys, a sentence each.
+    /// Returns how fio's work differs from that of ioscape with the same keys, one sentence each.
     pub fn differences(&self) -> Vec<String> {
         let told = self.other_places().into_iter().chain(self.one_pass()).chain(self.new_file());
         told.chain(self.other_order()).collect()
     }
 
-    /// What is said of reads through the file cache, which fio drops first.
+    /// Returns the note on reads through the file cache, which fio evicts first.
     fn cached(&self) -> Option<String> {
         let reads = self.rw.trim_start_matches("rand") != "write";
         let is_cached = !self.direct && self.engine() != Engine::Null;
@@ -214,18 +216,18 @@ impl FioOptions {
         })
     }
 
-    /// Whether fio goes on until its time is up: it does not heed `time_based` without a time.
+    /// Whether fio continues until its time is up: it ignores `time_based` without a time.
     fn goes_on(&self) -> bool {
         self.time_based && self.seconds.is_some()
     }
 
-    /// What is said of a time that fio measures to its end.
+    /// Returns the note on a time that fio measures to its end.
     fn whole_time(&self) -> Option<String> {
         let note = || format!("runtime: {NO_AMOUNT}; with time_based fio goes on for all of it");
         self.goes_on().then(note)
     }
 
-    /// What is said of an end that fio would come to before its time is up.
+    /// Returns the note on an end that fio would reach before its time is up.
     fn one_pass(&self) -> Option<String> {
         (!self.goes_on() && !self.is_amount_told).then(|| {
             format!(
@@ -234,10 +236,10 @@ impl FioOptions {
         })
     }
 
-    /// What is said of writes alone, for which fio lays out nothing.
+    /// Returns the note on write-only jobs, for which fio lays out no file.
     fn new_file(&self) -> Option<String> {
         let only_writes = self.rw.trim_start_matches("rand") == "write";
-        // What is mapped has to be there: fio writes the file first.
+        // A mapping needs an existing file, so fio writes the file first.
         let extends = !matches!(self.engine(), Engine::Null | Engine::Mmap);
         let is_new = only_writes && !self.overwrites && extends;
         is_new.then(|| {
@@ -248,13 +250,18 @@ impl FioOptions {
         })
     }
 
-    /// Whether some requests go on where others ended.
-    fn is_in_sequence(&self) -> bool {
-        let is_random = self.rw.starts_with("rand");
-        !is_random || self.random_percent.is_some_and(|percent| percent < 100.0)
+    /// Whether all or some requests go to random offsets.
+    pub fn is_random(&self) -> bool {
+        self.rw.starts_with("rand")
     }
 
-    /// What is said of several processes, which share one set here and begin at even distances in it.
+    /// Whether some requests continue where others ended.
+    fn is_in_sequence(&self) -> bool {
+        !self.is_random() || self.random_percent.is_some_and(|percent| percent < 100.0)
+    }
+
+    /// Returns the note on several processes, which here share one set and start at even distances
+    /// in it.
     fn other_places(&self) -> Option<String> {
         let what = match (self.jobs, self.shared_file) {
             (1, _) => return None,
@@ -265,9 +272,9 @@ impl FioOptions {
         Some(format!("numjobs={}: {what}", self.jobs))
     }
 
-    /// What is said of requests that come in another order here.
+    /// Returns the notes on requests that come in another order here.
     fn other_order(&self) -> Vec<String> {
-        let (rw, is_random) = (&self.rw, self.rw.starts_with("rand"));
+        let (rw, is_random) = (&self.rw, self.is_random());
         let is_mixed = !matches!(rw.trim_start_matches("rand"), "read" | "write");
         let mut told = Vec::new();
         if is_mixed && self.is_in_sequence() {
@@ -285,18 +292,19 @@ impl FioOptions {
         told
     }
 
-    /// What is said of a depth that has no effect.
+    /// Returns the note on a queue depth without effect.
     fn unused_depth(&self) -> Option<String> {
         let what = match self.engine() {
             Engine::IoUring => PAUSED,
-            // Which the note on libaio says.
+            // The note on libaio says so.
             _ if self.is_libaio => return None,
             _ => SYNCHRONOUS,
         };
         (self.depth > self.queue_depth()).then(|| format!("iodepth={}: {what}", self.depth))
     }
 
-    /// Requests in flight. As fio does: a synchronous engine has one, whatever the depth, and before a pause all have ended.
+    /// Returns the requests in flight. As in fio, a synchronous engine has one, whatever the depth,
+    /// and all complete before a pause.
     fn queue_depth(&self) -> u32 {
         if self.engine() == Engine::IoUring && self.think_ns == 0 { self.depth } else { 1 }
     }
@@ -319,7 +327,7 @@ impl FioOptions {
         }
     }
 
-    /// How much data all processes touch together.
+    /// Returns how much data all processes touch together.
     fn unique_bytes(&self) -> Result<u64, &'static str> {
         let size = self.size_bytes.ok_or(
             "size is missing: say how much data it touches, such as size=1g (fio would take the whole file or device)",
@@ -328,9 +336,14 @@ impl FioOptions {
         size.checked_mul(files).ok_or("size times numjobs is more than can be counted")
     }
 
-    /// The whole workload, or what keeps it from being one.
+    /// Returns the bytes that all processes move in one pass each; on a shared file each makes its own.
+    pub fn pass_bytes(&self) -> f64 {
+        self.size_bytes.unwrap_or_default() as f64 * f64::from(self.jobs)
+    }
+
+    /// Returns the whole workload, or what is missing for one.
     pub fn workload(&self) -> Result<Workload, &'static str> {
-        let random = self.rw.starts_with("rand");
+        let random = self.is_random();
         let advice = match (self.hints && !self.direct, random) {
             (false, _) => Advice::Normal,
             (true, true) => Advice::Random,
@@ -361,7 +374,7 @@ impl FioOptions {
         Ok(workload.with_exact_size())
     }
 
-    /// The job of this name.
+    /// Returns the job with this name.
     pub fn job(&self, line: usize, name: &str) -> Result<Job, LineError> {
         let fails = |what: String| LineError::new(line, format!("job {name:?}: {what}"));
         let workload = self.workload().map_err(|what| fails(what.to_owned()))?;

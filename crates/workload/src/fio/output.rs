@@ -1,4 +1,4 @@
-//! fio's JSON output (`--output-format=json`) as measurements.
+//! Converts fio's JSON output (`--output-format=json`) to measurements.
 
 use super::options::FioOptions;
 use crate::jobs::LineError;
@@ -6,14 +6,14 @@ use ioscape_schema::{
     Access, Direction, Measurement, ResponseTime, Stop, Warning, WarningKind, Workload,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Deserializer, Map, Value};
 
-/// What of fio's output is taken over.
+/// The parts of fio's output that are taken over.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FioOutput {
     /// Version as fio writes it, such as `fio-3.33`.
     pub version: String,
-    /// Start of the output in seconds since 1970; 0 where it is not told.
+    /// Start of the output in seconds since 1970; 0 if unknown.
     pub timestamp: i64,
     /// One measurement per job.
     pub measurements: Vec<Measurement>,
@@ -22,25 +22,28 @@ pub struct FioOutput {
 /// Quantile of the normal distribution for a 95 % interval.
 const Z95: f64 = 1.96;
 
-/// What tells fio's output from other JSON, which is not kept: that would take many times the text's memory.
+/// The field that distinguishes fio's output from other JSON. The JSON itself is not kept, because
+/// that would take many times the text's memory.
 #[derive(Deserialize)]
 struct Mark {
     #[serde(rename = "fio version")]
     version: Option<String>,
 }
 
-/// Reads fio's output; `None` when the text is something else.
+/// Parses fio's output; `None` if the text is something else.
 ///
-/// Throughput is that of the whole run. Its interval comes from fio's own samples of the bandwidth (`bw_mean`, `bw_dev`), as if
-/// they were independent, which a warning in each measurement says.
+/// Throughput is that of the whole run. Its interval comes from fio's own samples of the bandwidth
+/// (`bw_mean`, `bw_dev`), assumed independent; a warning in each measurement says so.
 ///
 /// # Errors
-/// It is fio's, but lacks what a measurement needs.
+/// It is fio's output, but lacks what a measurement needs.
 pub fn read_output(text: &str) -> Option<Result<FioOutput, LineError>> {
-    // Warnings of fio's may stand above the JSON.
-    let begin = text.find('{')?;
-    let version = serde_json::from_str::<Mark>(&text[begin..]).ok()?.version?;
-    let root: Value = serde_json::from_str(&text[begin..]).ok()?;
+    // Warnings may precede the JSON, and `--output-format=normal,json` surrounds it with other
+    // output. With `--status-interval`, the last of several covers the whole run.
+    let begin = text.rfind("\n{").or_else(|| text.find('{'))?;
+    let json = || Deserializer::from_str(&text[begin..]);
+    let version = Mark::deserialize(&mut json()).ok()?.version?;
+    let root = Value::deserialize(&mut json()).ok()?;
     let jobs = root["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
     let global = root["global options"].as_object();
     let named = |job: &Value| job["jobname"].as_str().map(str::to_owned);
@@ -61,7 +64,7 @@ pub fn read_output(text: &str) -> Option<Result<FioOutput, LineError>> {
     })
 }
 
-/// The measurement of a job among all of the output.
+/// Returns the measurement of a job, one of `jobs`.
 fn measurement(
     job: &Value,
     jobs: &[Value],
@@ -69,7 +72,7 @@ fn measurement(
 ) -> Result<Measurement, LineError> {
     let name = job["jobname"].as_str().unwrap_or("job");
     let fails = |what: &str| LineError::of_output(format!("fio's job {name:?} {what}"));
-    let (workload, options) = workload(job, global).map_err(|what| fails(&what))?;
+    let (workload, mut options) = workload(job, global).map_err(|what| fails(&what))?;
     let emptied = empties_cache(job, global, &workload);
     let (read, write) = (direction(&job["read"]), direction(&job["write"]));
     let both = [read, write];
@@ -80,10 +83,12 @@ fn measurement(
     }
     let (ios, bytes) = (sum(|part| part.ios), sum(|part| part.bytes));
     let rate = bytes / elapsed_s;
-    // fio counts the samples of all processes of a group, but each is of one process: the mean of n k of them varies by an n-th of what the sum of n
-    // processes does.
+    let passes = bytes / options.pass_bytes();
+    let untold = untold(&mut options, job, global, [elapsed_s, passes]);
+    // fio counts the samples of all n processes of a group, but each sample is of one process. The
+    // variance of the mean of n k such samples is an n-th of that of the processes' sum.
     let half = Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num);
-    // fio's shares are of the time of all processes of a group together.
+    // fio's shares refer to the total time of all processes of a group.
     let all_s = job["job_runtime"].as_f64().filter(|ms| *ms > 0.0).map_or(elapsed_s, |ms| ms / 1e3);
     let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * all_s;
     let (user, system) = (cpu("usr_cpu"), cpu("sys_cpu"));
@@ -118,12 +123,13 @@ fn measurement(
     one.warnings = doubts(&one);
     one.warnings.extend(without_submission(&both));
     one.warnings.extend(otherwise(&options));
+    one.warnings.extend(untold);
     one.warnings.extend(emptied.then(|| Warning::new(WarningKind::CacheEmptied, EMPTIED)));
     one.warnings.extend(beside(job, jobs));
     Ok(one)
 }
 
-/// What keeps a job from being a measurement, in words behind its name.
+/// Returns what keeps a job from being a measurement, as words that follow its name.
 fn lacking(
     job: &Value,
     global: Option<&Map<String, Value>>,
@@ -144,7 +150,7 @@ fn lacking(
         return Some("moved no data".to_owned());
     }
     if parts().all(|part| part.samples >= 2.0) {
-        // Of a shorter job, whose times are told in milliseconds, that cannot be told.
+        // fio reports times in milliseconds, so shorter jobs cannot be judged.
         return is_sum(job, workload, both).then(|| SUM.to_owned());
     }
     let is_set = |key: &&str| option(job, global, key).is_some_and(|value| value != "0");
@@ -158,20 +164,21 @@ fn lacking(
 
 const SUM: &str = "is the sum of its group of jobs, with the options of one of them: give each job `stonewall`, so that fio runs and counts it alone";
 
-/// Mean sizes that differ by less are the same.
+/// Mean sizes count as equal up to this relative difference.
 const SIZES_ALIKE: f64 = 0.01;
 
-/// So much longer than it was measured a process may have lived.
+/// A process may have lived longer than it was measured, up to this relative difference.
 const TIMES_ALIKE: f64 = 0.05;
 
-/// Whether the figures are not those of the workload, since fio (`group_reporting`) adds up the jobs of a group.
+/// Whether the figures are not those of the workload, because fio (`group_reporting`) summed the
+/// jobs of a group.
 fn is_sum(job: &Value, workload: &Workload, both: &[Option<Part>; 2]) -> bool {
     let [read, write] = both;
     let other_kind =
         read.is_some() && workload.read_frac <= 0.0 || write.is_some() && workload.read_frac >= 1.0;
     let (bytes, size) = (total(both, |part| part.bytes), workload.size_mean as f64);
     let processes = f64::from(workload.process_num);
-    // A request counts when it is issued, its bytes when it ends.
+    // A request counts when it is issued, but its bytes when it completes.
     let in_flight = processes * f64::from(workload.queue_depth);
     let off = (bytes - total(both, |part| part.ios) * size).abs();
     let other_size = off > SIZES_ALIKE * bytes + in_flight * size;
@@ -180,17 +187,18 @@ fn is_sum(job: &Value, workload: &Workload, both: &[Option<Part>; 2]) -> bool {
     other_kind || other_size || more_processes
 }
 
-/// A figure of the reads and the writes together.
+/// Returns a figure summed over reads and writes.
 fn total(both: &[Option<Part>; 2], of: fn(&Part) -> f64) -> f64 {
     both.iter().flatten().map(of).sum()
 }
 
-/// How long a job took, in seconds: as long as the longer of its reads and its writes.
+/// Returns a job's duration in seconds: the longer of its reads and its writes.
 fn elapsed_s(both: &[Option<Part>; 2]) -> f64 {
     both.iter().flatten().map(|part| part.runtime_s).fold(0.0, f64::max)
 }
 
-/// The doubt about a job that ran while another did: fio begins a new group where one waits for those above it.
+/// Returns the doubt about a job that ran concurrently with another: fio begins a new group at a
+/// job that waits for those above it.
 fn beside(job: &Value, jobs: &[Value]) -> Option<Warning> {
     let group = job["groupid"].as_i64()?;
     let is_other =
@@ -202,7 +210,7 @@ fn beside(job: &Value, jobs: &[Value]) -> Option<Warning> {
     Some(Warning::new(WarningKind::NotConfident, what))
 }
 
-/// What fio was told by a key: of this job, or else of all.
+/// Returns the value of a key: of this job, or otherwise the global one.
 fn option<'a>(
     job: &'a Value,
     global: Option<&'a Map<String, Value>>,
@@ -214,7 +222,7 @@ fn option<'a>(
 
 const EMPTIED: &str = "fio emptied the file cache of the file at the beginning and at every pass, so reads came from storage that would otherwise have come from memory: --invalidate=0 keeps the cache, --direct=1 bypasses it";
 
-/// Whether fio had reads of this job come from storage that a cache would have served.
+/// Whether fio made reads of this job come from storage that a cache would have served.
 fn empties_cache(job: &Value, global: Option<&Map<String, Value>>, workload: &Workload) -> bool {
     let asked = option(job, global, "invalidate");
     workload.access != Access::Direct && workload.read_frac > 0.0 && asked != Some("0")
@@ -239,10 +247,11 @@ fn doubts(one: &Measurement) -> Vec<Warning> {
     all
 }
 
-/// The submission takes long where it is more than this share of the mean response time.
+/// A submission is long if it takes more than this share of the mean response time.
 const SUBMISSION_LONG: f64 = 0.02;
 
-/// The doubt about percentiles that begin later than the mean of the same requests.
+/// Returns the doubt about percentiles whose clock starts later than that of the mean of the same
+/// requests.
 fn without_submission(both: &[Option<Part>; 2]) -> Option<Warning> {
     let share = both.iter().flatten().map(|part| part.submission).fold(0.0, f64::max);
     let what = format!(
@@ -255,7 +264,7 @@ fn without_submission(both: &[Option<Part>; 2]) -> Option<Warning> {
 const LIBAIO: &str =
     "measured by fio's libaio, which is shown as the engine of ioscape that is most like it";
 
-/// The doubts about an engine that ioscape has not, and about work that it does otherwise.
+/// Returns the doubts about an engine that ioscape lacks, and about work that it does differently.
 fn otherwise(options: &FioOptions) -> Vec<Warning> {
     let libaio = options.is_libaio.then(|| Warning::new(WarningKind::NotConfident, LIBAIO));
     let differs = |what: String| {
@@ -265,7 +274,7 @@ fn otherwise(options: &FioOptions) -> Vec<Warning> {
     libaio.into_iter().chain(options.differences().into_iter().map(differs)).collect()
 }
 
-/// The workload by the options that fio repeats in its output, and these options.
+/// Returns the workload from the options that fio repeats in its output, and these options.
 fn workload(
     job: &Value,
     global: Option<&Map<String, Value>>,
@@ -281,6 +290,33 @@ fn workload(
     Ok((workload, options))
 }
 
+/// A job that ran for this share of its `runtime` ran for all of it.
+const WHOLE_TIME: f64 = 0.98;
+
+/// A job that moved its set more often than this, which allows for coarse counting, continued after
+/// one pass.
+const MORE_THAN_A_PASS: f64 = 1.01;
+
+/// Infers options that were written without a value, which fio's output does not repeat, from what
+/// fio did. Returns the doubt about one that cannot be inferred.
+fn untold(
+    options: &mut FioOptions,
+    job: &Value,
+    global: Option<&Map<String, Value>>,
+    [elapsed_s, passes]: [f64; 2],
+) -> Option<Warning> {
+    let goes_on = |asked_s: f64| elapsed_s > WHOLE_TIME * asked_s || passes > MORE_THAN_A_PASS;
+    if option(job, global, "time_based").is_none() && options.seconds.is_some_and(goes_on) {
+        options.time_based = true;
+    }
+    if option(job, global, "norandommap").is_some() || !options.is_random() {
+        return None;
+    }
+    options.repeats_places = true;
+    let what = "fio visits each place once before any again, unless norandommap is set; its output does not repeat options that are written without a value: where it is set, write norandommap=1";
+    Some(Warning::new(WarningKind::NotConfident, what))
+}
+
 /// The reads or the writes of a job.
 #[derive(Clone, Copy)]
 struct Part {
@@ -288,10 +324,11 @@ struct Part {
     bytes: f64,
     runtime_s: f64,
     samples: f64,
-    /// Of the mean bandwidth, in bytes per second, squared.
+    /// Variance of the mean bandwidth, in (bytes per second) squared.
     variance_of_mean: f64,
     times: ResponseTime,
-    /// Share of the mean response time that is the submission, where the percentiles lack it; else 0.
+    /// Share of the mean response time that is the submission, if the percentiles exclude it;
+    /// otherwise 0.
     submission: f64,
 }
 
@@ -304,8 +341,8 @@ fn direction(part: &Value) -> Option<Part> {
     let samples = number("bw_samples");
     // `bw_dev` is in KiB per second.
     let deviation = number("bw_dev") * 1024.0;
-    // Mean and longest are those of `lat_ns`, which holds the submission too, but for `disable_lat`, which leaves it 0; its percentiles are there
-    // where fio was asked for them.
+    // Mean and maximum are those of `lat_ns`, which includes the submission, unless `disable_lat`
+    // leaves it 0. It has percentiles only if fio was asked for them.
     let latency = [&part["lat_ns"], &part["clat_ns"]];
     let percentile = |key: &str| {
         let found = latency.iter().find_map(|one| one["percentile"][key].as_u64());

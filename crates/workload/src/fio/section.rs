@@ -1,10 +1,10 @@
-//! The sections of a job file: a name in brackets, and below it `key=value`, one a line.
+//! The sections of a job file: a name in brackets, followed by lines of `key=value`.
 
 use crate::jobs::LineError;
 
-/// A section with its keys, each with its line.
+/// A section with its keys.
 pub(super) struct Section {
-    /// What stands in brackets.
+    /// The text in brackets.
     pub name: String,
     /// Line of the name, from 1.
     pub line: usize,
@@ -12,7 +12,8 @@ pub(super) struct Section {
     pub settings: Vec<(usize, String, String)>,
 }
 
-/// The sections in the order written, and the lines that cannot be read. What follows `#` or `;` is a remark.
+/// Returns the sections in the order written, and the lines that cannot be parsed. `#` and `;`
+/// begin comments.
 pub(super) fn sections(text: &str) -> (Vec<Section>, Vec<LineError>) {
     let (mut found, mut refused) = (Vec::<Section>::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {

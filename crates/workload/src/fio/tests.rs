@@ -14,7 +14,7 @@ fn refused(text: &str) -> String {
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// The keys of what was left out.
+/// Returns the keys of what was left out.
 fn left_out(found: &KnownJobs) -> Vec<&str> {
     found.left_out.keys().filter_map(|one| one.split(':').next()).collect()
 }
@@ -57,7 +57,7 @@ fn fios_defaults_are_kept() {
     let synced = &jobs("[a]\nsize=16m\nsync=dsync\ndirect=0\n").jobs[0].workload;
     assert_eq!(synced.access, Access::Dsync);
     let random = &jobs("[a]\nsize=16m\nrw=randwrite\niodepth=32\n").jobs[0].workload;
-    // A synchronous engine has one request in flight whatever the depth.
+    // A synchronous engine has one request in flight, whatever the depth.
     assert_eq!((random.queue_depth, random.advice), (1, Advice::Random));
     assert_eq!(
         jobs("[a]\nsize=1m\nrw=randread\npercentage_random=25\n").jobs[0].workload.seq_frac,
@@ -120,13 +120,13 @@ fn everything_that_does_not_map_is_named_at_once() {
     let named =
         ["line 4: verify", "line 8: fill_device", "line 9: job \"rate\"", "line 11", "line 12"];
     assert!(lines.iter().zip(named).all(|(line, named)| line.starts_with(named)), "{told}");
-    // A job that may lack only what was refused is not said to lack it.
+    // A job that may lack only what was refused is not reported to lack it.
     assert_eq!(refused("[a]\nsize=50%\n").lines().count(), 1);
 }
 
 #[test]
 fn what_fio_takes_for_a_remark_is_none_of_the_value() {
-    // As fio's example tiobench-example.fio has it.
+    // As in fio's example tiobench-example.fio.
     let text = "[global]\ndirect=1\nsize=512m\nbsrange=4k-4k\ntimeout=60\nnumjobs=4\t; 4 simultaneous threads\n\
         [f1] # the first\nrw=write\n[f2]\nstonewall\nrw=randwrite\n";
     let found = jobs(text);
@@ -146,7 +146,7 @@ fn every_request_has_the_size_asked() {
     }
 }
 
-/// fio's processes begin at the same byte of one file, or each has a file of its own.
+/// fio's processes start at the same byte of one file, or each has its own file.
 #[test]
 fn processes_that_share_the_set_in_another_way_are_said_to() {
     let told = |text: &str| {
@@ -166,7 +166,8 @@ fn processes_that_share_the_set_in_another_way_are_said_to() {
     }
 }
 
-/// fio visits every block once before any again, unless it is told not to, and reads and writes each go their own way.
+/// By default fio visits every block once before any again, and reads and writes advance
+/// separately.
 #[test]
 fn requests_that_come_in_another_order_are_said_to() {
     let told = |text: &str| {
@@ -193,7 +194,7 @@ fn requests_that_come_in_another_order_are_said_to() {
 fn what_changes_nothing_here_is_said() {
     let found = jobs("[a]\nsize=1m\niodepth=4\nloops=5\nthinktime=2ms\nnrfiles=1\nverify=0\n");
     assert_eq!(left_out(&found), ["invalidate", "iodepth=4", "loops"]);
-    // What bypasses the file cache, only writes, or is told to keep it, differs in nothing.
+    // Jobs that bypass the file cache, only write, or must keep it, do not differ.
     for same in ["direct=1", "rw=write", "invalidate=0"] {
         let text = format!("[a]\nsize=1m\nruntime=9\ntime_based\noverwrite=1\n{same}\n");
         assert_eq!(left_out(&jobs(&text)), ["runtime"], "{same}");
@@ -202,7 +203,8 @@ fn what_changes_nothing_here_is_said() {
     assert_eq!(jobs("[a]\nsize=1m\nioengine=null\n").jobs[0].workload.engine, Engine::Null);
 }
 
-/// fio goes on for the whole of `runtime`, or else ends after one pass over `size`; and unless it is told not to, it writes where nothing was.
+/// fio continues for the whole of `runtime`, or ends after one pass over `size`; by default it
+/// writes a new file.
 #[test]
 fn an_end_and_a_file_that_are_others_than_fios_are_said_to_be() {
     let told = |text: &str| {
@@ -214,11 +216,11 @@ fn an_end_and_a_file_that_are_others_than_fios_are_said_to_be() {
         ("rw=write\noverwrite=0\nruntime=60\ntime_based", &["runtime", "rw=write"]),
         ("rw=randwrite\noverwrite=1\nruntime=60\ntime_based", &["runtime"]),
         ("rw=randwrite\nioengine=null\ntime_based=1\nruntime=60", &["runtime"]),
-        // fio writes what it maps before, too.
+        // fio also writes what it maps beforehand.
         ("rw=randwrite\nioengine=mmap\ndirect=0\nruntime=60\ntime_based", &["runtime"]),
-        // The file of a job that also reads is written before.
+        // The file of a job that also reads is written beforehand.
         ("rw=randrw\nruntime=60\ntime_based", &["runtime"]),
-        // fio does not heed `time_based` without a time.
+        // fio ignores `time_based` without a time.
         ("rw=randread\ntime_based", &["size"]),
         ("rw=randread\nruntime=60", &["size"]),
         ("rw=randread\nruntime=60\ntime_based=0", &["size"]),
@@ -270,7 +272,7 @@ fn what_is_left_out_names_its_jobs() {
     assert_eq!((of("rw=randread"), of("size")), (vec!["a"], vec!["a", "a (2)"]));
 }
 
-/// Of fio 3.33: `fio --name=j --rw=randrw --bs=4k --size=4m --runtime=2 --time_based`, shortened.
+/// From fio 3.33: `fio --name=j --rw=randrw --bs=4k --size=4m --runtime=2 --time_based`, shortened.
 fn output(jobs: &str) -> String {
     format!(r#"{{"fio version": "fio-3.33", "timestamp": 1790000000, "jobs": [{jobs}]}}"#)
 }
@@ -307,7 +309,7 @@ fn output_becomes_measurements() {
 
 #[test]
 fn the_processor_time_of_a_group_is_that_of_all_its_processes() {
-    // Of `numjobs=4` for two seconds, as fio 3.33 writes it: the shares are of 8 seconds.
+    // `numjobs=4` for two seconds, as fio 3.33 writes it: the shares are of 8 seconds.
     let four = JOB.replace("\"usr_cpu\"", "\"job_runtime\": 8000, \"usr_cpu\"");
     let four = four.replace("\"rw\"", "\"numjobs\": \"4\", \"rw\"");
     let found = read_output(&output(&four)).expect("fio's").expect("whole");
@@ -359,6 +361,30 @@ fn work_that_is_not_ours_by_the_same_options_is_told() {
     assert_eq!(same, Vec::<String>::new());
 }
 
+/// Guards against taking options without a value, which fio's output does not repeat, for unset:
+/// `time_based`, `norandommap`.
+#[test]
+fn options_that_output_leaves_out_are_not_taken_for_unset() {
+    let told = |options: &str| {
+        let job = JOB.replace("\"rw\": \"randrw\"", &format!("\"rw\": \"randrw\", {options}"));
+        let found = read_output(&output(&job)).expect("fio's").expect("whole");
+        found.measurements[0].warnings.clone()
+    };
+    let has = |all: &[Warning], what: &str| all.iter().any(|one| one.message.contains(what));
+    let direct = r#""direct": "1", "runtime""#;
+    // It moved three times its size in two seconds.
+    for runtime in ["2", "9"] {
+        let all = told(&format!(r#"{direct}: "{runtime}""#));
+        assert!(all.iter().all(|one| one.kind != WarningKind::DifferentKinds), "{all:?}");
+        assert!(has(&all, "write norandommap=1"), "{all:?}");
+    }
+    // Of three processes that share a file it is one pass each.
+    let shared = told(&format!(r#""numjobs": "3", "filename": "f", {direct}: "9""#));
+    assert!(has(&shared, "one pass"), "{shared:?}");
+    let set = told(&format!(r#"{direct}: "2", "time_based": "0", "norandommap": "0""#));
+    assert!(has(&set, "one pass") && has(&set, "each once"), "{set:?}");
+}
+
 #[test]
 fn percentiles_that_fio_does_not_give_are_told() {
     let lacks = JOB.replace("\"90.000000\": 2000, ", "");
@@ -382,6 +408,18 @@ fn latencies_that_fio_did_not_measure_are_those_of_the_completion_or_told() {
     assert_eq!(of(&disabled), (950.0, 8500, 0));
     let none = disabled.replace("\"max\": 8500, \"mean\": 950.0", "\"max\": 0, \"mean\": 0.0");
     assert_eq!(of(&none), (0.0, 0, 1));
+}
+
+/// Guards against refusing output as in CI, by `--output-format=normal,json` and
+/// `--status-interval=1`, as "not JSON".
+#[test]
+fn output_is_found_among_other_output_of_fio() {
+    let (whole, first) = (output(JOB), output(&JOB.replace("2000", "1000")));
+    let normal = format!("j: (g=0)\n{whole}\n\nRun status group 0");
+    for text in [normal, format!("{first}\n{whole}\n")] {
+        let found = read_output(&text).expect("fio's").expect("whole");
+        assert_eq!(found.measurements[0].elapsed_s, 2.0);
+    }
 }
 
 #[test]
@@ -422,7 +460,7 @@ fn a_job_that_failed_is_no_result() {
     }
 }
 
-/// As `group_reporting` writes jobs that ran together: one entry, with the options of the last.
+/// As `group_reporting` writes jobs that ran together: one entry, with the options of the last one.
 #[test]
 fn the_sum_of_several_jobs_is_no_result() {
     for (from, to) in [
@@ -435,7 +473,7 @@ fn the_sum_of_several_jobs_is_no_result() {
         let told = read_output(&output(&summed)).expect("fio's").expect_err("refused").to_string();
         assert!(told.contains("sum of its group") && told.contains("stonewall"), "{to}: {told}");
     }
-    // A request that was in flight at the end has no bytes.
+    // A request still in flight at the end has no bytes.
     let unfinished = JOB.replace("\"total_ios\": 2000", "\"total_ios\": 2001");
     assert!(read_output(&output(&unfinished)).expect("fio's").is_ok());
 }

@@ -1,4 +1,4 @@
-//! Values as fio writes them: patterns, switches, percentages, sizes and times.
+//! Parses values as fio writes them: patterns, switches, percentages, sizes and times.
 
 pub(super) fn pattern(value: &str) -> Option<String> {
     let known = ["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"];
@@ -13,12 +13,13 @@ pub(super) fn flag(value: &str) -> Option<bool> {
     }
 }
 
-/// A percentage.
+/// Parses a percentage.
 pub fn percent(value: &str) -> Option<f64> {
     value.parse().ok().filter(|part: &f64| (0.0..=100.0).contains(part))
 }
 
-/// A size in fio's units: powers of 1024 by one letter. `Ki` means 1000 to fio and 1024 to everyone else: it is refused.
+/// Parses a size in fio's units: powers of 1024 by one letter. `Ki` is refused, because it means
+/// 1000 to fio and 1024 to everyone else.
 pub fn bytes(value: &str) -> Option<u64> {
     let value = value.to_ascii_lowercase();
     let value = value.strip_suffix('b').unwrap_or(&value);
@@ -34,7 +35,7 @@ pub fn bytes(value: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power)).filter(|bytes| *bytes > 0)
 }
 
-/// Why a text is no size, and how it would be one.
+/// Says why a text is no size, and how to write it.
 pub(super) fn no_size(value: &str) -> &'static str {
     match value.to_ascii_lowercase().trim_end_matches('b').ends_with('i') {
         true => {
@@ -44,7 +45,7 @@ pub(super) fn no_size(value: &str) -> &'static str {
     }
 }
 
-/// A time in fio's units, in nanoseconds; `bare_ns` is the unit of a bare number.
+/// Parses a time in fio's units; returns nanoseconds. `bare_ns` is the unit of a bare number.
 pub(super) fn nanoseconds(value: &str, bare_ns: u64) -> Option<u64> {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit_ns = match &value[digits.len()..] {

@@ -1,11 +1,11 @@
-//! The job that an application was found to be.
+//! Converts a characterized application to a job.
 
 use super::Job;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{Advice, ByOperation, Characterization, Op, Phase};
 
 impl Job {
-    /// The workload that an application was found to be, under the name of its program.
+    /// Returns the workload that an application was characterized as, named after its program.
     pub fn of_application(found: &Characterization) -> Self {
         let mut workload = found.overall.workload();
         workload.by_operation = by_operation(found, workload.unique_bytes);
@@ -17,13 +17,15 @@ impl Job {
     }
 }
 
-/// How the application's reads and writes differ, as far as a set of so many bytes can have it; older results do not tell.
+/// Returns how the application's reads and writes differ, as far as a set of this size allows;
+/// older results do not record it.
 fn by_operation(found: &Characterization, unique_bytes: u64) -> Option<ByOperation> {
     let own = found.pattern.as_ref()?.by_operation(found.overall.change_frac?)?;
     own.validate(unique_bytes.min(SIZE_MEAN_MAX)).is_ok().then_some(own)
 }
 
-/// What it tells the kernel about most of what it reads: the advice of the phases that move more than half of the bytes.
+/// Returns the advice for most of the data: that of the phases that move more than half of the
+/// bytes.
 fn advice(phases: &[Phase]) -> Advice {
     let all: u128 = phases.iter().map(|phase| u128::from(phase.bytes)).sum();
     let of = |advice: &Advice| {
@@ -35,7 +37,8 @@ fn advice(phases: &[Phase]) -> Advice {
     [Advice::Sequential, Advice::Random].into_iter().find(of).unwrap_or_default()
 }
 
-/// Its phases with what they use again, as far as a set of so many bytes can have them; older results have none.
+/// Returns its phases, with their reuse, as far as a set of this size allows; older results have
+/// none.
 fn phases(found: &Characterization, unique_bytes: u64) -> Vec<Phase> {
     let mut phases = found.phases.clone();
     for phase in &mut phases {

@@ -1,4 +1,5 @@
-//! A job under construction: defaults first, then the job's own settings, then the check of the whole.
+//! A job under construction: defaults first, then the job's own settings, then validation of the
+//! whole.
 
 use crate::jobs::error::JobError;
 use crate::jobs::setting::Setting;
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const KEYS: &str = "name, unique_bytes, size_mean, size_dist, read_frac, seq_frac, processes, queue_depth, think_time, \
                     think_time_ns, align, engine, access, direct_above, workers, advice, seconds, seed or verify";
 
-/// What is known of a job so far, and at which byte of the file each value was given.
+/// What is known of a job so far, and the byte of the file at which each value was given.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) name: Option<String>,
@@ -20,7 +21,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Applies the settings of one table, in the order written; `named` allows a name.
+    /// Applies the settings of one table in the order written; `named` says whether a name is
+    /// allowed.
     pub(super) fn apply_all(
         &mut self,
         settings: Vec<Setting<'_>>,
@@ -73,7 +75,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Checks the whole workload; an error stands at the first of the keys it is about that the file gives.
+    /// Validates the whole workload. An error points to the first of its keys that the file sets.
     pub(super) fn validate(&self, header: &Setting<'_>) -> Result<(), JobError> {
         let Err(error) = self.workload.validate() else {
             return Ok(());
@@ -84,7 +86,7 @@ impl Draft {
     }
 }
 
-/// The field that a key is for, by its own name or another one.
+/// Returns the field that a key sets, under its own name or an alias.
 fn field(key: &str) -> &str {
     match key {
         "size_dist" => "size_distribution",
@@ -96,7 +98,7 @@ fn field(key: &str) -> &str {
     }
 }
 
-/// The keys an error of validation is about, the likeliest culprit first.
+/// Returns the keys that a validation error is about, the likeliest culprit first.
 fn keys_of(error: &WorkloadError) -> [&'static str; 2] {
     match error {
         WorkloadError::Fraction { name, .. }

@@ -1,16 +1,16 @@
-//! Why a job file cannot be used, with the place in it.
+//! Errors of job files, with their position.
 
 /// Why a job file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// The text is not TOML, or it has a key that does not exist or whose value cannot be used.
+    /// The text is no TOML, or a key does not exist or has an unusable value.
     #[error("line {line}, column {column}: {message}")]
     At {
         /// Line in the file, from 1.
         line: usize,
         /// Column in the line, from 1, in characters.
         column: usize,
-        /// What is wrong and what it must be.
+        /// What is wrong and what the value must be.
         message: String,
     },
     /// The file holds no job.
@@ -21,18 +21,19 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// What is wrong at a byte of the text.
+    /// Returns the error at a byte of the text.
     pub(super) fn at(text: &str, offset: usize, message: String) -> Self {
         let (line, column) = position(text, offset);
         Self::At { line, column, message }
     }
 }
 
-/// A line of another program's file of jobs, or a part of its output, that cannot be taken over.
+/// An error in a line of another program's job file, or in a part of its output, that cannot be
+/// converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{what}", .line.map_or(String::new(), |line| format!("line {line}: ")))]
 pub struct LineError {
-    /// The line, from 1, or the first of several that belong together; absent of what is wrong with output.
+    /// The first line concerned, from 1; absent for errors in output.
     pub line: Option<usize>,
     /// What is wrong and what to do.
     pub what: String,
@@ -48,7 +49,7 @@ impl LineError {
     }
 }
 
-/// Where a byte of the text stands for its reader: line and column from 1.
+/// Returns line and column of a byte of the text, both from 1.
 pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before: String =
         text.char_indices().take_while(|&(at, _)| at < offset).map(|(_, c)| c).collect();

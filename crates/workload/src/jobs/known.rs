@@ -1,26 +1,26 @@
-//! Files of jobs in every format that is read, told apart by the ending of the name.
+//! Job files in every supported format, recognised by the ending of the name.
 
 use super::{KnownJobs, LineError, parse_jobs};
 use crate::fio::parse_fio_jobs;
 use crate::vdbench::parse_vdbench;
 
-/// Reads a file of jobs; each reason that it is refused is a sentence.
+/// Parses a job file; each reason for refusing it is a sentence.
 type Read = fn(&str) -> Result<KnownJobs, Vec<String>>;
 
-/// How the names of files of jobs end, and what reads them.
+/// The endings of job files, and their parsers.
 const FORMATS: [(&[&str], Read); 3] =
     [(&["toml"], toml), (&["fio"], fio), (&["vdb", "vdbench", "parm"], vdbench)];
 
 impl KnownJobs {
-    /// Whether a file whose name has this ending is one of jobs.
+    /// Whether a file name with this ending is that of a job file.
     pub fn is_ending(ending: &str) -> bool {
         FORMATS.iter().any(|(endings, _)| endings.contains(&ending))
     }
 
-    /// Reads `text`, from a file whose name has this ending; with another it is a job file of ours.
+    /// Parses `text` of a file whose name has this ending; unknown endings mean our own format.
     ///
     /// # Errors
-    /// What cannot be carried out as written, a sentence each.
+    /// Everything that cannot be carried out as written, one sentence each.
     pub fn parse(ending: &str, text: &str) -> Result<Self, Vec<String>> {
         let known = FORMATS.iter().find(|(endings, _)| endings.contains(&ending));
         known.map_or(toml as Read, |(_, read)| *read)(text)

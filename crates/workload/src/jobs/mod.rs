@@ -17,10 +17,10 @@
 //! # Ok::<(), ioscape_workload::JobError>(())
 //! ```
 //!
-//! A key that neither the job nor `[defaults]` gives has the value of `Workload::default()`.
+//! A key that is missing in both the job and `[defaults]` has the value of `Workload::default()`.
 //!
-//! The keys are in `docs/jobs.md`. As in result files, `size_distribution`, `process_num`, `think_time_ns`
-//! and `align_bytes` are understood too.
+//! The keys are documented in `docs/jobs.md`. The names used in result files, `size_distribution`,
+//! `process_num`, `think_time_ns` and `align_bytes`, are accepted too.
 
 mod application;
 mod draft;
@@ -38,23 +38,23 @@ use ioscape_schema::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::de::{DeTable, DeValue};
 
-/// A workload with a name, as a job file gives it.
+/// A named workload from a job file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Name, different for every job of a file.
+    /// Its name, unique within the file.
     pub name: String,
-    /// What to run; valid.
+    /// The workload to run; valid.
     pub workload: Workload,
-    /// How long to run it, in seconds, above 0; absent: as long as the program decides.
+    /// How long to run it, in seconds, above 0; the program decides if absent.
     pub seconds: Option<f64>,
-    /// Seed of its random choices; absent: that of the program.
+    /// Seed of its random choices; that of the program if absent.
     pub seed: Option<u64>,
-    /// Whether its data is verified; absent: as the program decides.
+    /// Whether its data is verified; the program decides if absent.
     pub verify: Option<bool>,
 }
 
 impl Job {
-    /// A job with nothing but its workload.
+    /// Creates a job from a workload alone.
     pub fn named(name: &str, workload: Workload) -> Self {
         Self { name: name.to_owned(), workload, seconds: None, seed: None, verify: None }
     }
@@ -63,14 +63,15 @@ impl Job {
 /// The jobs of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownJobs {
-    /// The jobs in the order in which they are run, each with a valid workload.
+    /// The jobs in the order of execution, each with a valid workload.
     pub jobs: Vec<Job>,
-    /// What of the file was left out, each with what ioscape does instead, and the names of the jobs that this is about; none: all.
+    /// What was left out of the file, with what ioscape does instead. The value names the jobs
+    /// concerned; none means all.
     pub left_out: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl KnownJobs {
-    /// Adds what was left out of a job.
+    /// Records what was left out of a job.
     pub(crate) fn leave_out(&mut self, job: &str, all: impl IntoIterator<Item = String>) {
         for what in all {
             self.left_out.entry(what).or_default().insert(job.to_owned());
@@ -78,11 +79,11 @@ impl KnownJobs {
     }
 }
 
-/// Reads a job file: the jobs in the order written, each with a valid workload.
+/// Parses a job file: the jobs in the order written, each with a valid workload.
 ///
 /// # Errors
-/// The first problem met, with its place: text that is no TOML, an unknown key, a value of the wrong type or
-/// out of range, a job without a name or with that of another, or no job at all.
+/// The first problem, with its position: the text is no TOML, a key is unknown, a value has the
+/// wrong type or is out of range, a job lacks a name or repeats one, or there is no job.
 pub fn parse_jobs(text: &str) -> Result<Vec<Job>, JobError> {
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
@@ -114,7 +115,7 @@ struct JobTable<'a> {
     settings: Vec<Setting<'a>>,
 }
 
-/// The `[[job]]` tables in the order written.
+/// Returns the `[[job]]` tables in the order written.
 fn job_tables<'a>(text: &'a str, job: &Setting<'a>) -> Result<Vec<JobTable<'a>>, JobError> {
     let wrong = "be written as a table [[job]] for every job";
     let array = job.value.as_array().ok_or_else(|| job.must(wrong))?;

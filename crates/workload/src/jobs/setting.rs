@@ -1,4 +1,5 @@
-//! One `key = value` of a job file with its place, and the value read as what the key needs.
+//! One `key = value` of a job file with its position, and the value converted to what the key
+//! needs.
 
 use crate::jobs::error::JobError;
 use ioscape_schema::units::{parse_bytes, parse_duration_ns};
@@ -9,23 +10,26 @@ use toml::de::{DeInteger, DeTable, DeValue};
 /// The longest run, in seconds: about 30 years.
 const SECONDS_MAX: f64 = 1e9;
 
-/// Characters of a text value that an error repeats.
+/// The most characters of a text value that an error repeats.
 const SHOWN_MAX: usize = 40;
 
-/// A key with its value and place.
+/// The requirement for a pause.
+const PAUSE: &str = "be text with a unit, such as \"10us\" (or use think_time_ns)";
+
+/// A key with its value and position.
 #[derive(Clone, Debug)]
 pub(super) struct Setting<'a> {
     pub(super) key: &'a str,
     pub(super) value: &'a DeValue<'a>,
-    /// The whole file, and the bytes of it at which the key and the value start.
+    /// The whole file, and the byte positions at which the key and the value start.
     pub(super) text: &'a str,
     pub(super) key_start: usize,
     pub(super) start: usize,
-    /// The part of the file it stands in, for errors.
+    /// The part of the file that contains it, for errors.
     pub(super) table: String,
 }
 
-/// The settings of a table in the order written.
+/// Returns the settings of a table in the order written.
 pub(super) fn settings<'a>(text: &'a str, table: &'a DeTable<'a>, label: &str) -> Vec<Setting<'a>> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -38,28 +42,28 @@ pub(super) fn settings<'a>(text: &'a str, table: &'a DeTable<'a>, label: &str) -
 }
 
 impl Setting<'_> {
-    /// The error that the value has the problem `message`, which begins with a key.
+    /// Returns the error with this `message`, which begins with a key, at the value.
     pub(super) fn fails(&self, message: String) -> JobError {
         self.fails_at(self.start, message)
     }
 
-    /// The same of a value at another byte of the file.
+    /// Returns the same for a value at another byte of the file.
     pub(super) fn fails_at(&self, start: usize, message: String) -> JobError {
         JobError::at(self.text, start, format!("{}: {message}", self.table))
     }
 
-    /// The error that the value cannot be read.
+    /// Returns the error that the value cannot be parsed.
     fn unread(&self, error: impl Display) -> JobError {
         self.fails(format!("{}: {error}", self.key))
     }
 
-    /// The error that the value is not what it must be.
+    /// Returns the error that the value violates a requirement.
     pub(super) fn must(&self, requirement: &str) -> JobError {
         let message = format!("{} is {}, but must {requirement}", self.key, self.shown());
         self.fails(message)
     }
 
-    /// The error that the key does not exist here.
+    /// Returns the error that the key does not exist here.
     pub(super) fn unknown(&self, known: &str) -> JobError {
         let Self { table, key, .. } = self;
         let message = format!("{table} has the unknown key {key:?}: use {known}");
@@ -86,22 +90,22 @@ impl Setting<'_> {
         number.ok_or_else(|| self.must(requirement))
     }
 
-    /// A count of processes or requests.
+    /// Parses a count of processes or requests.
     pub(super) fn count(&self) -> Result<u32, JobError> {
         self.whole("be a whole number from 1 to 4096")
     }
 
-    /// A seed.
+    /// Parses a seed.
     pub(super) fn seed(&self) -> Result<u64, JobError> {
         self.whole("be a whole number from 0 to 18446744073709551615")
     }
 
-    /// A whole number of nanoseconds.
+    /// Parses a whole number of nanoseconds.
     pub(super) fn nanoseconds(&self) -> Result<u64, JobError> {
         self.whole("be a whole number of nanoseconds")
     }
 
-    /// A size: a whole number of bytes, or text with a suffix.
+    /// Parses a size: a whole number of bytes, or text with a suffix.
     pub(super) fn bytes(&self) -> Result<u64, JobError> {
         match self.value {
             DeValue::String(text) => parse_bytes(text).map_err(|error| self.unread(error)),
@@ -109,7 +113,7 @@ impl Setting<'_> {
         }
     }
 
-    /// A number from 0 to 1; the range is for validation to check.
+    /// Parses a number from 0 to 1; validation checks the range later.
     pub(super) fn fraction(&self) -> Result<f64, JobError> {
         self.number().ok_or_else(|| self.must("be a number from 0 to 1"))
     }
@@ -122,24 +126,30 @@ impl Setting<'_> {
         }
     }
 
-    /// Text with a unit of time, in nanoseconds.
+    /// Parses text with a unit of time; returns nanoseconds.
     pub(super) fn duration_ns(&self) -> Result<u64, JobError> {
-        let requirement = "be text with a unit, such as \"10us\" (or use think_time_ns)";
-        let text = self.value.as_str().ok_or_else(|| self.must(requirement))?;
+        let text = self.value.as_str().ok_or_else(|| self.must(PAUSE))?;
         parse_duration_ns(text).map_err(|error| self.unread(error))
     }
 
-    /// The same of a pause, which may be 0 with any unit: so a job takes back that of the defaults.
+    /// Parses a pause in the same way, but accepts 0 with any unit: so a job can cancel the pause
+    /// of the defaults.
     pub(super) fn pause_ns(&self) -> Result<u64, JobError> {
         let unit = self.value.as_str().and_then(|text| text.strip_prefix('0'));
         let is_none = unit.is_some_and(|unit| {
             let is_digit = |c: char| c.is_ascii_digit() || c == '.';
             !unit.contains(is_digit) && parse_duration_ns(&format!("1{unit}")).is_ok()
         });
-        if is_none { Ok(0) } else { self.duration_ns() }
+        let has_unit = |text: &str| text.ends_with(char::is_alphabetic);
+        match self.value.as_str() {
+            _ if is_none => Ok(0),
+            // A bare number means seconds elsewhere, but microseconds in fio's files.
+            Some(text) if !has_unit(text) => Err(self.must(PAUSE)),
+            _ => self.duration_ns(),
+        }
     }
 
-    /// A number of seconds above 0, or text with a unit of time.
+    /// Parses a number of seconds above 0, or text with a unit of time.
     pub(super) fn seconds(&self) -> Result<f64, JobError> {
         let seconds = match self.value {
             DeValue::String(_) => Some(self.duration_ns()? as f64 / 1e9),
@@ -150,25 +160,25 @@ impl Setting<'_> {
             .ok_or_else(|| self.must("be a number of seconds above 0, or text such as \"2m\""))
     }
 
-    /// One of the words that a type knows.
+    /// Parses one of the words of a type.
     pub(super) fn word<T: FromStr<Err = String>>(&self) -> Result<T, JobError> {
         let text = self.value.as_str().ok_or_else(|| self.must("be text in quotes"))?;
         text.parse().map_err(|error: String| self.unread(error))
     }
 
-    /// `true` or `false`.
+    /// Parses `true` or `false`.
     pub(super) fn truth(&self) -> Result<bool, JobError> {
         self.value.as_bool().ok_or_else(|| self.must("be true or false"))
     }
 
-    /// Text that is not empty.
+    /// Parses text that is not empty.
     pub(super) fn name(&self) -> Result<String, JobError> {
         let name = self.value.as_str().filter(|name| !name.trim().is_empty());
         name.map(str::to_owned).ok_or_else(|| self.must("be text that is not empty"))
     }
 }
 
-/// A TOML integer that is not negative.
+/// Returns a TOML integer if it is not negative.
 fn unsigned(number: &DeInteger<'_>) -> Option<u64> {
     u64::from_str_radix(number.as_str(), number.radix()).ok()
 }

@@ -1,16 +1,16 @@
-//! Tests of job files: what is read, what is refused, and how it is said.
+//! Tests of job files: what is accepted, what is refused, and the messages.
 
 use super::error::position;
 use super::*;
 use ioscape_schema::{Access, Advice, Engine, SizeDistribution, Workers};
 use proptest::prelude::*;
 
-/// The sentence a bad file is refused with.
+/// Returns the message that refuses a bad file.
 fn refusal(text: &str) -> String {
     parse_jobs(text).expect_err(text).to_string()
 }
 
-/// The sentence a job with one more line is refused with; the line is the third of the file.
+/// Returns the message that refuses a job with one more line, the third of the file.
 fn refused_line(line: &str) -> String {
     refusal(&format!("[[job]]\nname = \"j\"\n{line}\n"))
 }
@@ -109,6 +109,9 @@ fn a_job_takes_back_the_pause_of_the_defaults() {
         assert!(told.contains("is not a duration"), "{told}");
     }
     assert!(refused_line("seconds = \"0s\"").contains("is not a duration"));
+    // Once, it meant 50 seconds, while fio's bare numbers are microseconds.
+    let bare = refused_line("think_time = \"50\"");
+    assert!(bare.contains("must be text with a unit"), "{bare}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! The workloads that a trace was found to be, as a job file.
+//! Writes the workloads that a trace was characterized as to a job file.
 
 use ioscape_schema::text::{JOBS_MARK, inert};
 use ioscape_schema::{TraceCharacterization, TraceTraits, Workload};
 use std::fmt::Write as _;
 
-/// A job file of the workloads: the whole first, then disks, processes and windows.
+/// Returns a job file of the workloads: the whole first, then disks, processes and windows.
 pub fn job_file(found: &TraceCharacterization) -> String {
     let name = inert(&found.name);
     let mut out = format!("{JOBS_MARK}{name}.\n");

@@ -1,20 +1,22 @@
-//! Streams: the endless sequence of requests one process issues.
+//! Streams: the endless sequence of requests that a process issues.
 //!
 //! The model (self-scaling paper, section 5; Unix I/O paper, section 5):
 //!
-//! - All processes share the set; each has its own thread of addresses, so "the previous request" is that of the
-//!   same process. Process p begins at about p / `process_num` of the set.
-//! - A request is a read with probability `read_frac`, whatever the one before it was.
-//! - With probability `seq_frac` it starts where the previous request, read or write, ended. The set is a ring for
-//!   this: a request that does not fit before the end starts at 0 and still counts as sequential.
-//! - Otherwise its offset is uniform over all offsets at which it fits: the papers' LRU-stack model, whose average
-//!   access depth is half the set. By chance this can be where the previous request ended, which matters for sets
-//!   of few granules only.
+//! - All processes share the set. Each has its own thread of addresses, so "the previous request"
+//!   is that of the same process. Process p starts at about p / `process_num` of the set.
+//! - A request is a read with probability `read_frac`, whatever the previous one was.
+//! - With probability `seq_frac` it starts where the previous request, read or write, ended. The
+//!   set wraps around: a request that does not fit before the end starts at 0 and counts
+//!   as sequential.
+//! - Otherwise its offset is uniform over all offsets at which it fits: the papers' LRU-stack
+//!   model, whose average access depth is half the set. By chance this can be where the
+//!   previous request ended, which only matters for sets of few granules.
 //!
-//! Where reads and writes differ (`Workload::by_operation`), each has sizes and an order of its own: a thread of addresses for reads, and one for
-//! writes that begins half a process's share of the set further on. Kinds alternate as a Markov chain with the asked shares of reads and of changes.
+//! If reads and writes differ (`Workload::by_operation`), each has its own sizes and its own thread
+//! of addresses. The thread of writes starts half a process's share of the set further on. The
+//! kinds alternate as a Markov chain with the requested shares of reads and of changes.
 //!
-//! The phases of an application (`Workload::phases`) take the place of all that: see `phased`.
+//! The phases of an application (`Workload::phases`) replace all of this: see `phased`.
 
 mod chance;
 mod phased;
@@ -37,29 +39,31 @@ pub struct Stream {
     rng: Pcg64Mcg,
     align: u64,
     set: u64,
-    /// Probability that the coming request is a read, after a read and after a write.
+    /// Probability that the next request is a read, after a read and after a write.
     read_after: [u64; 2],
-    /// What the last request was, as an index.
+    /// The kind of the last request, as an index.
     last: usize,
-    /// The threads of addresses of reads and of writes; the first alone where both share one.
+    /// The threads of addresses of reads and of writes; if both share one, only the first is used.
     threads: [Thread; 2],
-    /// 0 where reads and writes share the first thread, 1 where each has its own.
+    /// 0 if reads and writes share the first thread, 1 if each has its own.
     apart: usize,
-    /// The phases, where the workload has some; then nothing of the above is used.
+    /// The phases, if the workload has any; nothing above is used then.
     phased: Option<Box<Phased>>,
 }
 
-/// A thread of addresses: where the coming request begins if it follows, and how large it is.
+/// A thread of addresses: where the next request begins if it is sequential, and the sizes of
+/// requests.
 #[derive(Clone, Debug)]
 struct Thread {
     sizes: Arc<AliasTable>,
     next: u64,
-    /// Probability that the coming request follows: certain for the first, which starts at the thread's own place.
+    /// Probability that the next request follows: certain for the first one, which begins at the
+    /// thread's start.
     follow: u64,
     seq: u64,
 }
 
-/// The sizes of a workload's reads and writes, ready to draw.
+/// Returns the size tables of a workload's reads and writes.
 fn tables(workload: &Workload, grid: &Grid) -> [Arc<AliasTable>; 2] {
     match &workload.by_operation {
         Some(own) => [Op::Read, Op::Write]
@@ -72,7 +76,8 @@ fn tables(workload: &Workload, grid: &Grid) -> [Arc<AliasTable>; 2] {
     }
 }
 
-/// Probability that a request is a read, after a read and after a write; and that a read, and a write, follows.
+/// Returns the probabilities that a request is a read, after a read and after a write; and that a
+/// read, and a write, is sequential.
 fn thresholds(workload: &Workload) -> [[u64; 2]; 2] {
     let of = |own: &ByOperation| {
         let reads = own.read_after(workload.read_frac);
@@ -84,10 +89,10 @@ fn thresholds(workload: &Workload) -> [[u64; 2]; 2] {
 }
 
 impl Stream {
-    /// The stream of process number `process` (from 0) of a valid workload.
+    /// Returns the stream of process number `process` (from 0) of a valid workload.
     ///
-    /// An invalid workload gives some stream within its set rather than a panic. The table of sizes takes a few
-    /// milliseconds to build; [`streams`] shares one among all processes.
+    /// An invalid workload yields some stream within its set instead of a panic. Building the table
+    /// of sizes takes a few milliseconds; [`streams`] shares one table among all processes.
     pub fn new(workload: &Workload, seed: u64, process: u32) -> Self {
         let grid = Grid::new(workload);
         Self::with_sizes(workload, &grid, tables(workload, &grid), seed, process)
@@ -113,7 +118,7 @@ impl Stream {
             thread
         });
         let apart = usize::from(workload.by_operation.is_some());
-        // The first request is as after one of the more frequent kind.
+        // The first request behaves as if it came after one of the more frequent kind.
         let last = usize::from(workload.read_frac < 0.5);
         Self {
             rng: generator(seed, process),
@@ -127,7 +132,7 @@ impl Stream {
         }
     }
 
-    /// The next request: a few nanoseconds, no allocation, no division.
+    /// Returns the next request in a few nanoseconds, without allocation or division.
     #[inline]
     pub fn request(&mut self) -> Request {
         if let Some(phased) = &mut self.phased {
@@ -160,13 +165,14 @@ impl Iterator for Stream {
     }
 }
 
-/// The seed of a round that so many others of its workload come before: the same requests again would be no other round, and their agreement no
-/// evidence. Far from the seeds of other evaluations, which count up.
+/// Returns the seed of the round after `before` others of the same workload. Repeating the same
+/// requests would make the rounds agree without being evidence. The seed is far from those of other
+/// evaluations, which count up.
 pub fn seed_of_round(seed: u64, before: u64) -> u64 {
     seed ^ (before << 32)
 }
 
-/// The streams of all processes of a valid workload, in the order of their numbers.
+/// Returns the streams of all processes of a valid workload, ordered by process number.
 pub fn streams(workload: &Workload, seed: u64) -> Vec<Stream> {
     let grid = Grid::new(workload);
     let sizes = tables(workload, &grid);

@@ -1,17 +1,20 @@
-//! The requests of an application's phases, one after the other.
+//! The requests of an application's phases, in order.
 //!
-//! In a phase each kind of request, read or write, has its own part of the set, and in it:
+//! In a phase, each kind of request (read or write) has its own part of the set, with:
 //!
-//! - `runs` sequential runs that begin at even distances and are continued in turn: a request stays in the run of the one before until, with
-//!   probability `turn_frac`, the next run's turn comes. A run that reaches the end of the part goes on at its beginning.
-//! - With probability `jump_frac` a request begins elsewhere, and those that stay go on there. New places are taken from a fixed permutation of
-//!   the part, so that none comes twice before all came once; places that are used again, with probability `again_frac`, are drawn from the
-//!   first of the same permutation, as many of them as `again` says.
+//! - `runs` sequential runs that begin at even distances and are continued in turn. A request stays
+//!   in the previous one's run until, with probability `turn_frac`, it is the next run's turn. A
+//!   run that reaches the end of the part continues at its beginning.
+//! - With probability `jump_frac` a request begins elsewhere, and later requests continue there.
+//!   New places come from a fixed permutation of the part, so none repeats before all were used.
+//!   With probability `again_frac` a place is reused: it is drawn from the first places of the same
+//!   permutation, as many as `again` says.
 //!
-//! Reads and writes alternate as a Markov chain, or, where many of a kind come in a row, in rows of equal length.
+//! Reads and writes alternate as a Markov chain or, if both kinds come in long rows, in rows of
+//! equal length.
 //!
-//! Where reads and writes have the same part, they have the same permutation: what is read is what is written, and what is used again by one
-//! kind is used again by the other.
+//! If reads and writes have the same part, they have the same permutation: what is read is what is
+//! written, and both kinds reuse the same places.
 
 use super::chance::{CERTAIN, generator, threshold};
 use crate::alias::AliasTable;
@@ -21,20 +24,21 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use std::sync::Arc;
 
-/// The golden ratio's fraction: steps of so much of a range come nowhere near one another for as long as possible.
+/// The golden ratio's fractional part: steps of this share of a range stay far apart from one
+/// another for as long as possible.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
-/// Requests in a row that are many.
+/// The least number of consecutive requests of a kind that makes a long row.
 const ROW_LONG: f64 = 32.0;
 
-/// What all streams of a workload share of one kind of request in one phase.
+/// Properties of one kind of request in one phase, shared by all streams of a workload.
 #[derive(Clone, Debug)]
 struct Kind {
     sizes: AliasTable,
-    /// First granule of its part of the set, and how many it has.
+    /// First granule of its part of the set, and the part's length in granules.
     from: u64,
     span: u64,
-    /// Granules between two places of the permutation, their number, and the step from one to the next.
+    /// Granules between neighbouring places, the number of places, and the step of the permutation.
     unit: u64,
     places: u64,
     step: u64,
@@ -42,29 +46,29 @@ struct Kind {
     turn: u64,
     jump: u64,
     again: u64,
-    /// So many places get this share, cumulated, of the requests to places used before.
+    /// For reuse: numbers of places, each with the cumulative share of requests that go to them.
     narrow: Vec<(u64, u64)>,
 }
 
-/// One phase, ready to draw.
+/// One phase, prepared for drawing.
 #[derive(Clone, Debug)]
 struct Plan {
-    /// Bytes that one process moves in it.
+    /// Bytes that one process moves in the phase.
     bytes: u64,
     read_after: [u64; 2],
-    /// Requests of each kind in a row, where there are many.
+    /// Consecutive requests of each kind, if rows are long.
     stretch: Option<[u64; 2]>,
     kinds: [Option<Kind>; 2],
 }
 
-/// Where the requests of one kind are in a phase.
+/// The current positions of one kind's requests in a phase.
 #[derive(Clone, Debug, Default)]
 struct Course {
-    /// Where each run goes on.
+    /// Where each run continues.
     runs: Vec<u64>,
-    /// The run that is continued; none where the last request was elsewhere.
+    /// The run being continued; none if the last request was elsewhere.
     current: Option<usize>,
-    /// The run whose turn came last.
+    /// The run that last had its turn.
     turn: usize,
     /// Where the last request ended, if it belongs to no run.
     next: u64,
@@ -81,7 +85,7 @@ pub(super) struct Phased {
     at: usize,
     left: u64,
     last: usize,
-    /// Requests left of the present stretch.
+    /// Requests left in the current row.
     row: u64,
     courses: [Course; 2],
     /// New places used so far, by kind.
@@ -92,7 +96,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// A step with which all of so many places are reached.
+/// Returns a step that visits all of `places` places.
 fn step(places: u64) -> u64 {
     let near = (places as f64 * GOLDEN) as u64;
     (near.max(1)..).find(|one| greatest_common_divisor(*one, places) == 1).unwrap_or(1)
@@ -125,13 +129,13 @@ impl Kind {
         }
     }
 
-    /// The granule of place number `index` of the permutation.
+    /// Returns the granule of place `index` of the permutation.
     fn place(&self, index: u64) -> u64 {
         let number = u128::from(index % self.places) * u128::from(self.step);
         self.from + (number % u128::from(self.places)) as u64 * self.unit
     }
 
-    /// Where process `process` of `process_num` begins.
+    /// Returns the starting positions of process `process` of `process_num`.
     fn begin(&self, process: u64, process_num: u64) -> Course {
         let share = |run: u64| {
             let number = u128::from(process * self.runs + run);
@@ -143,8 +147,9 @@ impl Kind {
     }
 }
 
-/// How many reads, and how many writes, come in a row; `None` where one kind comes in rows that are short or in one alone. Long rows are
-/// few, and drawn by chance they would leave a phase with other shares than it has.
+/// Returns how many reads and how many writes come in a row; `None` if either kind comes in short
+/// rows, or if there is only one row. Long rows are few, so drawing their lengths at random would
+/// change the phase's shares.
 fn stretches(phase: &Phase) -> Option<[u64; 2]> {
     let half = phase.change_frac / 2.0;
     let rows = [phase.read_frac, 1.0 - phase.read_frac].map(|share| (share / half).round());
@@ -152,7 +157,7 @@ fn stretches(phase: &Phase) -> Option<[u64; 2]> {
     are_long.then(|| rows.map(|row| row as u64))
 }
 
-/// The mean size of requests of a kind, in bytes.
+/// Returns the mean request size of a kind, in bytes.
 fn size_mean(one: &PhaseRequests) -> u64 {
     one.sizes.iter().map(|(size, share)| *size as f64 * share).sum::<f64>() as u64
 }
@@ -178,7 +183,8 @@ impl Plan {
 }
 
 impl Phased {
-    /// The requests of process number `process` (from 0); `None` where the workload has no phases.
+    /// Returns the requests of process number `process` (from 0); `None` if the workload has no
+    /// phases.
     pub(super) fn new(workload: &Workload, grid: &Grid, seed: u64, process: u32) -> Option<Self> {
         let process_num = u64::from(workload.process_num.max(1));
         let plan = |phase| Plan::new(phase, grid, workload.process_num);
@@ -201,7 +207,7 @@ impl Phased {
         one.begin().then_some(one)
     }
 
-    /// Begins the phase that it is at; false where there is none.
+    /// Begins the current phase; returns false if there is none.
     fn begin(&mut self) -> bool {
         let Some(plan) = self.plans.get(self.at) else { return false };
         self.left = plan.bytes;
@@ -214,7 +220,7 @@ impl Phased {
         true
     }
 
-    /// The next request; after the last phase comes the first.
+    /// Returns the next request; the first phase follows the last one.
     pub(super) fn request(&mut self) -> Request {
         let plan = &self.plans[self.at];
         let coins = self.rng.next_u64();
@@ -232,7 +238,8 @@ impl Phased {
         let op = if is_write == 0 { Op::Read } else { Op::Write };
         let Some(kind) = &plan.kinds[is_write] else { return Request { op, offset: 0, len: 1 } };
         let len = u64::from(kind.sizes.draw(self.rng.next_u64())).min(kind.span);
-        // New places go round the processes, so that none goes where another has been; the first place comes last, for there the first begins.
+        // New places are dealt out to the processes in turn, so that none gets a place of another.
+        // The first place comes last, because the first process starts there.
         let fresh = (self.used[is_write] + 1) * self.process_num + self.process;
         let mut draw = Draw { rng: &mut self.rng, fresh, took_fresh: false };
         let start = self.courses[is_write].next(kind, len, coins, &mut draw);
@@ -248,7 +255,8 @@ impl Phased {
 }
 
 impl Course {
-    /// The granule at which a request of `len` granules begins, by 32 random bits of `coins`.
+    /// Returns the granule at which a request of `len` granules begins, decided by the lower 32
+    /// random bits of `coins`.
     fn next(&mut self, kind: &Kind, len: u64, coins: u64, draw: &mut Draw<'_>) -> u64 {
         let coin = coins & (CERTAIN - 1);
         if coin < kind.jump {
@@ -269,17 +277,17 @@ impl Course {
     }
 }
 
-/// What a place is drawn with.
+/// The state from which a place is drawn.
 struct Draw<'a> {
     rng: &'a mut Pcg64Mcg,
-    /// The number of the next place where the process has not been.
+    /// The index of the next place that the process has not used.
     fresh: u64,
     /// Whether that place was taken.
     took_fresh: bool,
 }
 
 impl Draw<'_> {
-    /// The number of the place that a request elsewhere goes to.
+    /// Returns the index of the place for a request elsewhere.
     fn place(&mut self, kind: &Kind) -> u64 {
         let (coin, place) = (self.rng.next_u64(), self.rng.next_u64());
         if coin >> 32 >= kind.again {
@@ -311,7 +319,8 @@ mod tests {
         }
     }
 
-    /// Reads 16 MiB and writes 16 MiB in long stretches, then merges the latter from four runs into 16 MiB more.
+    /// Reads 16 MiB and writes 16 MiB in long rows, then merges four runs of what was written into
+    /// 16 MiB more.
     fn sort() -> Workload {
         let first = Phase {
             bytes: 32 * MIB,

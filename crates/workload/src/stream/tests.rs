@@ -1,4 +1,4 @@
-//! Tests of streams: the parameters asked are the parameters found, and the sequence is fixed for good.
+//! Tests of streams: they have the requested parameters, and the sequence never changes.
 
 use super::*;
 use crate::sizes::{set_bytes, size_cv};
@@ -8,11 +8,12 @@ use ioscape_schema::{FileCall, OperationTraits, Phase, PhaseRequests, Traits};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Requests of a run: the noise of a fraction is then below 0.001 and that of the mean size below 0.2 %.
+/// Requests of a run: enough to keep the noise of a fraction below 0.001 and that of the mean size
+/// below 0.2 %.
 const REQUESTS: usize = 400_000;
 
-/// What `REQUESTS` requests of a workload's processes, issued in turns, are characterized as, and the coefficient of variation of
-/// their sizes.
+/// Characterizes `REQUESTS` requests of a workload's processes, issued in turn; also returns the
+/// coefficient of variation of their sizes.
 fn characterize(workload: &Workload, seed: u64) -> (Traits, f64) {
     let mut seen = Application::default();
     let mut streams = streams(workload, seed);
@@ -22,7 +23,7 @@ fn characterize(workload: &Workload, seed: u64) -> (Traits, f64) {
         let request = streams[(index % turns) as usize].request();
         sum += f64::from(request.len);
         squares += f64::from(request.len).powi(2);
-        // The processes' requests overlap: each takes as long as a turn of all.
+        // The processes' requests overlap: each takes as long as a whole round of turns.
         let (process, issued_ns) = ((index % turns) as u32, index * 1000);
         let completed_ns = issued_ns + turns * 1000;
         seen.record(&FileCall { process, request, issued_ns, completed_ns, ..FileCall::default() });
@@ -32,7 +33,8 @@ fn characterize(workload: &Workload, seed: u64) -> (Traits, f64) {
     (seen.finish().overall, cv)
 }
 
-/// Checks that `workload` gets what it asks, within 1 %; its set must have many granules and be visited often.
+/// Checks that `workload` gets the requested parameters within 1 %; its set must have many granules
+/// and be visited often.
 fn check(workload: &Workload, seed: u64) {
     assert_eq!(workload.validate(), Ok(()));
     let (found, size_cv_found) = characterize(workload, seed);
@@ -42,7 +44,7 @@ fn check(workload: &Workload, seed: u64) {
     let asked = workload.unique_bytes as f64;
     within("unique_bytes", found.unique_bytes as f64, asked, 0.01 * asked);
     let asked = workload.size_mean as f64;
-    // The mean found is a whole number of bytes.
+    // The observed mean is a whole number of bytes.
     within("size_mean", found.size_mean as f64, asked, 0.01 * asked + 0.5);
     within("size_cv", size_cv_found, size_cv(workload), 0.01);
     within("read_frac", found.read_frac, workload.read_frac, 0.01);
@@ -50,7 +52,7 @@ fn check(workload: &Workload, seed: u64) {
     assert_eq!(found.process_num, workload.process_num);
 }
 
-/// Reads in long runs of large and small requests, one after another; writes at random places, a page each.
+/// Reads in long sequential runs of large and small requests; writes at random places, a page each.
 #[test]
 fn reads_and_writes_have_sizes_and_an_order_of_their_own() {
     let own = ByOperation {
@@ -86,7 +88,8 @@ fn reads_and_writes_have_sizes_and_an_order_of_their_own() {
     near(share(follow[1], count[1]), 0.0, 0.001);
 }
 
-/// 6000 bytes are about one and a half granules: rounded, all requests had 4096.
+/// Guards against rounding: 6000 bytes are about one and a half granules, and all requests had
+/// 4096.
 #[test]
 fn sizes_between_granules_keep_their_mean() {
     let sizes = vec![(6000, 1.0)];
@@ -242,7 +245,8 @@ fn distribution() -> impl Strategy<Value = SizeDistribution> {
 }
 
 prop_compose! {
-    /// Workloads whose set is large beside their requests, and still visited often by `REQUESTS` of them.
+    /// Workloads whose set is large compared with their requests, and still visited often by
+    /// `REQUESTS` of them.
     fn measurable()(
         align in prop::sample::select(vec![1u64, 512, 4096]),
         mean_granules in 2.0f64..300.0,

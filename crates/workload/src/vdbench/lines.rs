@@ -1,32 +1,33 @@
-//! The lines of a parameter file: definitions with their parameters, continued where a line ends with a comma.
+//! The lines of a parameter file: definitions with their parameters; a line that ends with a comma
+//! continues.
 
 use crate::jobs::LineError;
 
-/// A definition: its kind and name, and its parameters in the order written.
+/// A definition: its kind, its name, and its parameters in the order written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
     /// Its first line, from 1.
     pub line: usize,
-    /// What stands before the first `=`: `sd`, `wd`, `rd` or a general parameter.
+    /// The text before the first `=`: `sd`, `wd`, `rd` or a general parameter.
     pub kind: String,
-    /// What stands behind it.
+    /// The text after it.
     pub name: String,
-    /// Line, whole key and value of the others; a list keeps its parentheses.
+    /// Line, full key and value of the remaining parameters; a list keeps its parentheses.
     pub parameters: Vec<(usize, String, String)>,
 }
 
 impl Definition {
-    /// An error that names the definition.
+    /// Returns an error that names the definition.
     pub(super) fn refused(&self, why: &str) -> LineError {
         LineError::new(self.line, format!("{}={}: {why}", self.kind, self.name))
     }
 }
 
-/// Lines that belong together, since each but the last ends with a comma.
+/// Lines that belong together, because each but the last ends with a comma.
 #[derive(Default)]
 struct Joined {
     text: String,
-    /// Where each line begins in the text, and its number.
+    /// The start of each line in the text, and its number.
     begins: Vec<(usize, usize)>,
 }
 
@@ -36,13 +37,13 @@ impl Joined {
         self.text += line;
     }
 
-    /// The line of a place in the text.
+    /// Returns the line number of a position in the text.
     fn line_of(&self, place: usize) -> usize {
         let begun = self.begins.iter().rev().find(|(begin, _)| *begin <= place);
         begun.map_or(1, |(_, number)| *number)
     }
 
-    /// The definition, with what cannot be read of it added to `refused`.
+    /// Returns the definition; adds what cannot be parsed to `refused`.
     fn definition(&self, refused: &mut Vec<LineError>) -> Option<Definition> {
         let mut pairs = parts(&self.text).into_iter().filter_map(|(place, part)| {
             let line = self.line_of(place);
@@ -60,8 +61,8 @@ impl Joined {
     }
 }
 
-/// The definitions in the order written, up to a line `eof`, and what cannot be read. Lines that begin with `*`, `#` or `/` are
-/// remarks, and so is what follows a blank.
+/// Returns the definitions in the order written, up to a line `eof`, and the errors. Comments are
+/// lines that begin with `*`, `#` or `/`, and everything after a blank.
 pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<LineError>) {
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let mut open = Joined::default();
@@ -92,7 +93,7 @@ pub(super) fn definitions(text: &str) -> (Vec<Definition>, Vec<LineError>) {
     (found, refused)
 }
 
-/// What vdbench would take for a remark, although it looks like a parameter.
+/// Returns the complaint about what vdbench takes for a comment although it looks like a parameter.
 fn lost(line: &str, remark: &str) -> Option<String> {
     let word = remark.split_whitespace().next().unwrap_or_default();
     let is_parameter = word.contains('=') && word.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -100,7 +101,7 @@ fn lost(line: &str, remark: &str) -> Option<String> {
     (is_parameter && !line.contains('"')).then(|| format!("{word} {what}"))
 }
 
-/// Parameters that may be written shorter, in the order in which vdbench tries them.
+/// Parameters that may be abbreviated, in the order in which vdbench tries them.
 const NAMES: [&str; 30] = [
     "host",
     "lun",
@@ -134,7 +135,7 @@ const NAMES: [&str; 30] = [
     "forseekpct",
 ];
 
-/// A key as it is written in full: vdbench takes its first letters, two or more, for the whole.
+/// Expands a key: vdbench accepts its first letters, two or more.
 fn whole(key: &str) -> String {
     let key = key.to_ascii_lowercase();
     if ["sd", "wd", "rd", "hd"].contains(&&*key) || key.len() < 2 {
@@ -148,7 +149,7 @@ fn whole(key: &str) -> String {
     }
 }
 
-/// The parts between commas, each with its place; a list in parentheses is one part.
+/// Splits at commas, with positions; a list in parentheses is one part.
 fn parts(text: &str) -> Vec<(usize, String)> {
     let mut found = vec![(0, String::new())];
     let mut depth = 0_i32;
@@ -163,12 +164,12 @@ fn parts(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The values of a list in parentheses, or the one value.
+/// Returns the values of a list in parentheses, or a single value.
 pub(super) fn list(value: &str) -> Vec<&str> {
     value.trim_start_matches('(').trim_end_matches(')').split(',').collect()
 }
 
-/// A value without the parentheses of a list of one.
+/// Returns a value without the parentheses of a list of one.
 pub(super) fn alone(value: &str) -> &str {
     match list(value)[..] {
         [one] => one,

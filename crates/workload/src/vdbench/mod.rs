@@ -1,8 +1,10 @@
-//! vdbench's parameter files as workloads of five parameters (Oracle Vdbench Users Guide 5.04, raw I/O workloads).
+//! Converts vdbench's parameter files to workloads of five parameters (Oracle Vdbench Users Guide
+//! 5.04, raw I/O workloads).
 //!
-//! Storage definitions (`sd=`), workload definitions (`wd=`) and run definitions (`rd=`) are read; every run becomes a job, or one
-//! for each combination of its `for` lists. A parameter either maps to exactly what ioscape does, or is named in
-//! [`KnownJobs::left_out`] with what ioscape does instead, or is refused by name.
+//! Storage definitions (`sd=`), workload definitions (`wd=`) and run definitions (`rd=`) are
+//! supported. Every run becomes a job, or one job per combination of its `for` lists. Every
+//! parameter maps to exactly what ioscape does, or is listed in [`KnownJobs::left_out`] with what
+//! ioscape does instead, or is refused by name.
 
 mod lines;
 mod parameters;
@@ -15,10 +17,10 @@ use parameters::{Parameters, instead};
 use runs::Run;
 use std::collections::BTreeMap;
 
-/// Most jobs of a parameter file: lists multiply.
+/// The most jobs of a parameter file, because lists multiply.
 const JOBS_MOST: usize = 10_000;
 
-/// Storage or workload definitions by name, and what holds for all of them.
+/// Storage or workload definitions by name, and their common defaults.
 #[derive(Default)]
 struct Named {
     default: Parameters,
@@ -26,7 +28,7 @@ struct Named {
 }
 
 impl Named {
-    /// Keeps a definition; returns what it says that cannot be carried out.
+    /// Keeps a definition; returns errors for what cannot be carried out.
     fn take(&mut self, definition: &Definition) -> Vec<LineError> {
         if definition.name == "default" {
             return self.default.take(definition);
@@ -37,7 +39,7 @@ impl Named {
         refused
     }
 
-    /// The one definition that a name means, which may end with `*`.
+    /// Returns the only definition that a name matches; the name may end with `*`.
     fn one(&self, line: usize, kind: &str, wanted: &str) -> Result<&Parameters, LineError> {
         let means = |name: &str| match wanted.strip_suffix('*') {
             Some(start) => name.starts_with(start),
@@ -55,7 +57,7 @@ impl Named {
     }
 }
 
-/// A parameter file as far as it is read.
+/// The state of parsing a parameter file.
 #[derive(Default)]
 struct Reading {
     storage: Named,
@@ -89,7 +91,7 @@ impl Reading {
         if is_default {
             self.defaults = Some(run);
         } else if let Err(why) = self.run(&run)
-            // What was refused may be what this run lacks.
+            // This run may lack exactly what was refused.
             && self.refused.is_empty()
         {
             self.refused.push(why);
@@ -115,7 +117,7 @@ impl Reading {
     }
 }
 
-/// Reads a parameter file.
+/// Parses a parameter file.
 ///
 /// # Errors
 /// Everything that cannot be carried out as written, by line.
@@ -131,7 +133,7 @@ pub fn parse_vdbench(text: &str) -> Result<KnownJobs, Vec<LineError>> {
     if file.refused.is_empty() { Ok(file.found) } else { Err(file.refused) }
 }
 
-/// A line that is no definition: what is done instead, or why it is refused.
+/// Handles a line that is no definition: returns what ioscape does instead, or why it is refused.
 fn general(definition: &Definition) -> Result<String, LineError> {
     let (kind, name) = (&definition.kind, &definition.name);
     let instead = match kind.as_str() {
@@ -155,7 +157,7 @@ fn general(definition: &Definition) -> Result<String, LineError> {
     Ok(format!("{said}: {instead}"))
 }
 
-/// Whether a host definition is of this host, or of all.
+/// Whether a host definition concerns this host, or all hosts.
 fn is_here(definition: &Definition) -> bool {
     let here = ["localhost", "127.0.0.1"];
     let system = definition.parameters.iter().find(|(_, key, _)| key == "system");

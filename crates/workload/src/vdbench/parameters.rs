@@ -1,12 +1,12 @@
-//! What storage, workload and run definitions say about a workload.
+//! The parameters of storage, workload and run definitions.
 
 use super::lines::{Definition, alone, list};
-use crate::fio::{bytes, percent};
+use crate::fio::{DATA, bytes, percent};
 use crate::jobs::LineError;
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers, Workload};
 use std::collections::BTreeSet;
 
-/// Parameters that change nothing about what is measured, or that ioscape does in its own way.
+/// Parameters that do not affect what is measured, or that ioscape handles in its own way.
 const LEFT_OUT: [(&str, &str); 16] = [
     ("lun", "the target is the one on the command line"),
     ("host", "ioscape runs on this host"),
@@ -17,24 +17,24 @@ const LEFT_OUT: [(&str, &str); 16] = [
     ("pause", "the next job begins at once"),
     ("skew", "there is one workload at a time"),
     ("priority", "there is one workload at a time"),
-    ("dedupratio", "written data is random"),
-    ("dedupunit", "written data is random"),
-    ("dedupsets", "written data is random"),
-    ("compratio", "written data is random"),
-    ("compression", "written data is random"),
+    ("dedupratio", DATA),
+    ("dedupunit", DATA),
+    ("dedupsets", DATA),
+    ("compratio", DATA),
+    ("compression", DATA),
     ("hitarea", "no request is steered into the cache"),
     ("maxdata", "a job ends when its throughput is known well enough, or time is up"),
 ];
 
-/// What ioscape does instead of a parameter that is left out.
+/// Returns what ioscape does instead of a parameter that is left out.
 pub(super) fn instead(key: &str) -> Option<&'static str> {
     LEFT_OUT.iter().find(|(name, _)| *name == key).map(|(_, what)| *what)
 }
 
-/// What is known so far; what is absent is left to the definition beneath, or to vdbench's default.
+/// The known parameters; absent ones come from the definition beneath, or from vdbench's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Parameters {
-    /// Name of the storage of a workload definition.
+    /// The storage that a workload definition names.
     pub storage: Option<String>,
     size_bytes: Option<u64>,
     access: Option<Access>,
@@ -43,12 +43,12 @@ pub(super) struct Parameters {
     read_frac: Option<f64>,
     random_frac: Option<f64>,
     align_bytes: Option<u64>,
-    /// Parameters that were left out, and what ioscape does instead.
+    /// Parameters that were left out, with what ioscape does instead.
     pub left_out: BTreeSet<String>,
 }
 
 impl Parameters {
-    /// Takes over what a definition says; returns what cannot be.
+    /// Takes the parameters of a definition over; returns errors for those that cannot be.
     pub fn take(&mut self, definition: &Definition) -> Vec<LineError> {
         let all = definition.parameters.iter();
         all.filter_map(|(line, key, value)| self.set(*line, key, value).err()).collect()
@@ -99,7 +99,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// These parameters, and those of `beneath` where these say nothing.
+    /// Returns these parameters, with those of `beneath` where these are absent.
     pub fn over(&self, beneath: &Self) -> Self {
         Self {
             storage: self.storage.clone(),
@@ -114,7 +114,7 @@ impl Parameters {
         }
     }
 
-    /// The whole workload, with vdbench's own defaults; `None` without a size.
+    /// Returns the whole workload, with vdbench's own defaults; `None` without a size.
     pub fn workload(&self) -> Option<Workload> {
         let request_bytes = self.request_bytes.unwrap_or(4096);
         let workload = Workload {
@@ -127,7 +127,7 @@ impl Parameters {
             engine: Engine::Psync,
             access: self.access.unwrap_or_default(),
             workers: Workers::Threads,
-            // vdbench goes by blocks: its offsets are multiples of the request's size.
+            // vdbench addresses blocks: its offsets are multiples of the request size.
             align_bytes: self
                 .align_bytes
                 .or(Some(request_bytes).filter(|size| size.is_power_of_two())),
@@ -136,7 +136,7 @@ impl Parameters {
         Some(workload.with_exact_size())
     }
 
-    /// What is said of requests that come in another order here.
+    /// Returns the notes on requests that come in another order here.
     pub fn other_order(&self) -> Vec<String> {
         let Some(workload) = self.workload() else { return Vec::new() };
         let (size, threads) = (workload.size_mean, workload.process_num);
@@ -156,7 +156,7 @@ impl Parameters {
     }
 }
 
-/// How files are opened.
+/// Parses how files are opened.
 fn access(value: &str) -> Result<Access, String> {
     match list(value)[..] {
         ["o_direct" | "directio"] => Ok(Access::Direct),
@@ -168,7 +168,7 @@ fn access(value: &str) -> Result<Access, String> {
     }
 }
 
-/// The share of random requests.
+/// Parses the share of random requests.
 fn random(value: &str) -> Option<f64> {
     let begins = |word: &str| !value.is_empty() && word.starts_with(value);
     match value {

@@ -1,14 +1,14 @@
-//! Run definitions: how long, with which workload, and which parameters are varied.
+//! Run definitions: the duration, the workload, and the parameters that vary.
 
 use super::lines::{Definition, alone, list};
 use super::parameters::Parameters;
 use crate::fio::bytes;
 use crate::jobs::{Job, LineError};
 
-/// Most values of a list: its ranges may be long.
+/// The most values of a list, because ranges may be long.
 const VALUES_MOST: usize = 10_000;
 
-/// The lists of a run and the parameters that they vary.
+/// The `for` lists of a run and the parameters that they vary.
 const VARIED: [(&str, &str); 4] = [
     ("forthreads", "threads"),
     ("forxfersize", "xfersize"),
@@ -24,14 +24,14 @@ pub(super) struct Run {
     name: String,
     workload: Option<String>,
     seconds: Option<f64>,
-    /// Parameter and its values, the outermost first.
+    /// Varied parameters with their values, outermost first.
     varied: Vec<(&'static str, Vec<String>)>,
-    /// What it says about the workload itself, which goes before what the other definitions say.
+    /// The run's own parameters, which override those of the other definitions.
     pub own: Parameters,
 }
 
 impl Run {
-    /// A run as it is written, on top of `rd=default`, and what it says that cannot be carried out.
+    /// Parses a run, based on `rd=default`; also returns errors for what cannot be carried out.
     pub fn of(definition: &Definition, defaults: Option<&Self>) -> (Self, Vec<LineError>) {
         let (line, name) = (definition.line, definition.name.clone());
         let mut run = defaults.cloned().unwrap_or(Self {
@@ -51,13 +51,13 @@ impl Run {
 
     fn set(&mut self, line: usize, key: &str, value: &str) -> Result<(), LineError> {
         let wrong = |what: &str| LineError::new(line, format!("{key}={value}: {what}"));
-        // As in vdbench it takes the place of the list that the run, or `rd=default`, had.
+        // As in vdbench, it replaces the list of the run or of `rd=default`.
         let named = if key == "wrpct" { "rdpct" } else { key };
         let has = |(list_name, name): &&(&str, &str)| *list_name == named || *name == named;
         if let Some((_, again)) = VARIED.iter().find(has) {
             self.varied.retain(|(name, _)| name != again);
         }
-        // Also without `for` a list is one of values to be tried in turn.
+        // A list also varies the parameter without `for`.
         let varied = |(list_name, name): &&(&str, &str)| {
             *list_name == key || *name == key && list(value).len() > 1
         };
@@ -85,7 +85,8 @@ impl Run {
         Ok(())
     }
 
-    /// Which workload definition it runs; `None` where it names storage alone, which takes `wd=default`.
+    /// Returns the workload definition of the run; `None` if it only names storage, which implies
+    /// `wd=default`.
     pub fn workload(&self) -> Result<Option<&str>, LineError> {
         let missing = || LineError::new(self.line, format!("rd={}: wd is missing", self.name));
         match (&self.workload, &self.own.storage) {
@@ -94,8 +95,8 @@ impl Run {
         }
     }
 
-    /// A job for every combination of the lists, on top of what the other definitions say, and what it does in another way than vdbench;
-    /// refused if they are more than `most`.
+    /// Returns a job for every combination of the lists, based on the other definitions, and notes
+    /// on what differs from vdbench; an error if there are more than `most`.
     pub fn jobs(
         &self,
         beneath: &Parameters,
@@ -137,7 +138,7 @@ impl Run {
     }
 }
 
-/// The values of a list, with its ranges written out: `(4k-64k,d)` doubles, `(1-9,2)` adds two.
+/// Returns the values of a list, with ranges expanded: `(4k-64k,d)` doubles, `(1-9,2)` adds two.
 fn values(value: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut items = list(value).into_iter();
@@ -164,12 +165,12 @@ fn values(value: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// A count, or a size in bytes.
+/// Parses a count, or a size in bytes.
 fn number(value: &str) -> Option<u64> {
     value.parse().ok().or_else(|| bytes(value))
 }
 
-/// A time; a bare number is seconds.
+/// Parses a time; a bare number means seconds.
 fn seconds(value: &str) -> Option<f64> {
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &value[digits.len()..] {

@@ -33,7 +33,7 @@ fn a_parameter_file_becomes_workloads() {
         ..Workload::default()
     };
     assert_eq!(oltp.workload, expected);
-    // A run's own parameters go before those of the storage.
+    // A run's own parameters override those of the storage.
     assert_eq!(
         (log.workload.process_num, log.workload.seq_frac, log.seconds),
         (1, 1.0, Some(120.0))
@@ -135,7 +135,8 @@ fn what_does_not_map_is_refused_by_name_and_line() {
     }
 }
 
-/// As Dell's "RDBMS 22 K": vdbench's blocks are no power of two, and its threads go through the storage together.
+/// As in Dell's "RDBMS 22 K": vdbench's blocks are no power of two, and its threads pass through
+/// the storage together.
 #[test]
 fn every_request_has_the_size_asked_and_another_order_is_said() {
     let of = |wd: &str| jobs(&format!("sd=a,size=16m\nwd=w,sd=a,{wd}\nrd=r,wd=w,iorate=max\n"));
@@ -186,7 +187,7 @@ fn everything_that_does_not_map_is_named_at_once() {
 
 #[test]
 fn parameters_may_be_written_shorter() {
-    // As scripts in the public write them.
+    // As in published scripts.
     let text = "debug=86\ndata_errors=10000\ncompratio=2\nhd=default,user=root,shell=ssh\nhd=local,system=localhost\n\
         sd=sd1,host=local,lun=/dev/sdb,openflag=o_direct,hitarea=0,range=(0,100),align=4k,size=1g\n\
         wd=w,sd=(sd1),xfersize=(8K),readpct=70,seekpct=rand\nrd=r,wd=(w),iorate=MAX,el=1h,in=1,maxdata=500g,th=4\n";
@@ -217,7 +218,7 @@ fn parameters_may_be_written_shorter() {
 
 #[test]
 fn lists_have_ranges_and_need_no_for() {
-    // vdbench's example random_write_xfersizes, but for the size.
+    // vdbench's example random_write_xfersizes, except for the size.
     let text = "sd=a,size=16m\nwd=w,sd=a,seekpct=random,rdpct=0\n\
         rd=r,wd=w*,elapsed=120,interval=10,iorate=max,forxfersize=(4k-512k,d)\n";
     let sizes: Vec<u64> = jobs(text).jobs.iter().map(|job| job.workload.size_mean).collect();

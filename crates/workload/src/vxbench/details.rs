@@ -1,6 +1,6 @@
-//! The words of `vxbench`, each with its meaning.
+//! The words of `vxbench` and their meanings.
 
-/// What the words mean, as the command's help says it.
+/// The meanings of the words, as shown in the command's help.
 pub const DETAILS: &str = "\
 Workloads (-w):
   read         sequential read of the test files

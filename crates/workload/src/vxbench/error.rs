@@ -1,16 +1,16 @@
-//! Why the words of `vxbench` make no job.
+//! Errors in the words of `vxbench`.
 
-/// Why words make no job.
+/// Why the words do not describe a job.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VxError {
-    /// A word that is none of those known.
+    /// An unknown word.
     #[error("{word:?} is no {kind}{}: choose from {}", Nearest(.nearest), .valid.join(", "))]
     Unknown {
-        /// What was expected, such as `workload`.
+        /// The kind of word expected, such as `workload`.
         kind: &'static str,
-        /// What was given.
+        /// The given word.
         word: String,
-        /// The known word that it most resembles, if it resembles one.
+        /// The known word that resembles it most, if any does.
         nearest: Option<&'static str>,
         /// All known words.
         valid: Vec<&'static str>,
@@ -21,25 +21,25 @@ pub enum VxError {
     /// A word with a value where none belongs.
     #[error("{0} takes no value: write {0} alone")]
     NeedlessValue(&'static str),
-    /// A value that cannot be.
+    /// An invalid value.
     #[error("{name}={text}: {why}")]
     Value {
         /// The option.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         text: String,
         /// What is wrong and what to write.
         why: String,
     },
-    /// The same suboption twice.
+    /// A suboption given twice.
     #[error("{0} is given twice: give it once")]
     Twice(&'static str),
-    /// Words that do not go together.
+    /// Words that contradict each other.
     #[error("{0}")]
     Contradiction(String),
 }
 
-/// Shows ` (did you mean "read"?)`, or neither.
+/// Shows ` (did you mean "read"?)`, or nothing.
 struct Nearest<'a>(&'a Option<&'static str>);
 
 impl std::fmt::Display for Nearest<'_> {

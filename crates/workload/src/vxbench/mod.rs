@@ -1,4 +1,5 @@
-//! The words of `vxbench` (VERITAS white paper, 1996, pp. 5-7) to a job, and the job to its requests.
+//! Turns the words of `vxbench` (VERITAS white paper, 1996, pp. 5-7) into a job, and the job into
+//! its requests.
 
 mod details;
 mod error;
@@ -15,16 +16,16 @@ pub use rules::validate;
 use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{VxJob, VxUsers, VxWorkload};
 
-/// Largest request, in bytes.
+/// The largest request, in bytes.
 pub const IOSIZE_MAX: u64 = 1 << 30;
 
-/// Most streams on one file.
+/// The most streams on one file.
 pub const NTHREADS_MAX: u64 = 4096;
 
-/// Most repetitions.
+/// The most repetitions.
 const NREP_MAX: u64 = 1 << 30;
 
-/// The words as they were typed; every list may hold several words to an entry, separated by commas.
+/// The words as typed. An entry of a list may hold several words, separated by commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VxWords {
     /// `-w`.
@@ -77,10 +78,10 @@ const OPENS: [&str; 3] = ["append", "sync", "trunc"];
 const CACHE: [&str; 6] = ["atomic", "direct", "dsync", "noreuse", "random", "seq"];
 const FLAGS: [&str; 7] = ["align", "chgsize", "chgsiz", "contig", "noextend", "noreserve", "trim"];
 
-/// The job that `words` ask for.
+/// Returns the job that `words` describe.
 ///
 /// # Errors
-/// Unknown words, values that cannot be, and words that do not go together.
+/// A word is unknown, a value is invalid, or words contradict each other.
 pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
     let names = VxWorkload::ALL.map(VxWorkload::name);
     let name = known("workload", &words.workload, &names)?;
@@ -136,12 +137,12 @@ pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
     Ok(job)
 }
 
-/// The words of several lists, without empty ones.
+/// Splits several lists into words, without empty ones.
 fn split(lists: &[String]) -> impl Iterator<Item = &str> {
     lists.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// The known word that `word` is.
+/// Returns the known word that equals `word`.
 fn known(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'static str, VxError> {
     if let Some(same) = valid.iter().find(|known| **known == word) {
         return Ok(same);
@@ -152,14 +153,14 @@ fn known(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'sta
     Err(VxError::Unknown { kind, word: word.to_owned(), nearest, valid: valid.to_vec() })
 }
 
-/// A word that takes no value.
+/// Returns a known word that must not have a value.
 fn plain(kind: &'static str, word: &str, valid: &[&'static str]) -> Result<&'static str, VxError> {
     let (name, value) = word.split_once('=').map_or((word, None), |(n, v)| (n, Some(v)));
     let name = known(kind, name, valid)?;
     if value.is_some() { Err(VxError::NeedlessValue(name)) } else { Ok(name) }
 }
 
-/// Reads the words of `-i` into `job`.
+/// Parses the words of `-i` into `job`.
 fn suboptions(job: &mut VxJob, lists: &[String]) -> Result<(), VxError> {
     let mut seen: Vec<&str> = Vec::new();
     for word in split(lists) {
@@ -207,18 +208,18 @@ fn bad(name: &'static str, text: &str, why: impl Into<String>) -> VxError {
     VxError::Value { name, text: text.to_owned(), why: why.into() }
 }
 
-/// A size with an optional suffix.
+/// Parses a size with an optional suffix.
 fn bytes(name: &'static str, text: &str) -> Result<u64, VxError> {
     parse_bytes(text).map_err(|error| bad(name, text, error.to_string()))
 }
 
-/// A size whose bare numbers are KB, as the paper has it for `maxfilesize`.
+/// Parses a size; bare numbers are KB, as in the paper for `maxfilesize`.
 fn kilobytes(name: &'static str, text: &str) -> Result<u64, VxError> {
     let bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     bytes(name, &if bare { format!("{text}k") } else { text.to_owned() })
 }
 
-/// A count above 0, with an optional suffix, at most `most`.
+/// Parses a count above 0, with an optional suffix, of at most `most`.
 fn count(name: &'static str, text: &str, most: u64) -> Result<u64, VxError> {
     let is_whole = !text.contains('.') || text.ends_with(|c: char| c.is_ascii_alphabetic());
     match parse_bytes(text).ok().filter(|_| is_whole) {
@@ -232,7 +233,7 @@ fn at_most(name: &'static str, text: &str, value: u64, most: u64) -> Result<u64,
     if value <= most { Ok(value) } else { Err(why()) }
 }
 
-/// A whole number from 0 to `most`.
+/// Parses a whole number from 0 to `most`.
 fn whole(name: &'static str, text: &str, most: u64) -> Result<u64, VxError> {
     text.parse()
         .ok()

@@ -1,7 +1,8 @@
-//! From a job and the size of a file to the requests of every stream on it.
+//! Turns a job and a file size into the requests of every stream on that file.
 //!
-//! The streams of a sequential workload take turns: stream t of n issues blocks t, t + n, t + 2n and so on, as the paper's
-//! processes perform successive operations on one file (p. 30). Random places are uniform over the blocks of the file.
+//! The streams of a sequential workload take turns: stream t of n issues blocks t, t + n, t + 2n
+//! and so on, like the paper's processes, which perform successive operations on one file (p. 30).
+//! Random offsets are uniform over the blocks of the file.
 
 use super::VxError;
 use crate::stream::{generator, mix};
@@ -9,23 +10,24 @@ use ioscape_schema::{Op, Request, VxJob, VxWorkload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// What a job does to one file.
+/// The plan of a job for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VxPlan {
-    /// Requests lie in the first so many bytes of the file; of an appending workload, so many behind its end.
+    /// Requests lie in this many bytes from the start of the file; for an appending workload, from
+    /// its end.
     pub range_bytes: u64,
-    /// The file is given this size first; absent: it keeps its own.
+    /// The size to which the file is extended first; absent if it keeps its own.
     pub grow_to: Option<u64>,
-    /// Bytes from the beginning that the file has after the run, if it grows; 0 for reads.
+    /// The size of the file after the run, in bytes, if it grows; 0 for reads.
     pub end_bytes: u64,
-    /// Requests of every stream.
+    /// Requests of each stream.
     counts: Vec<u64>,
 }
 
-/// Plans `job` on a file of `file_bytes`; absent: a file that does not exist yet.
+/// Plans `job` on a file of `file_bytes`; absent means that the file does not exist yet.
 ///
 /// # Errors
-/// The file is too small for the requests, or it is not said how many there are.
+/// The file is too small for the requests, or their number is unknown.
 pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
     let fail = |text: String| Err(VxError::Contradiction(text));
     let size = if job.trunc { 0 } else { file_bytes.unwrap_or(0) };
@@ -84,10 +86,10 @@ pub fn plan(job: &VxJob, file_bytes: Option<u64>) -> Result<VxPlan, VxError> {
     Ok(VxPlan { range_bytes: range, grow_to, end_bytes, counts: counts(job, range) })
 }
 
-/// Plans `job` on the file or device that is there: of `size` bytes, or absent.
+/// Plans `job` on an existing file or device of `size` bytes; absent means that it does not exist.
 ///
 /// # Errors
-/// As of [`plan`]; there is nothing to read, or the device is smaller than what is written.
+/// As for [`plan`]; or there is nothing to read, or the device is smaller than the data to write.
 pub fn plan_on(job: &VxJob, size: Option<u64>, is_device: bool) -> Result<VxPlan, VxError> {
     if size.is_none() && !job.workload.writes() {
         let text = format!("the file does not exist, and {} needs one to read", job.workload);
@@ -103,7 +105,8 @@ pub fn plan_on(job: &VxJob, size: Option<u64>, is_device: bool) -> Result<VxPlan
     }
 }
 
-/// Requests of every stream: as asked, or the blocks of the range shared out.
+/// Returns the requests of every stream: as requested, or the blocks of the range divided among
+/// them.
 fn counts(job: &VxJob, range: u64) -> Vec<u64> {
     let streams = u64::from(job.nthreads);
     let tail = !job.workload.is_random();
@@ -113,17 +116,17 @@ fn counts(job: &VxJob, range: u64) -> Vec<u64> {
 }
 
 impl VxPlan {
-    /// Requests of all streams, in one repetition.
+    /// Returns the requests of all streams in one repetition.
     pub fn ios(&self) -> u64 {
         self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// Bytes that all streams move in one repetition, at most.
+    /// Returns the most bytes that all streams move in one repetition.
     pub fn bytes(&self, job: &VxJob) -> u64 {
         self.ios().saturating_mul(job.iosize)
     }
 
-    /// The requests of stream `thread` of user `user`, once through.
+    /// Returns the requests of stream `thread` of user `user` in one repetition.
     pub fn requests(&self, job: &VxJob, user: u32, thread: u32) -> VxRequests {
         let count = self.counts.get(thread as usize).copied().unwrap_or(0);
         let rng = generator(mix(job.rand_seed) ^ u64::from(user), thread);
@@ -150,13 +153,14 @@ pub struct VxRequests {
     range: u64,
     /// The next block of a sequential stream.
     next: u64,
-    /// Blocks from one request of a sequential stream to its next.
+    /// The distance in blocks from one request of a sequential stream to its next.
     step: u64,
     left: u64,
 }
 
 impl VxRequests {
-    /// A number below `end`, which is above 0: multiply and shift (Lemire 2019), biased by less than `end` / 2^64.
+    /// Returns a number below `end`, which is above 0: multiply and shift (Lemire 2019), biased by
+    /// less than `end` / 2^64.
     fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.rng.next_u64()) * u128::from(end)) >> 64) as u64
     }

@@ -1,15 +1,15 @@
-//! Options that contradict each other in a job of `vxbench`: refused before anything is opened.
+//! Contradictory options in a `vxbench` job: refused before anything is opened.
 
 use super::error::VxError;
 use ioscape_schema::{VxJob, VxWorkload};
 
-/// Most requests in flight of a stream.
+/// The most requests in flight per stream.
 pub const QUEUE_DEPTH_MAX: u32 = 4096;
 
-/// Refuses a job whose parts contradict one another.
+/// Refuses a job with contradictory options.
 ///
 /// # Errors
-/// The first contradiction found, with what to leave out.
+/// The first contradiction, with what to leave out.
 pub fn validate(job: &VxJob) -> Result<(), VxError> {
     for rule in [reading, seeing, mapping, caching, atomic, deep, extending, space] {
         rule(job)?;
@@ -21,7 +21,7 @@ fn refuse(broken: bool, sentence: impl FnOnce() -> String) -> Result<(), VxError
     if broken { Err(VxError::Contradiction(sentence())) } else { Ok(()) }
 }
 
-/// Reads never write, and what is for other workloads is refused.
+/// Reads never write; options for other workloads are refused.
 fn reading(job: &VxJob) -> Result<(), VxError> {
     let workload = job.workload;
     let changes = [
@@ -50,7 +50,7 @@ fn reading(job: &VxJob) -> Result<(), VxError> {
     })
 }
 
-/// What concerns writes and random choices does nothing to sequential reads.
+/// Options for writes and random choices have no effect on sequential reads.
 fn seeing(job: &VxJob) -> Result<(), VxError> {
     let workload = job.workload;
     if workload.writes() || workload.is_mapped() {
@@ -99,7 +99,7 @@ fn caching(job: &VxJob) -> Result<(), VxError> {
     })
 }
 
-/// What the kernel asks of atomic writes: direct ones, of a power of two, at multiples of their size.
+/// The kernel's rules for atomic writes: direct, of a power of two, at multiples of their size.
 fn atomic(job: &VxJob) -> Result<(), VxError> {
     if !job.atomic {
         return Ok(());
@@ -118,7 +118,7 @@ fn atomic(job: &VxJob) -> Result<(), VxError> {
     })
 }
 
-/// Several requests in flight.
+/// Rules for several requests in flight.
 fn deep(job: &VxJob) -> Result<(), VxError> {
     let Some(depth) = job.queue_depth else { return Ok(()) };
     refuse(!(1..=QUEUE_DEPTH_MAX).contains(&depth), || {

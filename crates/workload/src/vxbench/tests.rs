@@ -1,4 +1,4 @@
-//! Tests of `vxbench`'s words and of the requests that follow from them.
+//! Tests of `vxbench`'s words and the resulting requests.
 
 use super::*;
 use ioscape_schema::Op;

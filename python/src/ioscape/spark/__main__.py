@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--cache", action="append", default=[], metavar="CACHE", help="may be given several times")
     one.add_argument("-o", "--output", required=True, metavar="DIR", help="where the documents go")
     for one in commands.choices.values():
-        one.add_argument("--force", action="store_true", help="replace files that are no results of ioscape")
+        one.add_argument("--force", action="store_true", help="overwrite files that are not ioscape results")
     return parser
 
 

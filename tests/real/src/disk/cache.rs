@@ -1,22 +1,23 @@
-//! The device cache of the simulated disk: lines of 64 KiB, least recently used first out.
+//! The device cache of the simulated disk: lines of 64 KiB, evicted in LRU order.
 
 use lru::LruCache;
 
 /// Size of a line in bytes.
 const LINE_BYTES: u64 = 64 << 10;
 
-/// Which lines are cached.
+/// The set of cached lines.
 pub struct DeviceCache {
     lines: LruCache<u64, ()>,
 }
 
 impl DeviceCache {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self { lines: LruCache::unbounded() }
     }
 
-    /// Puts the lines of a request into a cache of `capacity_bytes` and tells whether all of them were there before.
+    /// Puts the lines of a request into a cache of `capacity_bytes`; returns whether all of them
+    /// were there before.
     pub fn touch(&mut self, offset: u64, length: u64, capacity_bytes: u64) -> bool {
         let capacity = (capacity_bytes / LINE_BYTES) as usize;
         let mut all = length > 0 && capacity > 0;

@@ -1,8 +1,8 @@
-//! What the simulated disk has truly done since it was started or last reset.
+//! What the simulated disk has really done since it was started or last reset.
 
 use serde::{Deserialize, Serialize};
 
-/// Counters of the disk, as its file `stat` gives them in JSON.
+/// Counters of the disk, which its file `stat` shows in JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     /// Reads answered.
@@ -13,18 +13,18 @@ pub struct Counters {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Parts of requests that did not begin where the arm stood.
+    /// Parts of requests that did not begin at the arm's position.
     pub seeks: u64,
-    /// Parts of requests that began where the arm stood.
+    /// Parts of requests that began at the arm's position.
     pub sequential: u64,
     /// Requests that the device cache served.
     pub cache_hits: u64,
-    /// Requests that failed by order.
+    /// Requests that failed by an order.
     pub faults: u64,
-    /// Orders to make writes durable.
+    /// Requests to make writes durable.
     pub syncs: u64,
     /// Service time of all arms together, in nanoseconds.
     pub busy_ns: u64,
-    /// By how much later than due answers were given, all together, in nanoseconds: waking up, copying, and the call of the kernel.
+    /// Total lateness of answers, in nanoseconds: waking up, copying, and the system call.
     pub late_ns: u64,
 }

@@ -1,4 +1,4 @@
-//! The simulated disk without its data: what becomes of a request, and the orders that change the disk.
+//! The simulated disk without its data: the fate of each request, and orders that change it.
 
 use super::cache::DeviceCache;
 use super::counters::Counters;
@@ -6,7 +6,7 @@ use super::faults::{Fault, Faults, Lie};
 use super::mechanism::Mechanism;
 use super::parameters::Parameters;
 
-/// A request for bytes that lie on the disk.
+/// A request for bytes on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Whether it writes.
@@ -17,17 +17,17 @@ pub struct Request {
     pub length: u64,
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is answered at `at_ns` with the number of bytes done, or fails then.
+    /// At `at_ns` it is answered with the number of bytes done, or fails.
     Answered {
         /// When, in nanoseconds.
         at_ns: u64,
         /// Bytes done.
         done: Result<u64, Fault>,
     },
-    /// It waits until the disk no longer hangs.
+    /// It waits until the disk stops hanging.
     Held,
 }
 
@@ -36,9 +36,9 @@ pub enum Fate {
 pub enum Effect {
     /// Nothing more.
     None,
-    /// Requests that were held can be tried again.
+    /// Held requests can be tried again.
     Release,
-    /// To die at once.
+    /// The process must die at once.
     Die,
 }
 
@@ -54,7 +54,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// A disk without faults.
+    /// Creates a disk without faults.
     pub fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
@@ -71,17 +71,17 @@ impl Device {
         self.counters
     }
 
-    /// Counts an order to make writes durable.
+    /// Counts a request to make writes durable.
     pub fn synced(&mut self) {
         self.counters.syncs += 1;
     }
 
-    /// Counts by how much later than due an answer was given.
+    /// Counts how late an answer was given.
     pub fn answered(&mut self, late_ns: u64) {
         self.counters.late_ns += late_ns;
     }
 
-    /// Takes a request that arrives at `now_ns`.
+    /// Takes in a request that arrives at `now_ns`.
     pub fn submit(&mut self, request: Request, now_ns: u64) -> Fate {
         if self.faults.hang {
             return Fate::Held;
@@ -108,12 +108,12 @@ impl Device {
         Fate::Answered { at_ns, done }
     }
 
-    /// What really becomes of a write that is said to be done.
+    /// What really happens to a write that is reported as done.
     pub fn lie(&self, request: &Request) -> Option<Lie> {
         self.faults.lie(request.offset, request.length)
     }
 
-    /// When the cache or the arms are done with a request.
+    /// When the cache or the arms finish a request.
     fn served(&mut self, request: Request, now_ns: u64) -> u64 {
         let Request { write, offset, length } = request;
         let capacity = (self.parameters.cache_mib * 1_048_576.0) as u64;
@@ -128,10 +128,10 @@ impl Device {
         self.mechanism.submit(&self.parameters, &mut self.counters, (offset, length), now_ns)
     }
 
-    /// Follows an order, one line of text as [`ORDERS`] lists them.
+    /// Carries out an order: one line of text, as listed in [`ORDERS`].
     ///
     /// # Errors
-    /// One sentence that says what is wrong with it.
+    /// One sentence about what is wrong with it.
     pub fn order(&mut self, line: &str) -> Result<Effect, String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let number = |text: &str| {
@@ -169,7 +169,7 @@ impl Device {
     }
 }
 
-/// The orders that a disk follows.
+/// The orders that a disk accepts.
 pub const ORDERS: &str = "set NAME VALUE, eio_read FIRST LAST, eio_write FIRST LAST, enospc BYTE, corrupt|drop|misplace|tear FIRST LAST, short 0|1, hang 0|1, clear, untimed, timed, reset, die";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Faults of the simulated disk, set while it runs.
+//! Faults of the simulated disk, which can be set while it runs.
 
 /// A fault that a request meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,21 +9,21 @@ pub enum Fault {
     NoSpace,
 }
 
-/// What becomes of writes that are said to be done, and are not as they were asked for.
+/// What really happens to writes that are reported as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
     /// One bit is changed.
     Corrupt,
     /// Nothing is stored.
     Drop,
-    /// All is stored 1 MiB before its place.
+    /// Everything is stored 1 MiB before its place.
     Misplace,
-    /// All but the last 2 KiB is stored.
+    /// Everything but the last 2 KiB is stored.
     Tear,
 }
 
 impl Lie {
-    /// The lie of this name.
+    /// The lie with this name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "corrupt" => Self::Corrupt,
@@ -34,7 +34,7 @@ impl Lie {
         })
     }
 
-    /// Where a write to `offset` is stored, and what is left of it in `data`.
+    /// Applies the lie to a write at `offset`: changes `data` to what is stored, and returns where.
     pub fn spoil(self, offset: u64, data: &mut Vec<u8>) -> u64 {
         match self {
             Self::Corrupt => {
@@ -49,31 +49,31 @@ impl Lie {
     }
 }
 
-/// Bytes from the first to the last.
+/// Bytes from the first to the last, inclusive.
 type Range = (u64, u64);
 
-/// The faults that are set; none at first.
+/// The faults that are set; initially none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// Bytes that cannot be read.
     pub unreadable: Option<Range>,
     /// Bytes that cannot be written.
     pub unwritable: Option<Range>,
-    /// No space is left from this byte on.
+    /// There is no space from this byte on.
     pub full_from: Option<u64>,
-    /// Whether requests of more than 4 KiB are done in half.
+    /// Whether only half of a request is done if it exceeds 4 KiB.
     pub short: bool,
     /// Whether requests are not answered.
     pub hang: bool,
-    /// Bytes of which the disk says that they are written.
+    /// Bytes that the disk falsely reports as written.
     pub lie: Option<(Lie, Range)>,
 }
 
-/// Largest request that is never shortened, in bytes.
+/// The largest request that is never shortened, in bytes.
 const WHOLE_MOST: u64 = 4096;
 
 impl Faults {
-    /// What a request meets.
+    /// The fault that a request meets.
     pub fn meets(&self, write: bool, offset: u64, length: u64) -> Option<Fault> {
         let within = |range: Option<Range>| {
             range.is_some_and(|(first, last)| offset <= last && offset + length > first)
@@ -87,7 +87,7 @@ impl Faults {
         }
     }
 
-    /// What really becomes of a write.
+    /// What really happens to a write.
     pub fn lie(&self, offset: u64, length: u64) -> Option<Lie> {
         let (lie, (first, last)) = self.lie?;
         (offset <= last && offset + length > first).then_some(lie)

@@ -1,7 +1,8 @@
-//! The simulated disk as a FUSE file system of three files: `disk`, its orders `ctl`, its counters `stat`.
+//! The simulated disk as a FUSE file system with three files: `disk`, its orders `ctl`, its
+//! counters `stat`.
 //!
-//! A request is never waited for: its answer is given by the timer when the mechanism is done, so that neither a slow disk nor
-//! one that hangs keeps its orders from being heard.
+//! No thread waits for a request: the timer answers it when the mechanism is done. So a slow or
+//! hanging disk still receives its orders.
 
 use super::device::{Device, Effect, Fate, Request as DiskRequest};
 use super::faults::{Fault, Lie};
@@ -18,11 +19,11 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long the kernel may trust names and attributes: they never change.
+/// How long the kernel may trust names and attributes, which never change.
 const FOREVER: Duration = Duration::from_secs(3600);
-/// Largest request that the kernel may send, in bytes.
+/// The largest request that the kernel may send, in bytes.
 const REQUEST_MOST: u32 = 1 << 20;
-/// Requests that may be under way at a time before the kernel holds more back, so that many arms can be kept busy.
+/// Requests in flight before the kernel holds more back: enough to keep many arms busy.
 const UNDER_WAY: u16 = 128;
 const BLOCK: u64 = 4096;
 
@@ -31,10 +32,10 @@ const CTL: INodeNo = INodeNo(3);
 const STAT: INodeNo = INodeNo(4);
 const NAMES: [(&str, INodeNo); 3] = [("disk", DISK), ("ctl", CTL), ("stat", STAT)];
 
-/// Where the answer to a request goes.
+/// The recipient of an answer.
 enum Asker {
     Reader(ReplyData),
-    /// A writer, and what it wrote.
+    /// A writer, and the data it wrote.
     Writer(ReplyWrite, Vec<u8>),
 }
 
@@ -109,7 +110,7 @@ impl Disk {
         }
     }
 
-    /// Follows orders, one in each line.
+    /// Carries out orders, one per line.
     fn follow(self: &Arc<Self>, text: &str) -> Result<(), String> {
         for line in text.lines() {
             let effect = locked(&self.device).order(line)?;
@@ -127,10 +128,10 @@ impl Disk {
 }
 
 impl DiskFiles {
-    /// A disk with these parameters and no data.
+    /// Creates a disk with these parameters and no data.
     ///
     /// # Errors
-    /// The kernel's refusal of the memory.
+    /// The kernel refuses the memory.
     pub fn new(parameters: Parameters) -> io::Result<Self> {
         let disk = Disk {
             device: Mutex::new(Device::new(parameters)),
@@ -167,7 +168,7 @@ impl DiskFiles {
         }
     }
 
-    /// As much of a request as lies on the disk.
+    /// The length of the part of a request that lies on the disk.
     fn within(&self, offset: u64, length: u64) -> u64 {
         length.min(self.parameters.size_bytes().saturating_sub(offset))
     }
@@ -175,7 +176,7 @@ impl DiskFiles {
 
 impl Filesystem for DiskFiles {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Where the kernel allows less, its own limit stays.
+        // If the kernel allows less, its own limit stays.
         let _ = config.set_max_write(REQUEST_MOST);
         let _ = config.set_max_readahead(REQUEST_MOST);
         let _ = config.set_max_background(UNDER_WAY);
@@ -217,7 +218,7 @@ impl Filesystem for DiskFiles {
         _: Option<fuser::BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        // A disk keeps its size whatever a program asks for.
+        // A disk keeps its size, whatever a program asks for.
         reply.attr(&FOREVER, &self.attributes(ino));
     }
 

@@ -1,28 +1,29 @@
 //! The arms of the simulated disk: how long a request takes, and when it is done.
 //!
-//! A request takes `overhead + position + bytes / bandwidth`, where `position` is 0 if it begins where the arm stands and
-//! else `seek_min + (seek_max - seek_min) sqrt(distance / share) + rotation`; `share` is an arm's part of the disk.
-//! The square root is the usual form of short seeks (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994).
-//! Each arm serves one request at a time in the order of arrival. Before them may be a rate limit with credit (a token bucket, as
-//! virtual disks have one).
+//! A request takes `overhead + position + bytes / bandwidth`. `position` is 0 if the request begins
+//! at the arm's position, otherwise `seek_min + (seek_max - seek_min) sqrt(distance / share) +
+//! rotation`, where `share` is an arm's part of the disk. The square root is the usual form of
+//! short seeks (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994). Each arm
+//! serves one request at a time, in order of arrival. A rate limit with credit may come before the
+//! arms (a token bucket, as virtual disks have).
 
 use super::counters::Counters;
 use super::parameters::Parameters;
 
-/// One arm.
+/// A single arm.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
-    /// Where its last request ended, in bytes of its share.
+    /// Where its last request ended, in bytes within its share.
     position: u64,
-    /// When it has served all it was given, in nanoseconds.
+    /// When it has served everything given to it, in nanoseconds.
     free_ns: u64,
 }
 
-/// The arms and where they stand.
+/// The arms and their positions.
 #[derive(Debug, Default)]
 pub struct Mechanism {
     arms: Vec<Arm>,
-    /// When the credit is whole again if nothing more comes, in nanoseconds.
+    /// When the credit is full again if nothing more comes, in nanoseconds.
     whole_ns: u64,
 }
 
@@ -34,7 +35,8 @@ struct Part {
 }
 
 impl Mechanism {
-    /// Gives a request that arrives at `now_ns` to the arms and tells when the last of them is done, in nanoseconds.
+    /// Passes a request that arrives at `now_ns` to the arms; returns when the last of them is
+    /// done, in nanoseconds.
     pub fn submit(
         &mut self,
         parameters: &Parameters,
@@ -74,7 +76,7 @@ impl Mechanism {
     }
 }
 
-/// Service time in nanoseconds of `length` bytes that begin `distance` bytes from where the arm stands.
+/// Service time, in nanoseconds, of `length` bytes that begin `distance` bytes from the arm.
 pub fn service_ns(parameters: &Parameters, distance: u64, length: u64) -> u64 {
     let share = parameters.size_bytes() as f64 / parameters.arms;
     let seek_us = parameters.seek_min_us
@@ -87,7 +89,7 @@ pub fn service_ns(parameters: &Parameters, distance: u64, length: u64) -> u64 {
     ((parameters.overhead_us + position_us + transfer_us) * 1e3).round() as u64
 }
 
-/// What each arm has to serve of a request.
+/// Divides a request among the arms.
 fn parts(parameters: &Parameters, offset: u64, length: u64) -> Vec<Part> {
     let arms = parameters.arms as u64;
     if arms == 1 {

@@ -1,4 +1,4 @@
-//! A disk of known mechanism, cache, faults and counters, as a process that serves a FUSE mount.
+//! A disk with known mechanism, cache, faults and counters, as a process that serves a FUSE mount.
 
 mod cache;
 mod counters;
@@ -24,11 +24,11 @@ const THREADS: usize = 2;
 /// Serves a disk at a mount point until it is unmounted.
 ///
 /// # Errors
-/// One sentence on what is wrong with the parameters or the mount.
+/// One sentence about what is wrong with the parameters or the mount.
 pub fn serve(mount_point: &str, words: &[String]) -> Result<(), String> {
     let parameters = Parameters::parse(words.iter().map(String::as_str))?;
     let fails = |e: std::io::Error| format!("{mount_point}: {e}");
-    // The kernel must not wait for this process's own writes when it needs memory to finish one of them.
+    // When the kernel needs memory to finish one of this process's writes, it must not wait for another.
     let _ = rustix::process::configure_io_flusher_behavior(true);
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("ioscape-disk".to_owned())];

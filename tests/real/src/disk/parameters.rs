@@ -1,29 +1,29 @@
-//! Parameters of the simulated disk, as given on its command line and changed while it runs.
+//! Parameters of the simulated disk, given on its command line and changeable while it runs.
 
 use std::fmt::Write;
 
-/// Everything that the service time of a request depends on, and how the kernel is to cache the disk.
+/// Everything that determines a request's service time, and how the kernel caches the disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Size of the disk in MiB.
     pub size_mib: f64,
-    /// Independent arms that the disk is striped over; each serves one request at a time.
+    /// Independent arms over which the disk is striped; each serves one request at a time.
     pub arms: f64,
     /// Stripe unit in KiB.
     pub stripe_kib: f64,
     /// Shortest seek in microseconds.
     pub seek_min_us: f64,
-    /// Seek across the whole of an arm's share, in microseconds.
+    /// Seek across an arm's whole share, in microseconds.
     pub seek_max_us: f64,
-    /// Rotational latency of every request that is not sequential, in microseconds.
+    /// Rotational latency of every non-sequential request, in microseconds.
     pub rotation_us: f64,
     /// Transfer rate in MB/s (1e6 bytes per second); 0 for no limit.
     pub bandwidth_mb_s: f64,
     /// Overhead of every request in microseconds.
     pub overhead_us: f64,
-    /// Rate limit of all requests in MB/s (1e6 bytes per second), before the arms; 0 for none.
+    /// Rate limit of all requests in MB/s (1e6 bytes per second), ahead of the arms; 0 for none.
     pub limit_mb_s: f64,
-    /// Credit of the limit in MiB, saved while less is asked for; whole at the beginning.
+    /// Credit of the limit in MiB, which accumulates under low load; full at the start.
     pub credit_mib: f64,
     /// Size of the device cache in MiB; 0 for none.
     pub cache_mib: f64,
@@ -35,7 +35,7 @@ pub struct Parameters {
     pub write_back: f64,
     /// 1 if the kernel caches nothing of the disk (`FOPEN_DIRECT_IO`).
     pub direct_io: f64,
-    /// 1 if the kernel keeps cached pages from one open to the next.
+    /// 1 if the kernel keeps cached pages across opens.
     pub keep_cache: f64,
 }
 
@@ -63,11 +63,11 @@ impl Default for Parameters {
     }
 }
 
-/// Most arms that a disk may have.
+/// The most arms that a disk may have.
 const ARMS_MOST: f64 = 64.0;
 
 impl Parameters {
-    /// The names, in the order of the fields, and the places of the values.
+    /// The names, in the order of the fields, with references to the values.
     fn fields(&mut self) -> [(&'static str, &mut f64); 16] {
         [
             ("size_mib", &mut self.size_mib),
@@ -114,10 +114,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// Reads `name=value` words.
+    /// Parses `name=value` words.
     ///
     /// # Errors
-    /// One sentence that names the first word that is wrong.
+    /// One sentence that names the first invalid word.
     pub fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut parameters = Self::default();
         for word in words {
@@ -140,7 +140,7 @@ impl Parameters {
     }
 }
 
-/// The names of all parameters, for a message of use.
+/// The names of all parameters, for a usage message.
 pub fn names() -> String {
     let mut text = String::new();
     for (name, value) in Parameters::default().fields() {

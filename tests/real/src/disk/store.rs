@@ -1,30 +1,30 @@
-//! The data of the simulated disk: anonymous memory that takes no more than what was written.
+//! The data of the simulated disk: anonymous memory that takes only as much as was written.
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// The bytes of a disk, zero at first.
+/// The bytes of a disk, initially zero.
 pub struct Store {
     memory: File,
 }
 
 impl Store {
-    /// A store of `size_bytes`.
+    /// Creates a store of `size_bytes`.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel refuses the memory.
     pub fn new(size_bytes: u64) -> io::Result<Self> {
         let memory = memfd_create("ioscape-disk", MemfdFlags::CLOEXEC)?;
         ftruncate(&memory, size_bytes)?;
         Ok(Self { memory: memory.into() })
     }
 
-    /// Reads `length` bytes, all of which lie in the store.
+    /// Reads `length` bytes, all of which must lie in the store.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel refuses.
     pub fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut data = vec![0; length];
         self.memory.read_exact_at(&mut data, offset)?;
@@ -34,7 +34,7 @@ impl Store {
     /// Writes all of `data`.
     ///
     /// # Errors
-    /// The kernel's refusal: no memory is left.
+    /// The kernel refuses: no memory is left.
     pub fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.memory.write_all_at(data, offset)
     }

@@ -1,21 +1,22 @@
-//! Does things at a given time, to within a few microseconds: one thread and a heap of what is due.
+//! Runs actions at given times, to within a few microseconds: one thread, and a queue ordered by
+//! due time.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is done when its time has come.
+/// An action for the timer.
 pub type Action = Box<dyn FnOnce() + Send>;
 
-/// What is due, by time and order of arrival.
+/// Pending actions, by due time and order of arrival.
 #[derive(Default)]
 struct Agenda {
     due: BTreeMap<(u64, u64), Action>,
     arrivals: u64,
 }
 
-/// A clock that does what it was asked to at the time it was asked for.
+/// A clock that runs actions at their times.
 #[derive(Clone)]
 pub struct Timer {
     begun: Instant,
@@ -23,7 +24,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Starts the thread, which runs as long as the process.
+    /// Starts the thread, which runs until the process ends.
     pub fn start() -> Self {
         let timer = Self { begun: Instant::now(), agenda: Arc::default() };
         let of_thread = timer.clone();
@@ -36,7 +37,7 @@ impl Timer {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    /// Does `action` at `at_ns`: at once, on this thread, if that has passed.
+    /// Runs `action` at `at_ns`, or at once on this thread if that has passed.
     pub fn at(&self, at_ns: u64, action: Action) {
         if at_ns <= self.now_ns() {
             action();
@@ -56,7 +57,7 @@ impl Timer {
     }
 
     fn run(&self) {
-        // The kernel otherwise wakes sleepers up to 50 us late. Without the right to ask for less, they are late.
+        // By default the kernel wakes sleepers up to 50 us late. Without the privilege to lower this, they are late.
         let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
         let mut agenda = self.lock();
         loop {

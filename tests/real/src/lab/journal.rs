@@ -1,4 +1,5 @@
-//! Every change to the machine that is in force, with its way back, in a file that a later run reads if this one is killed.
+//! Every change to the machine that is in force, with the way to undo it, in a file that a later
+//! run reads if this one is killed.
 
 use super::own;
 use super::undo::Undo;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The number of an entry.
 pub type Entry = u64;
 
-/// What is in force, oldest first.
+/// The changes in force, oldest first.
 #[derive(Default)]
 struct Entries {
     next: Entry,
@@ -25,10 +26,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal and first undoes what a killed run left in it; tells how much that was.
+    /// Opens the journal after undoing what a killed run left; returns how many changes that were.
     ///
     /// # Errors
-    /// One sentence if the file cannot be read or written, or if others may write it: nothing of it is performed then.
+    /// One sentence if the file cannot be read or written, or if others may write it: then nothing
+    /// in it is carried out.
     pub fn open(file: &Path) -> Result<(Self, usize), String> {
         let mut text = String::new();
         let read = own::file(file)?.read_to_string(&mut text);
@@ -45,7 +47,7 @@ impl Journal {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes how a change is undone, before it is made.
+    /// Notes how to undo a change, before the change is made.
     ///
     /// # Errors
     /// One sentence if the run is being interrupted, or the file cannot be written.
@@ -61,11 +63,11 @@ impl Journal {
         Ok(entry)
     }
 
-    /// Undoes a change, if that has not been done.
+    /// Undoes a change, unless that was already done.
     pub fn undo(&self, entry: Entry) {
         let mut entries = self.lock();
         if let Some(at) = entries.list.iter().position(|(number, _)| *number == entry) {
-            // It stays on paper until it is done: to undo twice does no harm.
+            // It stays in the file until it is done: undoing twice does no harm.
             let (_, undo) = entries.list[at].clone();
             undo.perform();
             entries.list.remove(at);
@@ -73,19 +75,19 @@ impl Journal {
         }
     }
 
-    /// Forgets a change that undid itself: a process that has ended.
+    /// Forgets a change that undid itself, such as a process that has ended.
     pub fn forget(&self, entry: Entry) {
         let mut entries = self.lock();
         entries.list.retain(|(number, _)| *number != entry);
         let _ = self.save(&entries);
     }
 
-    /// Whether the run was interrupted; waits until everything is undone if so.
+    /// Whether the run was interrupted; if so, waits until everything is undone.
     pub fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    /// Undoes everything, newest first, and lets nothing more be noted.
+    /// Undoes everything, newest first, and accepts no further notes.
     pub fn close(&self) {
         let mut entries = self.lock();
         entries.closed = true;

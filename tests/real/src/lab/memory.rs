@@ -1,4 +1,4 @@
-//! Control groups: with a memory limit, for a page cache of known size, and with a quota of processor time.
+//! Control groups: with a memory limit, for a page cache of known size, and with a CPU quota.
 
 use super::Up;
 use super::undo::Undo;
@@ -13,12 +13,12 @@ pub struct Group {
 }
 
 impl Group {
-    /// Bash that moves the shell, or the subshell that it runs in, into the group.
+    /// Bash code that moves the shell, or the subshell in which it runs, into the group.
     pub fn join(&self) -> String {
         format!("echo $BASHPID > '{}/cgroup.procs'", self.directory.display())
     }
 
-    /// The file that lists the processes in it.
+    /// The file that lists its processes.
     pub fn members(&self) -> String {
         self.directory.join("cgroup.procs").display().to_string()
     }
@@ -27,15 +27,16 @@ impl Group {
         fs::read_to_string(self.directory.join(file)).ok()
     }
 
-    /// How often an allocation of its members met the limit, so that memory had to be taken from somewhere; absent if the kernel does not
-    /// tell.
+    /// How often an allocation of its members met the limit, so that memory had to be reclaimed;
+    /// `None` if the kernel does not report it.
     pub fn ran_out(&self) -> Option<f64> {
         times_at_limit(self.read("memory.failcnt"), self.read("memory.events"))
     }
 
-    /// The most page cache that it was charged for in any second until `done`, in bytes; 0 if the kernel does not tell.
+    /// The most page cache charged to the group in any second until `done`, in bytes; 0 if the
+    /// kernel does not report it.
     ///
-    /// What its members need for themselves leaves less of the limit than that for the cache.
+    /// What its members need for themselves leaves the cache less than the limit.
     pub fn most_page_cache(&self, done: &AtomicBool) -> f64 {
         let mut most = 0.0_f64;
         while !done.load(Ordering::Relaxed) {
@@ -46,14 +47,14 @@ impl Group {
         most
     }
 
-    /// Memory that its members use, in MiB; absent if the kernel does not tell.
+    /// Memory that its members use, in MiB; `None` if the kernel does not report it.
     pub fn used_mib(&self) -> Option<u32> {
         let used = self.read("memory.usage_in_bytes").or_else(|| self.read("memory.current"))?;
         u32::try_from(used.trim().parse::<u64>().ok()? >> 20).ok()
     }
 }
 
-/// Bytes of page cache by a group's `memory.stat` of version 1 or version 2.
+/// Bytes of page cache according to a group's `memory.stat`, version 1 or 2.
 fn page_cache_bytes(stat: &str) -> Option<f64> {
     let words = |line: &str| {
         line.split_once(' ').map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
@@ -62,7 +63,7 @@ fn page_cache_bytes(stat: &str) -> Option<f64> {
     found?.1.parse().ok()
 }
 
-/// How often the limit was met, by what version 1 and version 2 say of it.
+/// How often the limit was met, according to version 1 or version 2.
 fn times_at_limit(failcnt: Option<String>, events: Option<String>) -> Option<f64> {
     let max = || {
         let lines = events.as_deref()?.lines();
@@ -71,7 +72,8 @@ fn times_at_limit(failcnt: Option<String>, events: Option<String>) -> Option<f64
     failcnt.or_else(max)?.trim().parse().ok()
 }
 
-/// Where groups with a controller are made, and whether in a hierarchy of its own, of version 1 (cgroups(7)).
+/// Where groups with a controller are created, and whether that is a version 1 hierarchy of its own
+/// (cgroups(7)).
 fn hierarchy(mounts: &str, controller: &str) -> Option<(PathBuf, bool)> {
     let table = || mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let is_v1 = |words: &[&str]| {
@@ -83,14 +85,15 @@ fn hierarchy(mounts: &str, controller: &str) -> Option<(PathBuf, bool)> {
     v1.or_else(|| v2().map(|words| (words[1].into(), false)))
 }
 
-/// Whether groups with a memory limit are of version 2, where dirty pages have a limit of the group's own; absent if there are none.
+/// Whether memory groups are version 2, where each group has its own limit of dirty pages; `None`
+/// if there are none.
 pub fn is_version_2() -> Option<bool> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     hierarchy(&mounts, "memory").map(|(_, is_v1)| !is_v1)
 }
 
 impl Up<'_> {
-    /// A group whose members may use `mib` MiB together, page cache included.
+    /// Creates a group whose members may together use `mib` MiB, including page cache.
     ///
     /// # Errors
     /// One sentence if the machine has no such groups.
@@ -100,7 +103,8 @@ impl Up<'_> {
         self.group(name, "memory", limits)
     }
 
-    /// A group whose members may use `percent` of one processor together, in periods of a tenth of a second.
+    /// Creates a group whose members may together use `percent` of one processor, in periods of a
+    /// tenth of a second.
     ///
     /// # Errors
     /// One sentence if the machine has no such groups.
@@ -137,7 +141,7 @@ impl Up<'_> {
         Ok(Group { directory })
     }
 
-    /// Switches a controller on for the groups below.
+    /// Enables a controller for child groups.
     fn enable(&mut self, control: &Path, controller: &str) -> Result<(), String> {
         let fails = |e: std::io::Error| format!("{}: {e}", control.display());
         let on = fs::read_to_string(control).map_err(fails)?;

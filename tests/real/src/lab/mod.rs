@@ -1,4 +1,5 @@
-//! The laboratory: brings systems up, takes them down on every way out, and runs the command under test on them.
+//! The laboratory: brings systems up, takes them down however a run ends, and runs the command
+//! under test on them.
 
 mod journal;
 mod own;
@@ -22,7 +23,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use undo::Undo;
 
-/// Where the laboratory stands unless `IOSCAPE_REAL_PLACE` says otherwise: not in `/tmp`, which may be in memory.
+/// The directory unless `IOSCAPE_REAL_PLACE` is set: not in `/tmp`, which may be in memory.
 const PLACE: &str = "/var/tmp/ioscape-real";
 
 /// Exit code of an interrupted run.
@@ -33,11 +34,11 @@ pub struct Lab {
     place: PathBuf,
     command: PathBuf,
     journal: Arc<Journal>,
-    // Held as long as the laboratory stands: two would take each other's systems down.
+    // Held for the laboratory's lifetime: two laboratories would take down each other's systems.
     _lock: File,
 }
 
-/// A system that is up; what it changed on the machine is undone, newest first, when this goes out of scope.
+/// A system that is up; dropping it undoes its changes to the machine, newest first.
 pub struct Up<'a> {
     lab: &'a Lab,
     entries: Vec<Entry>,
@@ -56,20 +57,20 @@ impl Drop for Lab {
 }
 
 impl Lab {
-    /// Makes the place ready, and undoes first what a killed run left.
+    /// Prepares the directory, after undoing what a killed run left.
     ///
     /// # Errors
-    /// One sentence: not root, another run under way, no command to test.
+    /// One sentence: not root, another run in progress, no command to test.
     pub fn set_up() -> Result<Self, String> {
         let mut lab = Self::swept()?;
         lab.command = command_under_test()?;
         Ok(lab)
     }
 
-    /// The place after what a killed run left has been undone, without a command to test.
+    /// The directory after undoing what a killed run left, without a command to test.
     ///
     /// # Errors
-    /// One sentence: not root, another run under way, or a place that is not root's alone.
+    /// One sentence: not root, another run in progress, or a directory not owned by root alone.
     pub fn swept() -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("needs root".to_owned());
@@ -83,29 +84,30 @@ impl Lab {
         undo_when_interrupted(Arc::clone(&journal))?;
         for directory in ["mnt", "w"] {
             let path = place.join(directory);
-            // What is mounted there is unmounted first, since it was noted later.
+            // Mounts in it are noted later, so they are undone first.
             journal.note(Undo::RemoveTree(path.clone()))?;
             fs::create_dir_all(&path).map_err(fails)?;
         }
         Ok(Self { place, command: PathBuf::new(), journal, _lock: lock })
     }
 
-    /// Leaves the rest to the thread that takes everything down, if the run was interrupted: what came of a system then says nothing.
+    /// After an interruption, leaves the rest to the thread that takes everything down, because a
+    /// system's outcome then means nothing.
     pub fn stop_if_interrupted(&self) {
         while self.journal.is_closed() {
             std::thread::park();
         }
     }
 
-    /// A path below the place.
+    /// A path in the laboratory's directory.
     pub fn path(&self, below: &str) -> PathBuf {
         self.place.join(below)
     }
 
-    /// Runs a line of shell in the place and gives what it printed.
+    /// Runs a line of shell in the laboratory's directory and returns its output.
     ///
     /// # Errors
-    /// One sentence with what the line printed as its error.
+    /// One sentence with the line's standard error.
     pub fn shell(&self, line: &str) -> Result<String, String> {
         let output = self.run(line)?;
         let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -117,8 +119,9 @@ impl Lab {
         }
     }
 
-    /// Runs a line in a process group of its own, which is killed if this run is. What the line leaves in the background is killed when it ends, so
-    /// that it does nothing to the next one; what is to stay is started [beside](Up::beside).
+    /// Runs a line in its own process group, which is killed with this run. Background processes of
+    /// the line are killed when it ends, so that they do not affect the next one; what should stay
+    /// is started [beside](Up::beside).
     fn run(&self, line: &str) -> Result<Output, String> {
         let mut command = Command::new("bash");
         command.args(["-c", line]).current_dir(&self.place).stdin(Stdio::null()).process_group(0);
@@ -151,7 +154,7 @@ impl Lab {
         self.command.display().to_string()
     }
 
-    /// Whether a program is installed; a path is looked for as it is.
+    /// Whether a program is installed; an absolute path is checked as it is.
     pub fn has(&self, program: &str) -> bool {
         if program.starts_with('/') {
             Path::new(program).exists()
@@ -160,7 +163,7 @@ impl Lab {
         }
     }
 
-    /// Evaluates `target` (relative to the place) with further options.
+    /// Evaluates `target` (relative to the laboratory's directory) with additional options.
     ///
     /// # Errors
     /// One sentence from the command, or about its result.
@@ -183,21 +186,21 @@ impl Lab {
 }
 
 impl Up<'_> {
-    /// Notes how the next change is undone.
+    /// Notes how to undo the next change.
     fn note(&mut self, undo: Undo) -> Result<(), String> {
         self.entries.push(self.lab.journal.note(undo)?);
         Ok(())
     }
 
-    /// Runs a line of shell that belongs to bringing the system up.
+    /// Runs a line of shell as part of bringing the system up.
     fn shell(&self, line: &str) -> Result<String, String> {
         self.lab.shell(line)
     }
 
-    /// Makes a directory below the place, removed with all that is in it.
+    /// Creates a directory in the laboratory, which is removed with its contents.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel refuses.
     pub fn directory(&mut self, below: &str) -> Result<PathBuf, String> {
         let path = self.lab.path(below);
         self.note(Undo::RemoveTree(path.clone()))?;
@@ -205,7 +208,7 @@ impl Up<'_> {
         Ok(path)
     }
 
-    /// Makes a directory to mount on, and notes the unmount.
+    /// Creates a directory as a mount point, and notes the unmount.
     fn mount_point(&mut self, below: &str) -> Result<PathBuf, String> {
         let path = self.lab.path(below);
         self.note(Undo::Remove(path.clone()))?;
@@ -214,7 +217,7 @@ impl Up<'_> {
         Ok(path)
     }
 
-    /// Starts a program that serves until the system is taken down; what it says goes to a log.
+    /// Starts a program that serves until the system is taken down; its output goes to a log.
     fn start(&mut self, name: &str, words: &[&str]) -> Result<(), String> {
         let fails = |e: std::io::Error| format!("{name}: {e}");
         let log = File::create(self.log(name)).map_err(fails)?;
@@ -238,7 +241,7 @@ impl Up<'_> {
         self.lab.path(&format!("w/{name}.log"))
     }
 
-    /// Waits up to ten seconds for a condition, and says what the program's log says if it does not come true.
+    /// Waits up to ten seconds for a condition; quotes the program's log if it does not come true.
     ///
     /// # Errors
     /// It did not come true.
@@ -254,7 +257,7 @@ impl Up<'_> {
     }
 }
 
-/// Locks the place and undoes what a killed run left there: where it is, the lock, and the journal.
+/// Locks the directory and undoes what a killed run left; returns its path, lock, and journal.
 fn opened(named: &Path) -> Result<(PathBuf, File, Journal), String> {
     let place = own::folder(named)?;
     let lock = own::file(&place.join("lock"))?;
@@ -267,7 +270,7 @@ fn opened(named: &Path) -> Result<(PathBuf, File, Journal), String> {
     Ok((place, lock, journal))
 }
 
-/// Undoes everything on a signal, then exits.
+/// On a signal, undoes everything and exits.
 fn undo_when_interrupted(journal: Arc<Journal>) -> Result<(), String> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(|e| format!("signals: {e}"))?;
@@ -281,7 +284,7 @@ fn undo_when_interrupted(journal: Arc<Journal>) -> Result<(), String> {
     Ok(())
 }
 
-/// The binary to try: `IOSCAPE_BIN`, or the one built beside this program.
+/// The binary under test: `IOSCAPE_BIN`, or the one built beside this program.
 fn command_under_test() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("IOSCAPE_BIN") {
         return Ok(PathBuf::from(named));

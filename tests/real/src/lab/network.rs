@@ -1,4 +1,5 @@
-//! Two hosts on one machine, joined by a cable of known length and speed, and the file systems between them.
+//! Two hosts on one machine, joined by a cable of known length and speed, and the file systems
+//! between them.
 
 use super::Up;
 use super::memory::Group;
@@ -8,36 +9,38 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The host that is served, or where there are several, what their names begin with.
+/// The client host; with several clients, the prefix of their names.
 pub const CLIENT: &str = "ioscape-client";
-/// The host that serves.
+/// The server host.
 pub const SERVER: &str = "ioscape-server";
 const SERVER_ADDRESS: &str = "10.78.0.2";
-/// The port that the SFTP server listens on, in its own network.
+/// The port of the SFTP server, in its own network.
 const PORT: u16 = 7777;
-/// Debian's place of the SFTP server.
+/// Path of the SFTP server on Debian.
 pub const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 
-/// A client around the server.
+/// The name of a client around the server.
 fn client(number: u32) -> String {
     format!("{CLIENT}-{number}")
 }
 
-/// Of the link between a client and the server: the client's end is 1, the server's 2.
+/// The address of one end of the link between a client and the server: the client's end is 1, the
+/// server's 2.
 pub fn address(number: u32, end: u32) -> String {
     format!("10.78.{}.{end}", number + 1)
 }
 
-/// The words that run a program on a host. It keeps the machine's mounts, which `ip netns exec` would hide.
+/// The words that run a program on a host. They keep the machine's mounts, which `ip netns exec`
+/// would hide.
 fn on(host: &str) -> [String; 2] {
     ["nsenter".to_owned(), format!("--net=/var/run/netns/{host}")]
 }
 
 impl Up<'_> {
-    /// Two hosts joined by a cable of `delay_us` each way and `mbit_per_s`.
+    /// Creates two hosts joined by a cable of `delay_us` each way and `mbit_per_s`.
     ///
     /// # Errors
-    /// One sentence from the programs that make them.
+    /// One sentence from the programs that create them.
     pub fn hosts(&mut self, delay_us: u64, mbit_per_s: u64) -> Result<(), String> {
         for host in [CLIENT, SERVER] {
             self.note(Undo::RemoveNamespace(host.to_owned()))?;
@@ -59,10 +62,10 @@ impl Up<'_> {
         Ok(())
     }
 
-    /// A server and so many clients, each a host of its own with a link of its own to the server.
+    /// Creates a server and `clients` clients, each on its own host with a link to the server.
     ///
     /// # Errors
-    /// One sentence from the programs that make them.
+    /// One sentence from the programs that create them.
     pub fn hosts_around_server(&mut self, clients: u32) -> Result<(), String> {
         for host in (0..clients).map(client).chain([SERVER.to_owned()]) {
             self.note(Undo::RemoveNamespace(host.clone()))?;
@@ -81,7 +84,8 @@ impl Up<'_> {
         Ok(())
     }
 
-    /// sshfs, without ssh, of a directory of the server on `mnt/ssh`; the server may be in a memory group.
+    /// Mounts a directory of the server on `mnt/ssh` by sshfs, without ssh; the server may be in a
+    /// memory group.
     ///
     /// # Errors
     /// One sentence from the programs.
@@ -95,7 +99,7 @@ impl Up<'_> {
         self.mount_sshfs("ssh", CLIENT, &format!("{SERVER_ADDRESS}:{}", export.display()), options)
     }
 
-    /// The same for each of some clients around the server, on `mnt/client0` and so on.
+    /// Does the same for each of several clients around the server, on `mnt/client0` and so on.
     ///
     /// # Errors
     /// One sentence from the programs.
@@ -113,7 +117,7 @@ impl Up<'_> {
         Ok(())
     }
 
-    /// Has the server hand out files by SFTP to whoever asks.
+    /// Makes the server offer files by SFTP to everybody.
     fn serve_sftp(&mut self, server: Option<&Group>) -> Result<(), String> {
         let [enter, namespace] = on(SERVER);
         let join = server.map_or_else(|| ":".to_owned(), Group::join);
@@ -126,7 +130,7 @@ impl Up<'_> {
         self.wait_for("sftp", listens)
     }
 
-    /// sshfs of `source`, `ADDRESS:DIRECTORY`, on `mnt/NAME`, as the host `client`.
+    /// Mounts `source`, `ADDRESS:DIRECTORY`, on `mnt/NAME` by sshfs, as the host `client`.
     fn mount_sshfs(
         &mut self,
         name: &str,
@@ -152,7 +156,7 @@ impl Up<'_> {
         Ok(target)
     }
 
-    /// sshfs, without ssh or a network, of the new directory `export` on `mnt/NAME`.
+    /// Mounts the new directory `export` on `mnt/NAME` by sshfs, without ssh or a network.
     ///
     /// # Errors
     /// One sentence from the programs.
@@ -174,18 +178,18 @@ impl Up<'_> {
         Ok(target)
     }
 
-    /// Has such an sshfs answer nothing any more, until it is taken down.
+    /// Makes such an sshfs stop answering until it is taken down.
     ///
     /// # Errors
-    /// There is none.
+    /// It is not running.
     pub fn stop_sshfs(&mut self, name: &str) -> Result<(), String> {
         let pid = self.shell(&format!("cat w/{name}.pid"))?;
-        // The first thing undone: what is mounted on it can be taken down then.
+        // Undone first, so that whatever is mounted on it can be taken down.
         self.note(Undo::Run(["kill", "-CONT", &pid].map(str::to_owned).to_vec()))?;
         self.shell(&format!("kill -STOP {pid}")).map(drop)
     }
 
-    /// A GlusterFS volume of the server on `mnt/gl`, with options of the client.
+    /// Mounts a GlusterFS volume of the server on `mnt/gl`, with client options.
     ///
     /// # Errors
     /// One sentence from the programs.

@@ -1,17 +1,19 @@
-//! The folder and the files that root acts on: ours alone, since in a place that all may write to, anybody could have put others there.
+//! The directory and the files on which root acts. They must be ours alone: in a world-writable
+//! place, anybody could have put others there.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Permission of the group and of all others to write.
+/// Write permission for the group and all others.
 const WRITABLE: u32 = 0o022;
 
-/// Makes a folder unless it is there, and gives its path as the kernel's tables have it.
+/// Creates a directory unless it exists, and returns its path as in the kernel's tables.
 ///
 /// # Errors
-/// One sentence: it is a link, not ours alone, or has a name that a shell or the kernel's tables would not take as it is.
+/// One sentence: it is a link, not ours alone, or its name would need quoting in a shell or in the
+/// kernel's tables.
 pub fn folder(named: &Path) -> Result<PathBuf, String> {
     let fails = |e: io::Error| format!("{}: {e}", named.display());
     DirBuilder::new().recursive(true).mode(0o700).create(named).map_err(fails)?;
@@ -28,10 +30,10 @@ pub fn folder(named: &Path) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// Opens a file to read and to write, made empty unless it is there.
+/// Opens a file for reading and writing, and creates it empty unless it exists.
 ///
 /// # Errors
-/// One sentence: it is a link or not ours alone, or the kernel's refusal.
+/// One sentence: it is a link or not ours alone, or the kernel refuses.
 pub fn file(path: &Path) -> Result<File, String> {
     let fails = |e: io::Error| format!("{}: {e}", path.display());
     let mut options = OpenOptions::new();
@@ -59,7 +61,7 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    /// A folder of the test's own.
+    /// A directory of the test's own.
     fn made(name: &str) -> PathBuf {
         let name = format!("ioscape-real-own-{name}-{}", std::process::id());
         folder(&std::env::temp_dir().join(name)).unwrap()

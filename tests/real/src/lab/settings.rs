@@ -1,4 +1,4 @@
-//! The kernel's settings of dirty pages: how many there may be, and when they are written.
+//! The kernel's settings for dirty pages: how many there may be, and when they are written.
 
 use super::Up;
 use super::storage::number;
@@ -6,12 +6,12 @@ use super::undo::Undo;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// When dirty pages are written on the whole machine.
+/// When the whole machine's dirty pages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// Everything that was dirty for a second, every second.
+    /// Every second, everything that has been dirty for a second.
     EverySecond,
-    /// Only when memory runs short.
+    /// Only if memory runs short.
     Never,
 }
 
@@ -33,7 +33,7 @@ impl Flush {
 }
 
 impl Up<'_> {
-    /// Changes a setting of the kernel until the system is taken down.
+    /// Changes a kernel setting until the system is taken down.
     fn set(&mut self, path: PathBuf, text: &str) -> Result<(), String> {
         let fails = |e: std::io::Error| format!("{}: {e}", path.display());
         let old = fs::read_to_string(&path).map_err(fails)?.trim().to_owned();
@@ -41,14 +41,14 @@ impl Up<'_> {
         fs::write(&path, text).map_err(fails)
     }
 
-    /// Says when dirty pages of the whole machine are written.
+    /// Sets when the whole machine's dirty pages are written.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel refuses.
     pub fn flush(&mut self, flush: Flush) -> Result<(), String> {
         let vm = Path::new("/proc/sys/vm");
         for &(name, value) in flush.settings() {
-            // A ratio of 0 says that a number of bytes holds instead, and that is what has to be put back.
+            // A ratio of 0 means that a number of bytes is in force instead, which must then be restored.
             let bytes = vm.join(name.replace("ratio", "bytes"));
             let ratio_rules = name.ends_with("ratio")
                 && fs::read_to_string(vm.join(name)).is_ok_and(|text| text.trim() == "0");
@@ -64,13 +64,13 @@ impl Up<'_> {
         Ok(())
     }
 
-    /// Lets a device have no more dirty pages than this, in bytes.
+    /// Limits the dirty pages of a device, in bytes.
     ///
     /// # Errors
-    /// The kernel's refusal: it may be too old for such a limit (6.2 has it).
+    /// The kernel refuses: it may be too old for such a limit (6.2 has it).
     pub fn dirty_limit(&mut self, device: &Path, bytes: u64) -> Result<DirtyLimit, String> {
         let directory = Path::new("/sys/class/bdi").join(number(device)?);
-        // The limit in bytes is kept as a share: to write the share back is what undoes it.
+        // The kernel keeps the limit in bytes as a share, so writing the share back undoes it.
         self.note(Undo::Write { path: directory.join("max_ratio"), text: "100".to_owned() })?;
         let limit = directory.join("max_bytes");
         fs::write(&limit, bytes.to_string()).map_err(|e| format!("{}: {e}", limit.display()))?;
@@ -79,15 +79,16 @@ impl Up<'_> {
     }
 }
 
-/// A limit on the dirty pages of one device: the kernel's file that tells it.
+/// A limit on the dirty pages of a device: the kernel's file that shows it.
 pub struct DirtyLimit(PathBuf);
 
 impl DirtyLimit {
-    /// Dirty bytes of the device from which on its writers wait, as the kernel's settings are now. It changes with the memory that can be dirty, of
-    /// which the kernel keeps the limit as a share.
+    /// Dirty bytes of the device from which on its writers wait, with the kernel's present
+    /// settings. It changes with the memory that may be dirty, because the kernel keeps the limit
+    /// as a share of that.
     ///
     /// # Errors
-    /// The kernel does not tell it.
+    /// The kernel does not report it.
     pub fn waits_from(&self) -> Result<f64, String> {
         const TABLE: &str = "/proc/vmstat";
         let path = self.0.display();
@@ -100,8 +101,8 @@ impl DirtyLimit {
     }
 }
 
-/// From how many dirty pages on the kernel writes in the background, and how many the machine may have: what `vm.dirty_*` comes to, be it in shares or
-/// in bytes.
+/// The number of dirty pages from which on the kernel writes in the background, and the most that
+/// the machine may have: the effect of `vm.dirty_*`, whether given as shares or in bytes.
 fn thresholds(vmstat: &str) -> Option<[f64; 2]> {
     let pages = |name: &str| {
         let mut words = vmstat.lines().filter_map(|line| line.split_once(' '));
@@ -112,8 +113,8 @@ fn thresholds(vmstat: &str) -> Option<[f64; 2]> {
     Some([pages("nr_dirty_background_threshold")?, limit])
 }
 
-/// Writers wait from halfway between the device's limit and its share of the background threshold on (the kernel's `dirty_freerun_ceiling`, and
-/// `wb_dirty_limits` where the limit is strict).
+/// Writers wait from halfway between the device's limit and its share of the background threshold
+/// (the kernel's `dirty_freerun_ceiling`, and `wb_dirty_limits` if the limit is strict).
 fn waits_from(most: f64, [background, limit]: [f64; 2]) -> f64 {
     most * (1.0 + background / limit) / 2.0
 }
@@ -122,7 +123,7 @@ fn waits_from(most: f64, [background, limit]: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Dirty bytes from which on writers wait where a device may have 64, by a table of pages of 4 KiB.
+    /// Dirty bytes from which on writers wait if a device may have 64; the table is in 4 KiB pages.
     fn of_64(background: u64, limit: u64) -> Option<f64> {
         let table = format!(
             "nr_dirty 47\nnr_dirty_threshold {limit}\nnr_dirty_background_threshold {background}\n"
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn writers_wait_halfway_between_background_and_limit() {
-        // Of 6 million pages that can be dirty: vm.dirty_background_ratio and vm.dirty_ratio are 10 and 20, and 10 and 40.
+        // 6 million pages may be dirty; vm.dirty_background_ratio and vm.dirty_ratio are 10 and 20, then 10 and 40.
         assert_eq!(of_64(600_000, 1_200_000), Some(48.0));
         assert_eq!(of_64(600_000, 2_400_000), Some(40.0));
         // vm.dirty_background_bytes is 16 MiB and vm.dirty_bytes 256 MiB.

@@ -6,10 +6,11 @@ use crate::disk::{Counters, Parameters};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Throttles of the block layer, for all processes and the kernel's own write-back (version 1 of control groups, root group).
+/// The block layer's throttles, for all processes and the kernel's own write-back (control groups
+/// version 1, root group).
 const THROTTLE: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
 
-/// How a file system is made.
+/// The type of a file system to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSystem {
     Ext4,
@@ -18,7 +19,8 @@ pub enum FileSystem {
 }
 
 impl FileSystem {
-    /// Everything is written at once, so that no background initialisation goes on while something is measured.
+    /// The command that creates it. Everything is written at once, so that no background
+    /// initialisation disturbs a measurement.
     fn make(self) -> &'static str {
         match self {
             Self::Ext4 => "mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard",
@@ -44,7 +46,7 @@ impl Disk {
         self.directory.join("ctl")
     }
 
-    /// Gives it an order.
+    /// Gives the disk an order.
     ///
     /// # Errors
     /// One sentence if it is refused.
@@ -52,7 +54,7 @@ impl Disk {
         fs::write(self.orders(), line).map_err(|e| format!("the disk refuses {line:?}: {e}"))
     }
 
-    /// What it has done.
+    /// Returns what the disk has done.
     ///
     /// # Errors
     /// One sentence if it cannot be asked.
@@ -64,7 +66,7 @@ impl Disk {
 }
 
 impl Up<'_> {
-    /// A simulated disk on `mnt/NAME.disk`.
+    /// Brings up a simulated disk on `mnt/NAME.disk`.
     ///
     /// # Errors
     /// One sentence from its process.
@@ -81,10 +83,10 @@ impl Up<'_> {
         Ok(Disk { directory })
     }
 
-    /// A simulated disk with a file system on `mnt/NAME`, made while the disk took no time.
+    /// Brings up a simulated disk with a file system on `mnt/NAME`, created while untimed.
     ///
     /// # Errors
-    /// One sentence from its process, or from the programs that make the file system.
+    /// One sentence from its process, or from the programs that create the file system.
     pub fn disk_with(
         &mut self,
         name: &str,
@@ -95,13 +97,13 @@ impl Up<'_> {
         disk.order("untimed")?;
         let device = self.loop_device(&disk.file())?;
         self.file_system(name, kind, &device)?;
-        // The first thing undone: nothing that still has to be written is to wait for the disk, or fail.
+        // Undone first, so that nothing still to be written waits for the disk, or fails.
         self.note(Undo::Write { path: disk.orders(), text: "clear\nuntimed\n".to_owned() })?;
         disk.order("timed\nreset\n")?;
         Ok((disk, device))
     }
 
-    /// A loop device over a file, past the page cache of the file.
+    /// Sets up a loop device over a file, bypassing the file's page cache.
     ///
     /// # Errors
     /// One sentence from losetup.
@@ -111,7 +113,7 @@ impl Up<'_> {
         self.shell(&made).map(PathBuf::from)
     }
 
-    /// Makes a file system on a device and mounts it on `mnt/NAME`.
+    /// Creates a file system on a device and mounts it on `mnt/NAME`.
     ///
     /// # Errors
     /// One sentence from mkfs or mount.
@@ -126,7 +128,7 @@ impl Up<'_> {
         self.shell(&format!("{} {device} && mount {device} {directory}", kind.make())).map(drop)
     }
 
-    /// A file system in memory on `mnt/NAME`.
+    /// Mounts a tmpfs on `mnt/NAME`.
     ///
     /// # Errors
     /// One sentence from mount.
@@ -137,10 +139,11 @@ impl Up<'_> {
         Ok(directory)
     }
 
-    /// A fast device: a loop device over a file in memory, all of it touched, so that its first use costs no page faults.
+    /// Creates a fast device: a loop device over a file in memory, all of it touched, so that its
+    /// first use causes no page faults.
     ///
     /// # Errors
-    /// One sentence from the programs that make it.
+    /// One sentence from the programs that create it.
     pub fn fast_device(&mut self, name: &str, mib: u32) -> Result<PathBuf, String> {
         let file = self.tmpfs(&format!("{name}.ram"), mib + 1)?.join("image");
         let fill = format!("head -c {mib}M /dev/zero > '{}'", file.display());
@@ -148,11 +151,12 @@ impl Up<'_> {
         self.loop_device(&file)
     }
 
-    /// A file system on `mnt/NAME` whose device writes no faster than this: throttled by the block layer, exactly on average and
-    /// in bursts of a tenth of a second, or where that cannot be, a simulated disk of this rate.
+    /// Creates a file system on `mnt/NAME` whose device writes no faster than this. The block layer
+    /// throttles it, exactly on average, in bursts of a tenth of a second; if that is impossible,
+    /// it is on a simulated disk with this rate.
     ///
     /// # Errors
-    /// One sentence from the programs that make it, or the kernel's refusal.
+    /// One sentence from the programs that create it, or the kernel refuses.
     pub fn slow_file_system(
         &mut self,
         name: &str,
@@ -178,7 +182,8 @@ impl Up<'_> {
 }
 
 impl Lab {
-    /// Mounts a file system anew, so that nothing of it is cached: that of a device, on a folder below the place.
+    /// Remounts the file system of a device on a directory in the laboratory, so that nothing of it
+    /// is cached.
     ///
     /// # Errors
     /// One sentence from umount or mount.

@@ -1,4 +1,5 @@
-//! What undoes a change to the machine: an unmount for a mount, a kill for a process, the old text for a setting.
+//! Ways of undoing a change to the machine: an unmount for a mount, a kill for a process, the old
+//! text for a setting.
 
 use super::processes;
 use serde::{Deserialize, Serialize};
@@ -8,30 +9,31 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// One way back; written down before the change is made, so that a later run finds it if this one is killed.
+/// A way to undo a change, recorded before the change is made, so that a later run finds it if this
+/// one is killed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Undo {
-    /// Writes a text to a file of the kernel, or an order to a disk.
+    /// Writes a text to a kernel file, or an order to a disk.
     Write {
         /// The file.
         path: PathBuf,
         /// What is written.
         text: String,
     },
-    /// Unmounts; without waiting for those who still use it if that fails.
+    /// Unmounts; if that fails, lazily, without waiting for its users.
     Unmount(PathBuf),
     /// Detaches every loop device over a file.
     Detach(PathBuf),
     /// Kills a process with its group, if it is still the one that was started.
     Kill {
-        /// Its number, which is that of its group.
+        /// Its ID, which is also that of its group.
         pid: u32,
         /// When it was started, in clock ticks since boot.
         started: u64,
     },
     /// Removes a file or an empty directory.
     Remove(PathBuf),
-    /// Removes a directory with all that is in it.
+    /// Removes a directory with its contents.
     RemoveTree(PathBuf),
     /// Kills the members of a control group and removes it.
     RemoveGroup(PathBuf),
@@ -41,11 +43,11 @@ pub enum Undo {
     Run(Vec<String>),
 }
 
-/// Attempts at what may have to wait for a process that is about to end, a fifth of a second apart.
+/// Attempts, a fifth of a second apart, at steps that may have to wait for a process to end.
 const ATTEMPTS: u32 = 25;
 
 impl Undo {
-    /// Does it. What is gone already is no concern, so that it may be done twice.
+    /// Undoes the change. What is already gone is ignored, so this may be done twice.
     pub fn perform(&self) {
         match self {
             Self::Write { path, text } => {
@@ -55,7 +57,7 @@ impl Undo {
             Self::Detach(file) => detach(file),
             Self::Kill { pid, started } => processes::kill_group(*pid, *started),
             Self::Remove(path) => remove(path),
-            // What is still mounted there, against all attempts, is not to be emptied.
+            // If something is still mounted there after all attempts, it must not be emptied.
             Self::RemoveTree(path) if is_mounted_below(path) => {}
             Self::RemoveTree(path) => {
                 let _ = fs::remove_dir_all(path);
@@ -82,7 +84,7 @@ impl Undo {
     }
 }
 
-/// Tries again and again while it fails.
+/// Retries until it succeeds.
 fn until(mut succeeds: impl FnMut() -> bool) -> bool {
     (0..ATTEMPTS).any(|attempt| {
         if attempt > 0 {
@@ -95,7 +97,7 @@ fn until(mut succeeds: impl FnMut() -> bool) -> bool {
 fn detach(file: &Path) {
     for entry in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
         let backing = fs::read_to_string(entry.path().join("loop/backing_file"));
-        // The kernel adds a word to the name of a file that is gone.
+        // The kernel appends a word to the name of a deleted file.
         if backing.is_ok_and(|name| Path::new(name.trim().trim_end_matches(" (deleted)")) == file) {
             run("losetup", &["-d", &format!("/dev/{}", entry.file_name().to_string_lossy())]);
         }
@@ -109,7 +111,7 @@ fn unmount(path: &Path) {
     }
 }
 
-/// Whether something is mounted there; asks the kernel's table, for asking a disk that hangs would hang.
+/// Whether something is mounted there, by the kernel's table: asking a hanging disk would hang.
 pub fn is_mounted(path: &Path) -> bool {
     mount_points().iter().any(|point| point == path)
 }
@@ -124,7 +126,7 @@ fn mount_points() -> Vec<PathBuf> {
 }
 
 fn remove(path: &Path) {
-    // A directory that something is still mounted on must not be looked into.
+    // A directory on which something is still mounted must not be accessed.
     if !is_mounted(path) && fs::remove_dir(path).is_err() {
         let _ = fs::remove_file(path);
     }

@@ -1,4 +1,4 @@
-//! How far stored evaluations of one system agree when each is judged again by this version.
+//! How far stored evaluations of one system agree when this version judges each of them again.
 
 use super::{conclude, of_each_part};
 use ioscape_scaling::judge;
@@ -6,13 +6,14 @@ use ioscape_scaling::judge::agreement::agreement;
 use ioscape_schema::{Document, Evaluation};
 use std::fs;
 
-/// Budgets within this factor are the same: what laying out took of them differs from run to run.
+/// Budgets within this factor are the same: the time for laying out differs from run to run.
 const BUDGETS_ALIKE: f64 = 1.25;
 
-/// Judges the evaluations in these files again, each part of a divided budget by itself, and prints how far every two agree.
+/// Judges the evaluations in these files again, each part of a divided budget separately, and
+/// prints how far every two agree.
 ///
 /// # Errors
-/// One sentence: a file that holds no evaluation, or two whose evaluations were not asked the same.
+/// One sentence: a file has no evaluation, or two evaluations had different settings.
 pub fn judged_again(files: &[&str]) -> Result<(), String> {
     let evaluations = files.iter().map(|file| stored(file)).collect::<Result<Vec<_>, _>>()?;
     check_alike(files, &evaluations)?;
@@ -28,7 +29,7 @@ fn stored(file: &str) -> Result<Evaluation, String> {
     document.evaluation().cloned().ok_or_else(|| format!("{file} holds no evaluation"))
 }
 
-/// Refuses evaluations that could differ for other reasons than chance.
+/// Refuses evaluations that may differ for reasons other than chance.
 fn check_alike(files: &[&str], evaluations: &[Evaluation]) -> Result<(), String> {
     for (file, evaluation) in files.iter().zip(evaluations) {
         if let Some(what) = difference(&evaluations[0], evaluation) {
@@ -41,7 +42,7 @@ fn check_alike(files: &[&str], evaluations: &[Evaluation]) -> Result<(), String>
     Ok(())
 }
 
-/// What two evaluations were asked differently.
+/// The setting in which two evaluations differ.
 fn difference(one: &Evaluation, other: &Evaluation) -> Option<&'static str> {
     let limit = |of: &Evaluation| of.settings.as_ref().and_then(|asked| asked.memory_limit_bytes);
     let budget_s = |of: &Evaluation| -> f64 {
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(refusal(of("/e", 55.0, Some(1))), said("target"));
         assert_eq!(refusal(of("/d", 164.0, Some(1))), said("budget"));
         assert_eq!(refusal(of("/d", 55.0, None)), said("memory limit"));
-        // A budget that was divided counts as a whole.
+        // A divided budget counts as a whole.
         let other_accesses = vec![of("/d", 27.0, None)];
         let divided = Evaluation { other_accesses, ..of("/d", 28.0, Some(1)) };
         assert_eq!(refusal(divided), None);

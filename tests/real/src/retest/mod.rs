@@ -1,4 +1,4 @@
-//! Evaluates the same systems again and again and counts how often two evaluations agree, finding by finding.
+//! Evaluates systems repeatedly and counts how often two evaluations agree, finding by finding.
 
 mod again;
 mod parts;
@@ -24,7 +24,8 @@ pub fn packages() -> impl Iterator<Item = &'static &'static str> {
     parts::ALL.iter().flat_map(|part| part.packages)
 }
 
-/// Runs the parts and says how far the evaluations of each agree; whether all reached what is aimed at.
+/// Runs the parts and prints how far the evaluations of each agree; returns whether all reached
+/// their aim.
 ///
 /// # Errors
 /// One sentence: a part cannot be brought up or evaluated.
@@ -37,7 +38,7 @@ pub fn run(lab: &Lab, asked: &Retest) -> Result<bool, String> {
     Ok(reached)
 }
 
-/// One part: its evaluations, then a line for each finding.
+/// Runs one part: its evaluations, then a line for each finding.
 fn one(lab: &Lab, part: &Part, asked: &Retest) -> Result<bool, String> {
     let missing = part.packages.iter().flat_map(|name| crate::packages::programs(name));
     if let Some(program) = missing.into_iter().find(|program| !lab.has(program)) {
@@ -67,7 +68,7 @@ fn one(lab: &Lab, part: &Part, asked: &Retest) -> Result<bool, String> {
     Ok(sums.reach(part.aim))
 }
 
-/// Removes the results of earlier runs of a part, which may have had another budget or been of another version.
+/// Removes the results of a part's earlier runs, which may have had another budget or version.
 fn remove_earlier(results: &Path, part: &str) -> Result<(), String> {
     let fails = |e: std::io::Error| format!("{}: {e}", results.display());
     for entry in fs::read_dir(results).map_err(fails)? {
@@ -79,15 +80,15 @@ fn remove_earlier(results: &Path, part: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a file is an evaluation of a part, and not of another whose name begins with that of this.
+/// Whether a file is an evaluation of this part, not of one whose name merely begins the same.
 fn is_result_of(file: &str, part: &str) -> bool {
     let rest = file.strip_prefix(&format!("retest-{part}-"));
     let number = rest.and_then(|rest| rest.strip_suffix(".ioscape.json"));
     number.is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
-/// The findings of an evaluation; where its budget was divided, those of every part. What is found in control groups of different sizes, which depend on how
-/// fast sets were laid out, is not of one system.
+/// The findings of an evaluation; if its budget was divided, those of every part. Control groups of
+/// different sizes, which depend on how fast sets were laid out, count as different systems.
 fn of_each_part(evaluation: &Evaluation) -> Vec<Finding> {
     let of = |one: &Evaluation| {
         let limit = one.settings.as_ref().and_then(|settings| settings.memory_limit_bytes);
@@ -104,7 +105,7 @@ fn of_each_part(evaluation: &Evaluation) -> Vec<Finding> {
     }
 }
 
-/// Prints the lines and the sums, and gives these.
+/// Prints the lines and the sums, and returns the sums.
 fn conclude(found: &[Agreement]) -> Sums {
     for one in found {
         let mark = if one.agreeing == one.pairs { "    " } else { "  ! " };

@@ -1,4 +1,4 @@
-//! The systems that are evaluated again and again, and what runs beside.
+//! The systems that are evaluated repeatedly, and what runs beside them.
 
 use crate::lab::Up;
 use crate::lab::storage::FileSystem;
@@ -6,25 +6,25 @@ use crate::systems::slow_disk;
 
 /// One system under one condition.
 pub struct Part {
-    /// Name, to choose it by.
+    /// Name, by which it is chosen.
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
     /// Debian packages that it needs.
     pub packages: &'static [&'static str],
-    /// Brings it up; gives the target, relative to the place.
+    /// Brings it up; returns the target, relative to the laboratory's directory.
     pub begin: fn(&mut Up<'_>) -> Result<&'static str, String>,
-    /// Options of the evaluation beside its budget.
+    /// Options of the evaluation besides its budget.
     pub options: &'static str,
-    /// Evaluations, unless asked otherwise.
+    /// Default number of evaluations.
     pub runs: usize,
-    /// Budget of each, unless asked otherwise.
+    /// Default budget of each evaluation.
     pub budget: &'static str,
-    /// Share of the pairs that are to agree.
+    /// Share of the pairs that must agree.
     pub aim: f64,
 }
 
-/// All parts. On a quiet machine, since all but one are to be undisturbed.
+/// All parts. They need a quiet machine, because all but one must be undisturbed.
 pub const ALL: &[Part] = &[
     Part {
         name: "root",
@@ -72,7 +72,7 @@ fn own_directory(_: &mut Up<'_>) -> Result<&'static str, String> {
     Ok("w")
 }
 
-/// A compiler that never rests, on each processor.
+/// On each processor, a compiler that never rests.
 const COMPILERS: &str = r#"
 for i in $(seq 1500); do echo "int f$i(int a,int b){int s=a;for(int k=0;k<b;k++){s=s*31+(k^a);if(s%7==$((i % 7)))s-=b;}return s;}"; done > w/compiled.c
 for _ in $(seq $(nproc)); do while :; do gcc -O2 -c -o /dev/null w/compiled.c; done & done

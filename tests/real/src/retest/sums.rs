@@ -1,4 +1,4 @@
-//! What the pairs of all findings amount to, and whether that is what is aimed at.
+//! The sums over all pairs and findings, and whether they reach the aim.
 
 use ioscape_scaling::judge::agreement::Agreement;
 
@@ -7,16 +7,16 @@ use ioscape_scaling::judge::agreement::Agreement;
 pub struct Sums {
     pairs: usize,
     agreeing: usize,
-    /// Those that agree in what both tell.
+    /// Pairs that agree on something that both report.
     told: usize,
-    /// Those of which one at least tells something.
+    /// Pairs of which at least one reports something.
     telling: usize,
     contradicting: usize,
     withholding: usize,
 }
 
 impl Sums {
-    /// Those of these findings.
+    /// Sums up these findings.
     pub fn of(found: &[Agreement]) -> Self {
         let sum = |count: fn(&Agreement) -> usize| found.iter().map(count).sum::<usize>();
         Self {
@@ -29,12 +29,13 @@ impl Sums {
         }
     }
 
-    /// Whether this share of all pairs agrees. Evaluations that tell nothing agree as well, so that something must be told by both.
+    /// Whether this share of all pairs agrees. Evaluations that report nothing agree as well, so at
+    /// least one pair must report something.
     pub fn reach(&self, aim: f64) -> bool {
         share(self.agreeing, self.pairs) >= aim && self.told > 0
     }
 
-    /// The sums as a person reads them, a line each.
+    /// The sums as readable text, one per line.
     pub fn lines(&self) -> [String; 2] {
         let Self { pairs, agreeing, told, telling, contradicting, withholding } = *self;
         [

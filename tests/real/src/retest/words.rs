@@ -1,4 +1,4 @@
-//! What `retest` is asked for: which parts, how many evaluations, and how long each.
+//! The arguments of `retest`: which parts, how many evaluations, and how long each.
 
 use super::parts::{self, Part};
 
@@ -6,17 +6,17 @@ use super::parts::{self, Part};
 pub struct Retest {
     /// The parts, in order.
     pub parts: Vec<&'static Part>,
-    /// Evaluations of each part; absent: as many as each says.
+    /// Evaluations of each part; `None` for the part's default.
     pub runs: Option<usize>,
-    /// Budget of each evaluation; absent: what each part says.
+    /// Budget of each evaluation; `None` for the part's default.
     pub budget: Option<String>,
 }
 
 impl Retest {
-    /// What the words behind `retest` ask for; without a part all of them.
+    /// Parses the words after `retest`; without a part, all are meant.
     ///
     /// # Errors
-    /// One sentence if a word says nothing.
+    /// One sentence about a word that means nothing.
     pub fn of(words: &[&str]) -> Result<Self, String> {
         let mut asked = Self { parts: Vec::new(), runs: None, budget: None };
         let mut rest = words.iter();
@@ -48,7 +48,7 @@ impl Retest {
     }
 }
 
-/// How it is called, a line each.
+/// The usage message, one line each.
 pub fn usage() -> String {
     let name = |part: &Part| format!("         {:<12} {}\n", part.name, part.about);
     let parts: String = parts::ALL.iter().map(name).collect();

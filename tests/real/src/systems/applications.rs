@@ -1,4 +1,5 @@
-//! Real applications beside the synthetic workload with their parameters (self-scaling paper, figure 3).
+//! Real applications beside the synthetic workload with their parameters (self-scaling paper,
+//! figure 3).
 
 use super::Checks;
 use super::tpc_b::TpcB;
@@ -9,16 +10,17 @@ use crate::lab::{Lab, Up};
 use ioscape_schema::Document;
 use std::path::PathBuf;
 
-/// Factor within which the model must be: one that would catch a broken characterizer, not the aim of 20 %.
+/// Factor within which the model must be. It would catch a broken characterizer; it is not the aim
+/// of 20 %.
 const FACTOR: f64 = 2.0;
 
-/// The same for the throughput as it was measured: workers oversleep short pauses when the machine is busy.
+/// The same for the measured throughput: on a busy machine, workers oversleep short pauses.
 const FACTOR_ASLEEP: f64 = 3.0;
 
 /// Where the applications work.
 const HERE: &str = "mnt/ap";
 
-/// An application: how its files are made, how it is run, and what has to be as before for the next run.
+/// An application: how its files are created, how it runs, and what to reset for the next run.
 struct Application {
     disk: Parameters,
     memory_mb: u32,
@@ -37,7 +39,7 @@ struct Side {
 }
 
 impl Application {
-    /// Makes the files on the disk while that takes no time; gives the device too.
+    /// Creates the files on the disk while that takes no time; also returns the device.
     fn up<'a>(&self, lab: &'a Lab) -> Result<(Up<'a>, PathBuf), String> {
         let mut up = lab.up();
         let (disk, device) = up.disk_with("ap", FileSystem::Ext4, &self.disk)?;
@@ -72,7 +74,7 @@ impl Application {
     }
 }
 
-/// Bytes and response times as traced; the time as it runs alone.
+/// Bytes and response times as traced; the run time from an untraced run.
 fn of_application(document: &Document, untraced_ns: f64) -> Result<Side, String> {
     let found = document.characterization().ok_or("no characterization")?;
     let overall = &found.overall;
@@ -102,10 +104,10 @@ fn side_by_side(application: Side, model: Side) -> Vec<Check> {
     ]
 }
 
-/// GNU sort on a file more than twice as large as the memory it has.
+/// GNU sort on a file more than twice as large as its memory.
 pub fn sort(lab: &Lab) -> Checks {
     let application = Application {
-        // No arm: 0.1 ms + bytes / 40 MB/s, wherever they are.
+        // No seeks: 0.1 ms + bytes / 40 MB/s, wherever the bytes are.
         disk: Parameters {
             size_mib: 2100.0,
             bandwidth_mb_s: 40.0,
@@ -171,7 +173,7 @@ pub fn copy(lab: &Lab) -> Checks {
     application.compare(lab)
 }
 
-/// A search through a tree of small files, of which some are searched again.
+/// A search through a tree of small files, some of which are searched again.
 pub fn grep(lab: &Lab) -> Checks {
     let application = Application {
         disk: seeking_disk(),
@@ -183,7 +185,7 @@ pub fn grep(lab: &Lab) -> Checks {
     application.compare(lab)
 }
 
-/// A file that is compressed: mostly computing.
+/// Compressing a file: mostly computing.
 pub fn gzip(lab: &Lab) -> Checks {
     let application = Application {
         disk: Parameters {
@@ -200,7 +202,7 @@ pub fn gzip(lab: &Lab) -> Checks {
     application.compare(lab)
 }
 
-/// An index that SQLite makes of random words, and then looks up.
+/// An index of random words, built by SQLite and then searched.
 pub fn index(lab: &Lab) -> Checks {
     let application = Application {
         disk: seeking_disk(),

@@ -11,7 +11,7 @@ use ioscape_schema::BorderOperation;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Memory is the file system: nothing slower is behind it.
+/// Memory is the file system: there is nothing slower behind it.
 pub fn tmpfs(lab: &Lab) -> Checks {
     let mut up = lab.up();
     up.tmpfs("tm", 1024)?;
@@ -46,7 +46,8 @@ pub fn limit_512(lab: &Lab) -> Checks {
     limited(lab, 512, "3m")
 }
 
-/// Sprite's effect: fewer dirty pages are allowed than cached ones, by the kernel's usual settings 24 MiB where a device may have 32.
+/// Sprite's effect: fewer pages may be dirty than cached; with the kernel's usual settings 24 MiB,
+/// where a device may have 32.
 pub fn sprite(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let (_, device) = up.disk_with("sp", FileSystem::Ext4, &slow_disk(1024.0))?;

@@ -12,7 +12,7 @@ fn disk<'a>(lab: &'a Lab, parameters: &Parameters) -> Result<Up<'a>, String> {
     Ok(up)
 }
 
-/// Gain by several processes that wait for the disk at every request, reads and writes alike.
+/// The gain from several processes that each wait for the disk at every read and write.
 fn concurrency(lab: &Lab) -> Result<Option<f64>, String> {
     let document = lab.evaluate("mnt/dk", "--direct --max-unique-bytes 200M --budget 75s")?;
     let found = evaluation(&document)?;

@@ -1,5 +1,5 @@
-//! A disk that fails in the middle, hangs, or loses what was written: one sentence in time, the right exit code, and
-//! everything measured so far saved and named.
+//! A disk that fails in the middle, hangs, or loses what was written: one sentence in time, the
+//! right exit code, and everything measured so far saved and named.
 
 use super::Checks;
 use crate::check::{Check, between, equal};
@@ -10,7 +10,7 @@ use ioscape_schema::{Document, VerifyKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Evaluates a simulated disk without a kernel cache and has it fail after some points.
+/// Evaluates a simulated disk without a kernel cache, and makes it fail after some points.
 fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
     let result = lab.path("results/fault.ioscape.json").display().to_string();
     let mut up = lab.up();
@@ -44,34 +44,35 @@ fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
     ])
 }
 
-/// An I/O error on reading, and a disk that is suddenly full.
+/// A read error, and a disk that suddenly fills up.
 pub fn in_the_middle(lab: &Lab) -> Checks {
     let mut checks = fails(lab, "eio_read 0 99999999999", "Input/output error")?;
     checks.extend(fails(lab, "enospc 1048576", "No space left on device")?);
     Ok(checks)
 }
 
-/// Seconds within which a hang is to be told, and within which an interrupted run is to end.
+/// Seconds within which a hang must be reported, and within which an interrupted run must end.
 const TOLD_S: f64 = 30.0;
 const ENDED_S: f64 = 5.0;
 
-/// Longest wait for something that is to come, in seconds.
+/// The longest wait for something that should happen, in seconds.
 const PATIENCE_S: u32 = 90;
 
-/// A run on a directory whose disk stops to answer after two seconds, while the set is written.
+/// A run on a disk that stops answering after two seconds, while the set is being written.
 fn hung_run(lab: &Lab, up: &mut Up<'_>, disk: &Disk) -> Result<(), String> {
     begin(lab, up, "run mnt/hg --unique-bytes 150M --read-frac 0 --seconds 2s")?;
     std::thread::sleep(Duration::from_secs(2));
     disk.order("hang 1")
 }
 
-/// Starts the command with these words beside the test; what is left of it is killed when the system is taken down.
+/// Starts the command with these words beside the test; what is left of it is killed when the
+/// system is taken down.
 fn begin(lab: &Lab, up: &mut Up<'_>, words: &str) -> Result<(), String> {
     lab.shell("rm -f w/hang.*")?;
-    // What a shell leaves in the background ignores SIGINT.
+    // A shell's background processes ignore SIGINT.
     let heard = "env --default-signal=INT";
     let run = format!("{heard} '{}' {words} > w/hang.out 2> w/hang.err", lab.binary());
-    // The number of the command itself, whose end gives the exit code.
+    // The ID of the command itself, whose end gives the exit code.
     let alone = format!("{run} & echo $! > w/hang.pid; wait $!; echo $? > w/hang.code");
     up.beside("begun", &["bash", "-c", &alone])
 }
@@ -86,7 +87,7 @@ fn seconds_until(lab: &Lab, condition: &str) -> Result<f64, String> {
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// What the next run says and leaves when the disk answers again.
+/// What the next run says and leaves once the disk answers again.
 fn after_the_hang(lab: &Lab, disk: &Disk) -> Result<Vec<Check>, String> {
     disk.order("hang 0")?;
     // What the kernel held ends now.
@@ -100,7 +101,8 @@ fn after_the_hang(lab: &Lab, disk: &Disk) -> Result<Vec<Check>, String> {
     Ok(vec![equal("the next run: exit code", "0", &code), equal("scratch files left", "0", &left)])
 }
 
-/// A disk that stops answering: told in time, and Ctrl-C ends the run whatever the kernel holds.
+/// A disk that stops answering: this is reported in time, and Ctrl-C ends the run whatever the
+/// kernel holds.
 pub fn that_hangs(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let slow = Parameters { size_mib: 512.0, bandwidth_mb_s: 30.0, ..Parameters::default() };
@@ -125,10 +127,11 @@ pub fn that_hangs(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// Directories of a file system that takes seconds to tell what its blocks hold.
+/// Directories of a file system that takes seconds to report what its blocks hold.
 const DIRECTORIES: u32 = 50_000;
 
-/// A recording of a command that does not end when asked to, on a file system of many directories: Ctrl-C ends both in time.
+/// A recording of a command that does not end when asked to, on a file system with many
+/// directories: Ctrl-C ends both in time.
 fn stubborn_recording(lab: &Lab) -> Result<Vec<Check>, String> {
     let mut up = lab.up();
     let device = up.fast_device("many", 1024)?;
@@ -137,7 +140,7 @@ fn stubborn_recording(lab: &Lab) -> Result<Vec<Check>, String> {
         "cd mnt/many && seq -f %06g {DIRECTORIES} | sed 's|...$|/&|' | xargs mkdir -p"
     ))?;
     let checks = recording_of_the_deaf(lab, &mut up, &device);
-    // It is in no journal, and would hold the file system.
+    // It is in no journal and would keep the file system busy.
     let end = "grep -qs w/deaf.sh /proc/$pid/cmdline && kill -KILL $pid; rm -f w/deaf.*";
     lab.shell(&format!("pid=$(cat w/deaf.pid) && {end}"))?;
     checks
@@ -161,8 +164,9 @@ fn recording_of_the_deaf(lab: &Lab, up: &mut Up<'_>, device: &Path) -> Result<Ve
     ])
 }
 
-/// A recording of a device whose output lies on it stops to be written: told in time, ended by Ctrl-C, and what was gathered is
-/// kept where the beginning said.
+/// A recording of a device stops because its output, on the same device, can no longer be written:
+/// this is reported in time, Ctrl-C ends it, and what was gathered is kept where the beginning
+/// said.
 fn hung_recording(
     lab: &Lab,
     up: &mut Up<'_>,
@@ -173,14 +177,14 @@ fn hung_recording(
     let output = "mnt/hg/recorded.parquet";
     begin(lab, up, &format!("trace record --device {name} --seconds 5s -o {output}"))?;
     seconds_until(lab, "grep -q 'what it gathered is in' w/hang.err")?;
-    // Requests to be recorded, on their way to the device before it hangs.
+    // Requests to be recorded, sent to the device before it hangs.
     lab.shell(
         "dd if=/dev/zero of=mnt/hg/other bs=64k count=16 oflag=direct 2> /dev/null; sync mnt/hg",
     )?;
     std::thread::sleep(Duration::from_secs(1));
     disk.order("hang 1")?;
     let told = seconds_until(lab, "grep -q 'does not answer' w/hang.err")?;
-    let names = lab.shell("grep -c 'recorded.parquet has not returned' w/hang.err || true")?;
+    let names = lab.shell("grep -c ' on .*mnt/hg/.* has not returned' w/hang.err || true")?;
     lab.shell("kill -INT $(cat w/hang.pid)")?;
     let ended = seconds_until(lab, "test -s w/hang.code")?;
     let code = lab.shell("cat w/hang.code")?;
@@ -194,7 +198,7 @@ fn hung_recording(
     lab.shell(&format!("rm -rf {output}*"))?;
     Ok(vec![
         between("recording: a hang is told after (s)", 1.0, TOLD_S, Some(told)),
-        equal("with the name of the output", "1", &names),
+        equal("with the name of a file beside the output", "1", &names),
         between("after SIGINT it ends within (s)", 0.0, ENDED_S, Some(ended)),
         equal("with exit code", "130", &code),
         between("bytes gathered and kept", 1.0, f64::INFINITY, Some(bytes)),
@@ -202,12 +206,12 @@ fn hung_recording(
     ])
 }
 
-/// Writes that the cache took and the disk then lost are the failure of the run, long after each of them succeeded.
+/// Writes that the cache accepted and the disk lost fail the run, long after each succeeded.
 pub fn lost_writes(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let disk = up.disk("lw", &Parameters { size_mib: 128.0, ..Parameters::default() })?;
     let device = up.loop_device(&disk.file())?;
-    // A run ends when its figure is known, so one alone may be over before the fault: many, of which one meets it.
+    // A run ends once its figure is known, so a single one may be over before the fault; with many, one meets it.
     let jobs: String = (0..200)
         .map(|n| {
             format!("[[job]]\nname = \"{n}\"\nunique_bytes = \"32M\"\nread_frac = 0\nseconds = 4\n")
@@ -231,8 +235,8 @@ pub fn lost_writes(lab: &Lab) -> Checks {
     ])
 }
 
-/// Runs two verified jobs on a disk that has no kernel cache; `lie` is told to the disk before them or between them. The exit code
-/// and the counts of what was found.
+/// Runs two verified jobs on a disk without a kernel cache, which starts to lie before them or
+/// between them. Returns the exit code and the counts of what was found.
 fn verified(
     lab: &Lab,
     disk: &Disk,
@@ -260,7 +264,8 @@ fn verified(
     serde_json::from_str(&text).map(|saved| (code, saved)).map_err(|e| format!("{result}: {e}"))
 }
 
-/// A disk that says that a write is done though it is not, or not as it was asked for: verification finds and locates it.
+/// A disk that reports a write as done although it was not, or not as asked: verification finds and
+/// locates it.
 pub fn lies(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let fast = Parameters {

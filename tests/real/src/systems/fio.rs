@@ -1,4 +1,4 @@
-//! The peer: fio replays exactly the requests that were measured, in turns with us, and must be as fast.
+//! The peer: fio replays exactly the measured requests, in turns with us, and must be equally fast.
 
 use super::{Checks, slow_disk};
 use crate::check::{Check, between};
@@ -6,7 +6,7 @@ use crate::disk::Parameters;
 use crate::lab::Lab;
 use crate::lab::storage::FileSystem;
 
-/// Turns; the median of their ratios counts, since machines drift.
+/// Number of turns; the median of their ratios counts, because machines drift.
 const TURNS: usize = 9;
 
 /// Our throughput over fio's for the same requests, turn by turn.
@@ -32,9 +32,10 @@ fn ratios(lab: &Lab, file: &str, ours: &str, fio: &str) -> Result<Vec<f64>, Stri
     Ok(ratios)
 }
 
-/// Within which our speed must be fio's.
+/// The range within which our speed over fio's must lie.
 const AS_FAST: [f64; 2] = [0.90, 1.10];
-/// The same where a thread of the loop device takes half of the processor's time, and who gets it changes from run to run.
+/// The same if a thread of the loop device takes half of the CPU time, whose recipient varies from
+/// run to run.
 const NO_SLOWER: [f64; 2] = [0.75, 2.0];
 
 fn check(what: &str, ratios: &[f64], [least, most]: [f64; 2]) -> Check {
@@ -54,7 +55,7 @@ pub fn replay(lab: &Lab) -> Checks {
     Ok(vec![check("in the file cache", &cached, AS_FAST), check("on the disk", &disk, AS_FAST)])
 }
 
-/// Direct requests on ext4 over a device in memory: what they cost is the processor's time.
+/// Direct requests on ext4 over a device in memory: their cost is CPU time.
 pub fn fast(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let device = up.fast_device("fs", 256)?;

@@ -1,5 +1,6 @@
-//! Systems with a cache of known size that is easily overlooked: storage hardly slower than memory, a limit on dirty pages alone, a cache
-//! inside the disk, a file system whose pages are dropped at every open, and one that has none.
+//! Systems with an easily overlooked cache of known size: storage hardly slower than memory, a
+//! limit on dirty pages alone, a cache inside the disk, a file system whose pages are dropped at
+//! every open, and one without a cache.
 
 use super::{Checks, slow_disk};
 use crate::check::{
@@ -14,7 +15,7 @@ use ioscape_schema::{Border, BorderOperation, Document, Evaluation};
 
 const MIB: f64 = 1_048_576.0;
 
-/// Storage three to five times slower than memory: the fall at the cache's border is shallow.
+/// Storage three to five times slower than memory: a shallow fall at the cache's border.
 pub fn fast_storage(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let device = up.fast_device("fs", 3072)?;
@@ -23,8 +24,9 @@ pub fn fast_storage(lab: &Lab) -> Checks {
     read_cache(&document, 300.0)
 }
 
-/// Writers wait from halfway between the background limit and the limit of dirty bytes on, by the kernel's usual settings at 48 of 64 MiB, long before
-/// memory is full (the kernel's `balance_dirty_pages`, with the device's limit kept strictly).
+/// Writers wait from halfway between the background limit and the limit of dirty bytes; with the
+/// kernel's usual settings that is at 48 of 64 MiB, long before memory is full (the kernel's
+/// `balance_dirty_pages`, with a strict device limit).
 pub fn dirty_limit(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let (_, device) = up.disk_with("dl", FileSystem::Ext4, &slow_disk(1024.0))?;
@@ -44,7 +46,7 @@ pub fn dirty_limit(lab: &Lab) -> Checks {
     ])
 }
 
-/// Direct I/O leaves out the file cache, and the disk has one of its own.
+/// Direct I/O bypasses the file cache, and the disk has a cache of its own.
 pub fn device_cache(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let parameters = Parameters { cache_mib: 80.0, hit_us: 100.0, ..slow_disk(512.0) };
@@ -55,7 +57,7 @@ pub fn device_cache(lab: &Lab) -> Checks {
     )?;
     let found = evaluation(&document)?;
     let truth = Truth::known(80.0 * MIB);
-    // Where the file cache takes no part, borders are told, and no size of a cache.
+    // If the file cache takes no part, borders are reported, but no cache size.
     let reads = found.borders.iter().filter(|border| border.operation == BorderOperation::Read);
     let distance = |border: &&Border| (border.unique_bytes - truth.bytes).abs();
     let nearest = reads.min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -66,7 +68,8 @@ pub fn device_cache(lab: &Lab) -> Checks {
     ])
 }
 
-/// Nothing that was cached before a file is opened is cached afterwards: every measurement begins without a cached page.
+/// Nothing cached before a file is opened stays cached afterwards: every measurement begins without
+/// a cached page.
 pub fn dropped_pages(lab: &Lab) -> Checks {
     let mut up = lab.up();
     up.disk("dp", &Parameters { keep_cache: 0.0, ..slow_disk(512.0) })?;
@@ -77,7 +80,8 @@ pub fn dropped_pages(lab: &Lab) -> Checks {
     read_cache(&document, 96.0)
 }
 
-/// The kernel keeps nothing of a disk that has a cache of its own: neither the size nor the policy of that is the file cache's.
+/// The kernel caches nothing of a disk with a cache of its own, whose size and policy must not be
+/// taken for the file cache's.
 pub fn no_file_cache(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let parameters =

@@ -26,7 +26,7 @@ use crate::packages;
 /// Expectations, or why the system could not be brought up or evaluated.
 pub type Checks = Result<Vec<Check>, String>;
 
-/// A disk of one arm, most of whose requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
+/// A disk with one arm, on which most requests take 0.1 ms + seek + 1 ms + bytes / 40 MB/s.
 pub fn slow_disk(size_mib: f64) -> Parameters {
     Parameters {
         size_mib,
@@ -39,17 +39,18 @@ pub fn slow_disk(size_mib: f64) -> Parameters {
     }
 }
 
-/// One system and what is known of it.
+/// A system, and what is known about it.
 pub struct System {
-    /// Name, to choose it by.
+    /// Name, by which it is chosen.
     pub name: &'static str,
     /// What is known.
     pub truth: &'static str,
     /// Debian packages that it needs.
     pub packages: &'static [&'static str],
-    /// Whether a miss is never tolerated: its checks leave room for a busy machine, and the others stand on them.
+    /// Whether a miss is never tolerated: its checks allow for a busy machine, and other systems
+    /// build on them.
     pub must_hold: bool,
-    /// Brings it up, evaluates it, compares.
+    /// Brings it up, evaluates it, and compares.
     run: fn(&Lab) -> Checks,
 }
 
@@ -73,10 +74,11 @@ impl System {
     }
 }
 
-/// Those whose truth is a limit on the dirty pages of a device, which must be the only one.
+/// Systems whose truth is a limit on a device's dirty pages, which must be the only such limit.
 const BY_DIRTY_PAGES: [&str; 2] = ["sprite", "dirty-limit"];
 
-/// All of them, in the order tried. The predictions, at the end, take an hour and a half of a machine that does nothing else.
+/// All systems, in the order in which they are tried. The predictions at the end take an hour and a
+/// half on an otherwise idle machine.
 pub const ALL: &[System] = &[
     System {
         name: "disk-model",

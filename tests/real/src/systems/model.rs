@@ -1,4 +1,5 @@
-//! The laboratory's own proof: its disk is timed with plain reads, held to its parameters, and its counters to what was done.
+//! The laboratory's own proof: its disk is timed with plain reads and compared with its parameters,
+//! and its counters with what was done.
 
 use super::{Checks, slow_disk};
 use crate::check::{Check, between, equal};
@@ -25,7 +26,7 @@ pub fn simulated_disk(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// The time of a read.
+/// Times a read.
 fn read(file: &File, offset: u64, length: usize) -> Result<Duration, String> {
     let mut buffer = vec![0; length];
     let begun = Instant::now();
@@ -42,14 +43,14 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Reads at known distances from where the arm stands.
+/// Reads at known distances from the arm's position.
 fn seek_curve(lab: &Lab) -> Checks {
     let parameters = Parameters { direct_io: 1.0, ..slow_disk(64.0) };
     let mut up = lab.up();
     let disk = up.disk("model", &parameters)?;
     let file = open(&disk)?;
     let (mut expected_ms, mut found_ms, mut busy_ns, mut early) = (vec![], vec![], 0, 0);
-    // The arm stands at byte 0, and after each read at its end.
+    // The arm is at byte 0, and after each read at its end.
     let mut at = 0;
     for distance in DISTANCES {
         let mut times = Vec::new();
@@ -68,7 +69,7 @@ fn seek_curve(lab: &Lab) -> Checks {
     }
     let (slope, added_ms) = line(&expected_ms, &found_ms);
     let reads = (2 * TURNS * DISTANCES.len()) as u64;
-    // Without a distance the second read of a pair is sequential; the very first read found the arm at its place.
+    // At distance 0, the second read of a pair is sequential; the very first read found the arm in place.
     let sequential = TURNS as u64 + 1;
     let truth = Counters {
         reads,
@@ -78,7 +79,7 @@ fn seek_curve(lab: &Lab) -> Checks {
         busy_ns,
         ..Counters::default()
     };
-    // How late it was is the machine's affair.
+    // How late it was depends on the machine.
     let counted = Counters { late_ns: 0, ..disk.counters()? };
     Ok(vec![
         between("seek curve: found over expected, slope", 0.95, 1.05, Some(slope)),
@@ -88,7 +89,7 @@ fn seek_curve(lab: &Lab) -> Checks {
     ])
 }
 
-/// Slope and intercept of the line of least squares.
+/// Slope and intercept of the least-squares line.
 fn line(x: &[f64], y: &[f64]) -> (f64, f64) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (x_mean, y_mean) = (mean(x), mean(y));
@@ -97,7 +98,8 @@ fn line(x: &[f64], y: &[f64]) -> (f64, f64) {
     (slope, y_mean - slope * x_mean)
 }
 
-/// Half of what the device cache holds is there the second time; of twice as much, read in turn, nothing ever is.
+/// Half of what the device cache holds hits the second time; of twice as much, read cyclically,
+/// nothing ever does.
 fn device_cache(lab: &Lab) -> Result<Vec<Check>, String> {
     const LINE: u64 = 65536;
     let parameters =
@@ -113,12 +115,12 @@ fn device_cache(lab: &Lab) -> Result<Vec<Check>, String> {
         }
         hits.push((mib, round, disk.counters()?.cache_hits));
     }
-    // The first 4 MiB are still there when 16 are read for the first time.
+    // The first 4 MiB are still there when 16 are first read.
     let wanted = [(4, 1, 0), (4, 2, 64), (16, 1, 64), (16, 2, 0)];
     Ok(vec![equal("(MiB, round, device-cache hits)", &format!("{wanted:?}"), &format!("{hits:?}"))])
 }
 
-/// Four requests for four arms take the time of one; for one arm, of four.
+/// Four requests take the time of one on four arms, and of four on one arm.
 fn arms(lab: &Lab) -> Result<Vec<Check>, String> {
     let mut times = Vec::new();
     for arms in [1.0, 4.0] {

@@ -1,19 +1,20 @@
-//! A file system that does not answer and has nothing to do with what is measured: no command waits for it.
+//! An unrelated file system that does not answer: no command waits for it.
 
 use super::Checks;
 use crate::check::{Check, equal};
 use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 
-/// Seconds after which a command is said to wait for what does not answer.
+/// Seconds after which a command counts as waiting for what does not answer.
 const PATIENCE_S: u32 = 120;
 
-/// Commands that touch storage, with their exit codes. `$LOOP` is a device of their own, beside the one that does not answer.
+/// Commands that touch storage, with their exit codes. `$LOOP` is a device of their own, beside the
+/// unresponsive one.
 const COMMANDS: &[(&str, &str)] = &[
     ("run w/near --unique-bytes 1M --seconds 100ms", "0"),
     ("run w/near/file --destroy-data --unique-bytes 1M --seconds 100ms", "0"),
     ("run $LOOP --destroy-data --unique-bytes 1M --seconds 100ms", "0"),
-    // The file behind a device is in use; that is found without asking the others.
+    // The file behind a device is in use, which must be found without asking the other devices.
     ("run w/near/image --destroy-data --unique-bytes 1M", "2"),
     ("evaluate w/near --dry-run --max-unique-bytes 4M", "0"),
     ("evaluate w/near --budget 4s --max-unique-bytes 1M -o w/near/e.ioscape.json", "0"),
@@ -29,7 +30,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("doctor w/near", "0"),
 ];
 
-/// A recording looks at all directories of the disk, of which one is where the neighbour is mounted.
+/// A recording looks at all directories of the disk; the neighbour is mounted on one of them.
 const RECORDING: &str = "trace record --path w/near -o w/near/rec.parquet -- true";
 /// Where the kernel's trace buffers are, if it has any.
 const TRACEFS: &str = "/sys/kernel/tracing/events";
@@ -37,7 +38,7 @@ const TRACEFS: &str = "/sys/kernel/tracing/events";
 const CAMPAIGN: &str = "title = \"tiny\"\nrounds = 1\n[base]\nworkload = \"write\"\nfile_size = \"16k\"\niosize = \"4k\"\n\
     [[vary]]\nname = \"files\"\nvalues = [1]\n[[method]]\nname = \"buffered\"\n";
 
-/// What the commands need, in `w/near`; a loop device of their own.
+/// Creates what the commands need in `w/near`; returns a loop device of their own.
 fn near(lab: &Lab, up: &mut Up<'_>) -> Result<String, String> {
     let near = up.directory("w/near")?;
     let write = |name: &str, bytes: &[u8]| {
@@ -50,7 +51,7 @@ fn near(lab: &Lab, up: &mut Up<'_>) -> Result<String, String> {
     Ok(up.loop_device(&lab.path("w/near/image"))?.display().to_string())
 }
 
-/// What became of a command, and whether it ended.
+/// The outcome of a command, and whether it ended.
 fn tried(lab: &Lab, device: &str, words: &str, code: &str) -> Result<Check, String> {
     let line = format!(
         "LOOP={device} timeout -s KILL {PATIENCE_S} bash -c \"exec '{}' {words}\" > w/near.out 2>&1; echo $?",
@@ -62,7 +63,8 @@ fn tried(lab: &Lab, device: &str, words: &str, code: &str) -> Result<Check, Stri
     Ok(equal(words, code, &found))
 }
 
-/// A server that stopped, a loop device on a file of it, and a file system on that: nobody who does not use them notices.
+/// A stopped server, a loop device on one of its files, and a file system on that: nobody who does
+/// not use them notices.
 pub fn does_not_answer(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let far = up.sshfs_alone("far", "w/far")?;
@@ -70,10 +72,10 @@ pub fn does_not_answer(lab: &Lab) -> Checks {
     let device = up.loop_device(&far.join("image"))?;
     up.file_system("on-far", FileSystem::Ext4, &device)?;
     let own = near(lab, &mut up)?;
-    // What waits to be written would hold whoever asks for everything to be written.
+    // Unwritten data would block whoever asks for everything to be written.
     lab.shell("echo dirty > mnt/on-far/dirty")?;
     up.stop_sshfs("far")?;
-    // What the kernel knew of the file is too old by now.
+    // What the kernel knew of the file has expired by now.
     let asked =
         lab.shell("sleep 3; timeout -s KILL 3 stat mnt/far/image > /dev/null 2>&1; echo $?")?;
     let mut checks = vec![equal("the neighbour does not answer", "137", &asked)];

@@ -1,4 +1,5 @@
-//! Client and server: two caches in a row, and the two ways to treat writes (Unix I/O paper, figure 6).
+//! Client and server: two successive caches, and the two ways of treating writes (Unix I/O paper,
+//! figure 6).
 
 use super::{Checks, slow_disk};
 use crate::check::{at, between, bytes_near, ends, equal, evaluation, nearest_border, policy};
@@ -14,7 +15,7 @@ pub fn hosts(lab: &Lab) -> Result<Up<'_>, String> {
     Ok(up)
 }
 
-/// Two hosts, and sshfs of a directory of the server.
+/// Two hosts, and sshfs of a directory on the server.
 pub fn sshfs<'a>(lab: &'a Lab, options: &str) -> Result<Up<'a>, String> {
     let mut up = hosts(lab)?;
     let export = up.directory("w/srv")?;

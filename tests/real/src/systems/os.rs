@@ -1,19 +1,19 @@
-//! The operating-system micro-benchmarks on a file system of another host, beside the local one.
+//! The operating-system micro-benchmarks on another host's file system, beside the local one.
 
 use super::{Checks, network};
 use crate::check::{between, equal};
 use crate::lab::Lab;
 use ioscape_schema::{Locality, OsResults};
 
-/// Round trip of the cable, in nanoseconds: 0.25 ms each way.
+/// The cable's round trip, in nanoseconds: 0.25 ms each way.
 const ROUND_TRIP_NS: f64 = 500_000.0;
 
-/// Time of a case at a place.
+/// The time of a case at a place.
 fn value(results: &OsResults, name: &str, case: &str, place: Locality) -> Option<f64> {
     results.find(name, case, Some(place))?.value
 }
 
-/// sshfs without caches of its own but the kernel's, and the directory that the laboratory stands in.
+/// sshfs with no caches but the kernel's, and the laboratory's own directory.
 pub fn remote(lab: &Lab) -> Checks {
     let _up = network::sshfs(lab, "kernel_cache,dcache_timeout=0")?;
     let only = "dhrystone,read,open-close,create-delete,mab";
@@ -45,7 +45,7 @@ pub fn remote(lab: &Lab) -> Checks {
             20.0,
             trips("create-delete", "no data"),
         ),
-        // Groups of pages are small there, which costs a factor of some; the cable would make it 0.01.
+        // Groups of pages are small there, which costs a small factor; the cable costs 100.
         between(
             "read from the file cache, remote over local",
             0.1,

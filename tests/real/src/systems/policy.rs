@@ -10,7 +10,7 @@ use ioscape_schema::{Region, Workload};
 
 /// Size of the simulated disk in MiB.
 const DISK_MIB: f64 = 64.0;
-/// Options for a file of the simulated disk that fits the machine's own file cache.
+/// Options for a file of the simulated disk that fits into the machine's own file cache.
 const IN_CACHE: &str = "--destroy-data --max-unique-bytes 32M --budget 2m";
 
 fn fuse(lab: &Lab, write_back: f64) -> Result<(Up<'_>, Disk), String> {
@@ -31,11 +31,11 @@ pub fn write_through(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// Milliseconds the disk needs for a write of the focal vector when `read_frac` of the requests are reads from the cache:
-/// only a write that follows a write is sequential for the disk.
+/// Milliseconds that the disk needs for a write of the focal vector when `read_frac` of the
+/// requests are reads from the cache: only a write that follows a write is sequential for the disk.
 fn write_ms(focal: &Workload, read_frac: f64) -> f64 {
     let disk = slow_disk(DISK_MIB);
-    // The mean of the square root of the distance of two places in an interval is 8/15 of that of its length.
+    // The mean square root of the distance between two places in an interval is 8/15 of the square root of its length.
     let share = focal.unique_bytes as f64 / disk.size_bytes() as f64;
     let seek_us =
         disk.seek_min_us + (disk.seek_max_us - disk.seek_min_us) * 8.0 / 15.0 * share.sqrt();
@@ -44,7 +44,8 @@ fn write_ms(focal: &Workload, read_frac: f64) -> f64 {
     (disk.overhead_us + random * (seek_us + disk.rotation_us) + transfer_us) / 1e3
 }
 
-/// Each mixed point of a write-through cache against T_disk / (1 - r), T_disk scaled from the speed of pure writes.
+/// Compares each mixed point of a write-through cache with T_disk / (1 - r), where T_disk is scaled
+/// from the speed of pure writes.
 fn law(region: &Region) -> Result<Vec<Check>, String> {
     let curve = &region.curves.read_frac;
     let pure = at(curve, 0.0).ok_or("no point of pure writes")?;
@@ -66,7 +67,7 @@ pub fn write_back(lab: &Lab) -> Checks {
     Ok(vec![equal("write policy", "write-cancelling", &policy(evaluation(&document)?))])
 }
 
-/// The HP/UX effect: a flusher that locks the pages it writes stalls the writers of the cache.
+/// The HP/UX effect: a flusher that locks the pages it writes stalls the cache's writers.
 pub fn flush(lab: &Lab) -> Checks {
     let mut checks = Vec::new();
     let intervals = [(Flush::EverySecond, "1s", 1.5, 1e6), (Flush::Never, "infinite", 0.9, 1.5)];

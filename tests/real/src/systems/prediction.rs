@@ -1,4 +1,5 @@
-//! How far predictions are off on real systems; run by name only, for each takes a quarter of an hour on a quiet machine.
+//! How far off predictions are on real systems; run only by name, because each takes a quarter of
+//! an hour on a quiet machine.
 
 use super::Checks;
 use crate::check::{Check, between, evaluation};
@@ -6,7 +7,7 @@ use crate::lab::storage::FileSystem;
 use crate::lab::{Lab, Up};
 use ioscape_schema::{ErrorFigures, Validation};
 
-/// A file system of its own in a file, past the host's file cache; it holds sets of 3 GiB.
+/// A file system in a file, bypassing the host's file cache; it holds sets of 3 GiB.
 fn in_a_file(lab: &Lab, kind: FileSystem) -> Result<Up<'_>, String> {
     let mut up = lab.up();
     let image = up.directory("w/p")?.join("image");
@@ -54,14 +55,15 @@ pub fn tmpfs(lab: &Lab) -> Checks {
     predicted(lab, "tmpfs", "mnt/p", "--max-unique-bytes 1G --points 82 --budget 4m", SHORT)
 }
 
-/// sshfs over 1 Gbit/s with a client's cache of 64 MiB.
+/// sshfs over 1 Gbit/s with a client cache of 64 MiB.
 pub fn network(lab: &Lab) -> Checks {
     let _up = super::network::sshfs(lab, "kernel_cache")?;
     let evaluate = "--memory 64M --max-unique-bytes 192M --points 82 --budget 4m";
     predicted(lab, "network", "mnt/ssh", evaluate, SHORT)
 }
 
-/// ext4 in a file with 512 MiB of memory, and what follows from that for 256 MiB and 1 GiB, measured there, beside evaluations made there.
+/// ext4 in a file with 512 MiB of memory: its predictions for 256 MiB and 1 GiB are measured there,
+/// and compared with evaluations made there.
 pub fn what_if_memory(lab: &Lab) -> Checks {
     let _up = in_a_file(lab, FileSystem::Ext4)?;
     let from = "results/what-if-512M.ioscape.json";
@@ -91,7 +93,7 @@ pub fn what_if_memory(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// Measures unseen workloads on `target` and compares with what `result` predicts of them.
+/// Measures unseen workloads on `target` and compares them with what `result` predicts.
 fn validated(
     lab: &Lab,
     name: &str,
@@ -108,7 +110,7 @@ fn validated(
     validation.ok_or_else(|| "the result holds no validation".to_owned())
 }
 
-/// Time for a hundred workloads, twice.
+/// Enough time for a hundred workloads, twice.
 const SHORT: &str = "--rounds 2 --budget 4m";
 
 /// Evaluates, then measures unseen workloads and compares.
@@ -127,7 +129,7 @@ fn told(what: &str, found: String) -> Check {
     Check { what: what.to_owned(), want: "(told)".to_owned(), found, holds: true }
 }
 
-/// A miss is a model that is broken, not one that is a little off: the figures themselves are printed.
+/// A miss means a broken model, not one that is slightly off: the figures themselves are printed.
 fn checks(validation: &Validation) -> Checks {
     let model = |name: &str| validation.models.get(name);
     let default = model("default").ok_or("the default model is missing")?;

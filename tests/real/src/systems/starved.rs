@@ -1,4 +1,5 @@
-//! The operating-system micro-benchmarks on a machine that starves them: a number is right, or there is none and a reason.
+//! The operating-system micro-benchmarks on a machine that starves them: a number is right, or a
+//! reason is given instead.
 
 use super::Checks;
 use crate::check::{Check, between, equal, named};
@@ -6,35 +7,37 @@ use crate::lab::memory::Group;
 use crate::lab::{Lab, Up};
 use ioscape_schema::{Document, OsBenchmark, OsResults, WarningKind};
 
-/// Numbers may differ by this share.
+/// The fraction by which numbers may differ.
 const NEAR: f64 = 0.05;
 
-/// The memory of the group that a hog fills, what the hog holds of it, and what it reads again and again, in MiB.
+/// Memory of the group that a hog fills, how much of it the hog holds, and how much it reads
+/// repeatedly, in MiB.
 const GROUP_MIB: u32 = 1024;
 const HELD_MIB: u32 = 900;
 const READ_MIB: u32 = 192;
 
-/// Least times that this group's memory has to run out for it to be short.
+/// How often this group's memory must run out, at least, to count as short.
 const RAN_OUT_LEAST: f64 = 100.0;
 
-/// Least share of the numbers of all starvations that a run without load has as well: with fewer the machine was not quiet, and nothing is shown.
+/// The least share of all starvations' numbers that a run without load must have too: with fewer,
+/// the machine was not quiet, and nothing is shown.
 const COMPARED_LEAST: f64 = 0.5;
 
 /// More memory than the micro-benchmarks use.
 const LIMITS_NOTHING_MIB: u32 = 1 << 20;
 
-/// How a machine starves a program.
+/// A way in which a machine starves a program.
 struct Starvation {
     name: &'static str,
-    /// Puts what starves on the machine.
+    /// Starts the starvation.
     begin: fn(&mut Up<'_>) -> Result<Starved, String>,
 }
 
-/// What starves is there.
+/// A starvation in effect.
 struct Starved {
-    /// Shell to run before the command, in its process.
+    /// Shell code to run before the command, in its process.
     line: String,
-    /// The group whose memory is to be short.
+    /// The group whose memory must be short.
     short: Option<Group>,
 }
 
@@ -63,8 +66,8 @@ fn quota(up: &mut Up<'_>) -> Result<Starved, String> {
     Ok(Starved::of(up.quota_group("starved", 20)?.join()))
 }
 
-/// A hog that holds most of a group's memory and reads a file through what is left of it, and uses hardly any processor time, so that
-/// memory alone is short. It is the first to be killed.
+/// A hog that holds most of a group's memory, and reads a file through the rest. It uses hardly any
+/// CPU time, so that only memory is short. It is the first to be killed.
 fn memory_hog(up: &mut Up<'_>) -> Result<Starved, String> {
     let group = up.memory_group("hog", GROUP_MIB)?;
     let hog = format!(
@@ -81,7 +84,8 @@ fn one_processor(_: &mut Up<'_>) -> Result<Starved, String> {
     Ok(Starved::of("taskset -cp $(($(nproc) - 1)) $BASHPID >/dev/null"))
 }
 
-/// All processes of the run are sent `SIGSTOP` and `SIGCONT` in turns; a group that limits nothing tells which they are.
+/// All processes of the run alternately receive `SIGSTOP` and `SIGCONT`; a group without a limit
+/// lists them.
 fn stops(up: &mut Up<'_>) -> Result<Starved, String> {
     let group = up.memory_group("stopped", LIMITS_NOTHING_MIB)?;
     let members = group.members();
@@ -92,7 +96,7 @@ fn stops(up: &mut Up<'_>) -> Result<Starved, String> {
     Ok(Starved::of(group.join()))
 }
 
-/// A program that uses the disk and hardly any processor time.
+/// A program that uses the disk and hardly any CPU time.
 fn writer(up: &mut Up<'_>) -> Result<Starved, String> {
     let writes =
         "while :; do dd if=/dev/zero of=w/written bs=1M count=100 conv=fsync status=none; done";
@@ -100,8 +104,8 @@ fn writer(up: &mut Up<'_>) -> Result<Starved, String> {
     Ok(Starved::of(":"))
 }
 
-/// Each starvation against the machine as it is, measured before, between and after them: what varies from run to run without any load is no
-/// fault of a starved one.
+/// Each starvation against the unloaded machine, measured before, between and after them: what
+/// varies from run to run without load is not a starved run's fault.
 pub fn os(lab: &Lab) -> Checks {
     let mut quiet = vec![run(lab, "quiet-1", ":")?];
     let (mut starved, mut all) = (Vec::new(), Vec::new());
@@ -139,7 +143,7 @@ pub fn os(lab: &Lab) -> Checks {
     Ok(all)
 }
 
-/// How many cases of a run without load have a number.
+/// How many cases of an unloaded run have a number.
 fn with_numbers(quiet: &OsResults, number: u32) -> Check {
     let count = quiet.benchmarks.iter().filter(|one| one.value.is_some()).count();
     let share = count as f64 / quiet.benchmarks.len().max(1) as f64;
@@ -147,7 +151,7 @@ fn with_numbers(quiet: &OsResults, number: u32) -> Check {
     between(&what, 0.8, 1.0, Some(share))
 }
 
-/// A quick run of a process that ran a line of shell first, kept under a name.
+/// A quick run of a process that first ran a line of shell, stored under a name.
 fn run(lab: &Lab, name: &str, line: &str) -> Result<Document, String> {
     let binary = lab.binary();
     let text = lab.shell(&format!("( {line}; exec '{binary}' os --quick --dir w --json )"))?;
@@ -160,8 +164,9 @@ fn results(document: &Document) -> Result<&OsResults, String> {
     document.os().ok_or_else(|| "the result holds no micro-benchmarks".to_owned())
 }
 
-/// What speaks against a number: it is not near those of the runs without load, of which there is one at least. A warning that its interval is
-/// wide is no excuse: beside load there is no such number. `Ok` where it is right, `Err` with its ratio to the first of them where it is off.
+/// Checks a number against those of the unloaded runs, of which there must be at least one. A
+/// warning that its interval is wide is no excuse: under load there should be no such number.
+/// Returns `Ok` if it is right; if it is off, `Err` with its ratio to the first of them.
 fn judged(value: f64, known: &[f64]) -> Result<(), f64> {
     let low = known.iter().copied().fold(f64::INFINITY, f64::min);
     let high = known.iter().copied().fold(0.0, f64::max);
@@ -169,23 +174,24 @@ fn judged(value: f64, known: &[f64]) -> Result<(), f64> {
     if near { Ok(()) } else { Err(value / known[0]) }
 }
 
-/// A starved run against those without load.
+/// A starved run compared with the unloaded ones.
 struct Compared {
     checks: Vec<Check>,
-    /// Its numbers, and those of them that a run without load has as well.
+    /// The number of its numbers, and of those that an unloaded run has too.
     numbers: usize,
     compared: usize,
 }
 
-/// A case's number in a run without load, unless the run itself says that something disturbed it.
+/// A case's number in an unloaded run, unless the run itself says that something disturbed it.
 fn known(quiet: &OsResults, one: &OsBenchmark) -> Option<f64> {
     let same = quiet.find(&one.name, &one.case, one.place)?;
     let is_disturbed = same.warnings.iter().any(|w| w.kind == WarningKind::Contaminated);
     same.value.filter(|_| !is_disturbed)
 }
 
-/// Numbers that are off, and cases with neither a number nor a reason. Those that no run without load has are named and judge nothing: with
-/// nothing to compare with they are neither right nor wrong.
+/// Lists numbers that are off, and cases with neither a number nor a reason. Numbers that no
+/// unloaded run has are named but not judged: with nothing to compare, they are neither right nor
+/// wrong.
 fn compared(name: &str, quiet: &[&OsResults], starved: &OsResults) -> Compared {
     let (mut off, mut unknown, mut silent) = (Vec::new(), Vec::new(), Vec::new());
     let mut numbers = 0;
@@ -232,7 +238,7 @@ mod tests {
         let of = |benchmarks| OsResults { benchmarks, ..OsResults::default() };
         let (first, last) = (of(vec![one("a", 100.0)]), of(vec![one("a", 98.0)]));
         let checks = compared("s", &[&first, &last], &of(vec![starved]));
-        // What nothing can be compared with is named, and no miss.
+        // A number without a counterpart is named, but is no miss.
         let told = |check: &Check| !check.holds || check.what.contains("not compared");
         checks
             .checks

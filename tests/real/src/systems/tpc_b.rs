@@ -1,19 +1,20 @@
-//! TPC-B's tables, and its profile of a transaction for SQLite: three updates, a query and an insertion.
+//! TPC-B's tables, and its transaction profile for SQLite: three updates, a query and an insertion.
 
 use crate::lab::Lab;
 
-/// How large the benchmark is.
+/// The size of the benchmark.
 pub struct TpcB {
-    /// Branches, of ten tellers each.
+    /// Branches, with ten tellers each.
     pub branches: u32,
-    /// Accounts of each branch; a million take 125 MB.
+    /// Accounts per branch; a million take 125 MB.
     pub accounts: u32,
-    /// Transactions, twenty to a commit, none of which waits for the disk.
+    /// Transactions, twenty per commit, none of which waits for the disk.
     pub transactions: u32,
 }
 
 impl TpcB {
-    /// Writes what makes the tables to `w/NAME-make.sql` and the transactions to `w/NAME-run.sql`.
+    /// Writes the script that creates the tables to `w/NAME-make.sql`, and the transactions to
+    /// `w/NAME-run.sql`.
     ///
     /// # Errors
     /// One sentence from the shell.

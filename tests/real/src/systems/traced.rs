@@ -1,4 +1,4 @@
-//! Applications traced once, and predicted from their trace for memory that they were not traced with.
+//! Applications that are traced once, and predicted from their trace for other memory sizes.
 
 use super::Checks;
 use super::tpc_b::TpcB;
@@ -14,25 +14,26 @@ const HERE: &str = "mnt/tr";
 const EVALUATED_MIB: u32 = 96;
 /// Tables of 100 MB.
 const TPC_B: TpcB = TpcB { branches: 10, accounts: 80_000, transactions: 20_000 };
-/// Runs of each application with each memory, of which the median counts.
+/// Runs of each application with each memory size; their median counts.
 const RUNS: usize = 3;
-/// A run that takes longer than this, in seconds, does not fit its memory and says nothing of the file cache.
+/// A run that takes longer than this, in seconds, does not fit its memory and says nothing about
+/// the file cache.
 const DEADLINE_S: u32 = 120;
-/// Factor within which a prediction must be.
+/// Factor within which a prediction must lie.
 const FACTOR: f64 = 1.25;
-/// Runs whose throughput differs by less than this have no rank.
+/// Runs whose throughput differs by less than this are not ranked.
 const ALIKE: f64 = 0.1;
 
 struct Application {
     name: &'static str,
-    /// Makes what it needs below [`HERE`].
+    /// Creates its files below [`HERE`].
     prepare: &'static str,
     command: &'static str,
-    /// How many of its processes move bytes at least, so that it does what it is named for.
+    /// How many of its processes must at least move bytes, as a check that it does its work.
     processes: usize,
-    /// Makes the files as they were before.
+    /// Restores the files to their initial state.
     again: &'static str,
-    /// Memory to run it with, in MiB, in growing order.
+    /// Memory sizes to run it with, in MiB, ascending.
     memory_mib: [u32; 3],
 }
 
@@ -104,7 +105,7 @@ impl Application {
         Ok(checks)
     }
 
-    /// Median time of the application with so much memory.
+    /// Median time of the application with this much memory.
     fn seconds(&self, up: &mut Up<'_>, lab: &Lab, device: &Path, mib: u32) -> Result<f64, String> {
         let group = up.memory_group(&format!("{}{mib}", self.name), mib)?;
         let mut all = Vec::new();
@@ -122,7 +123,7 @@ impl Application {
     }
 }
 
-/// Whether what is clearly faster is predicted to be.
+/// Whether clearly faster runs are predicted to be faster.
 fn rank(measured: &[f64], predicted: &[f64]) -> &'static str {
     let pairs = (0..measured.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     let differ = pairs.filter(|(i, j)| (measured[*i] / measured[*j]).ln().abs() > ALIKE);
@@ -166,8 +167,8 @@ const ALL: &[Application] = &[
     },
 ];
 
-/// Four servers of the same files, some of which are asked for far more often than others. Each has a section: copies by
-/// `numjobs` find no files and do nothing (fio 3.33).
+/// Four servers of the same files, some of which are requested far more often than others. Each has
+/// a section: copies made by `numjobs` find no files and do nothing (fio 3.33).
 const SERVE: &str = "[global]
 directory=mnt/tr/fs
 nrfiles=150
@@ -191,7 +192,8 @@ thinktime_blocks=4
 [c]
 [d]";
 
-/// A tree of 24 sources that include one another's headers, 10 MB of text in all; the compiler itself needs a third of the least memory.
+/// A tree of 24 source files that share headers, 10 MB of text in all; the compiler itself needs a
+/// third of the smallest memory.
 const SOURCES: &str = r##"mkdir -p mnt/tr/tree && cd mnt/tr/tree && for h in $(seq 12); do
   awk -v h=$h 'BEGIN { for (i = 0; i < 2500; i++) printf "int declared_%d_%d(int first, int second);\n", h, i }' > h$h.h
 done && for s in $(seq 24); do

@@ -1,4 +1,5 @@
-//! Twins of disks whose numbers are known: what a twin says of requests, and which rates it finds to hold, is held to the truth.
+//! Twins of disks with known numbers: a twin's statements about requests, and the rates that it
+//! finds to hold, are compared with the truth.
 
 use super::{Checks, slow_disk};
 use crate::check::{Check, between, equal, named};
@@ -12,27 +13,32 @@ use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 const MIB: f64 = 1_048_576.0;
-/// Sizes of the requests that the twin is asked about, in KiB.
+/// Sizes of the requests about which the twin is asked, in KiB.
 const SIZES_KIB: [u64; 3] = [4, 64, 512];
-/// Requests of each size and direction.
+/// Number of requests for each size and direction.
 const EACH: u64 = 64;
-/// From one to the next, where only one is in flight.
+/// Time from one request to the next when only one is in flight.
 const APART_NS: u64 = 2_000_000_000;
 /// Size of the disk with seeks.
 const SET_BYTES: u64 = 64 << 20;
-/// How far what a twin says may be from the truth. Service times vary by 21 % at 4 KiB and less at more, so in the two seconds that a workload
-/// is measured its mean is known to 0.9 % (standard error) or better, and ten or more tell of each time.
+/// How far a twin's statements may be from the truth. Service times vary by 21 % at 4 KiB and less
+/// at larger sizes. So the two seconds of a workload's measurement give its mean to within 0.9 %
+/// (standard error), and ten or more workloads show each time.
 const CLOSE: f64 = 0.02;
-/// Largest median error of a twin that is called calibrated, and largest median uncertainty of what it is judged by, in percent.
+/// The largest median error of a twin that is called calibrated, and the largest median uncertainty
+/// of its criterion, in percent.
 const OFF_MOST: f64 = 15.0;
 /// See [`OFF_MOST`].
 const OPEN_MOST: f64 = 7.5;
-/// The mean square root of the distance of two random places, as a share of all: the integral of 2 (1 - d) sqrt(d) from 0 to 1.
+/// The mean square root of the distance between two random places, as a fraction of the root of the
+/// whole: the integral of 2 (1 - d) sqrt(d) from 0 to 1.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
 
-/// A hard disk with a seek curve, rotation, a rate and one arm. A twin has no arm: its random requests are to take what those of the disk
-/// take on average, and what the way to it adds, which plain requests tell beside the disk's own counters. Where many are in flight,
-/// that way is gone while others are served: one comes after the other as fast as the arm can.
+/// A hard disk with a seek curve, rotation, a rate and one arm. A twin has no arm: its random
+/// requests should take as long as the disk's do on average, plus the overhead of the path to the
+/// disk, which plain requests show in comparison with the disk's own counters. With many requests
+/// in flight, the path is covered while others are served: they follow one another as fast as the
+/// arm allows.
 pub fn of_a_hard_disk(lab: &Lab) -> Checks {
     let parameters = Parameters { direct_io: 1.0, ..slow_disk(64.0) };
     let mut up = lab.up();
@@ -59,20 +65,21 @@ pub fn of_a_hard_disk(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// What a random request of the disk takes on average.
+/// The mean time of a random request on the disk.
 fn truth_ms(disk: &Parameters, kib: u64) -> f64 {
     law_ms(disk, 1.0, kib as f64 * 1024.0)
 }
 
-/// What requests of a disk take on average of which this share is somewhere else than the arm, and which have so many bytes on average.
+/// The mean time of requests on a disk if this share of them is away from the arm, and they have
+/// this many bytes on average.
 fn law_ms(disk: &Parameters, elsewhere: f64, bytes: f64) -> f64 {
     let seek_us = disk.seek_min_us + (disk.seek_max_us - disk.seek_min_us) * MEAN_ROOT;
     let position_us = elsewhere * (seek_us + disk.rotation_us);
     (disk.overhead_us + position_us + bytes / disk.bandwidth_mb_s) / 1e3
 }
 
-/// What the disk says that it served, beside its law: where the two are apart, the places of the requests were by chance not those of an
-/// average; where its answers are late, it is slower than it says.
+/// Compares what the disk says it served with its formula. If they differ, the places of the
+/// requests were by chance not average; if its answers are late, it is slower than it says.
 fn served(disk: &Parameters, counters: &Counters) -> Vec<Check> {
     let requests = (counters.reads + counters.writes).max(1) as f64;
     let elsewhere = counters.seeks as f64 / requests;
@@ -88,13 +95,14 @@ fn served(disk: &Parameters, counters: &Counters) -> Vec<Check> {
     ]
 }
 
-/// What the way to the disk and back adds to a request, one at a time: the time of plain requests, less what the disk's own counter says
-/// it served them for. The median, and the mean, which is far above it where others had the processors.
+/// The time that the path to the disk and back adds to a request, one at a time: the time of plain
+/// requests, minus the service time in the disk's own counters. Returns the median, and the mean,
+/// which is far above it if other programs had the processors.
 fn added_ms(disk: &Disk, kib: u64, write: bool) -> Result<[f64; 2], String> {
     let path = disk.file();
     let fails = |e: std::io::Error| format!("{}: {e}", path.display());
     let file = File::options().read(true).write(true).open(&path).map_err(fails)?;
-    // Written to, so that it is memory of its own and not the one page of zeros, which is copied faster.
+    // Written to, so that it is memory of its own, not the shared page of zeros, which is copied faster.
     let mut buffer = vec![1; (kib << 10) as usize];
     let mut added_ms = Vec::new();
     for offset in offsets(kib) {
@@ -111,13 +119,13 @@ fn added_ms(disk: &Disk, kib: u64, write: bool) -> Result<[f64; 2], String> {
     Ok([added_ms[added_ms.len() / 2], mean(&added_ms)])
 }
 
-/// Places anywhere on the disk, for requests of this size.
+/// Random places on the disk, for requests of this size.
 fn offsets(kib: u64) -> impl Iterator<Item = u64> {
     let last = (SET_BYTES - (kib << 10)) >> 12;
     (0..EACH).map(move |n| ((((n * 0x9E37_79B9) & 0xFFFF_FFFF) * last) >> 32) << 12)
 }
 
-/// What the twin's file says that such requests take, each so long after the one before.
+/// The times of such requests according to the twin's file, with this interval between them.
 fn told_ms(lab: &Lab, kib: u64, write: bool, apart_ns: u64) -> Result<Vec<f64>, String> {
     let mut trace = "queued_ns,is_write,offset_bytes,length_bytes\n".to_owned();
     for (n, offset) in (0..EACH).zip(offsets(kib)) {
@@ -152,14 +160,15 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// As much as the truth, or between its bounds, to [`CLOSE`].
+/// Checks that a value equals the truth, or lies between its bounds, to within [`CLOSE`].
 fn within(what: &str, [least, most]: [f64; 2], told: f64) -> Check {
     between(what, least * (1.0 - CLOSE), most * (1.0 + CLOSE), Some(told))
 }
 
-/// A device in memory. No number of it is known but those that are measured, so its twin is held to these: to the throughputs of workloads
-/// that it was not fitted to, as near as a twin must come to be called calibrated, or as near as the device comes to itself. On a
-/// machine on which these are not known, the twin is to say so.
+/// A device in memory, of which only the measured numbers are known. So its twin is compared with
+/// the throughput of workloads to which it was not fitted: it must come as close as a calibrated
+/// twin must, or as close as the device comes to itself. If the machine does not show these
+/// numbers, the twin must say so.
 pub fn of_a_fast_device(lab: &Lab) -> Checks {
     let mut up = lab.up();
     let device = up.fast_device("tf", 512)?;
@@ -183,7 +192,8 @@ pub fn of_a_fast_device(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// The first numbers behind these words of a verdict, such as "21.6 % (median; 95 % interval 7.5 to 37.0 %), nine of ten within 50.1 %".
+/// The first numbers after these words of a verdict, such as "21.6 % (median; 95 % interval 7.5 to
+/// 37.0 %), nine of ten within 50.1 %".
 fn numbers<const N: usize>(verdict: &str, words: &str) -> Result<[f64; N], String> {
     let (_, text) = verdict.split_once(words).ok_or_else(|| format!("no {words:?}: {verdict}"))?;
     let numbers = text.split([' ', '(']).filter_map(|word| word.parse().ok());
@@ -191,7 +201,8 @@ fn numbers<const N: usize>(verdict: &str, words: &str) -> Result<[f64; N], Strin
     found.try_into().map_err(|_| format!("too few numbers in {text:?}"))
 }
 
-/// A limit of 20 MB/s behind a credit of 300 MiB, and of 150 MB/s before. A busy machine leaves it untold: no number may be wrong.
+/// A limit of 20 MB/s after a credit of 300 MiB, and of 150 MB/s before. On a busy machine it may
+/// go unreported, but no number may be wrong.
 pub fn of_a_limited_disk(lab: &Lab) -> Checks {
     let limited = Parameters {
         direct_io: 1.0,
@@ -214,7 +225,7 @@ pub fn of_a_limited_disk(lab: &Lab) -> Checks {
     Ok(checks)
 }
 
-/// A burst that ends, and the credit less what laying the set out took of it.
+/// Checks for a burst that ends, and for the credit minus what laying out the set used.
 fn of_writes(writes: &Measurement) -> Vec<Check> {
     let Some(course) = writes.sustained.as_deref() else { return vec![untold("writes", writes)] };
     if course.kind == CourseKind::CannotBeTold {
@@ -231,7 +242,7 @@ fn of_writes(writes: &Measurement) -> Vec<Check> {
     ]
 }
 
-/// Reads begin without credit.
+/// Reads start without credit.
 fn of_reads(reads: &Measurement) -> Check {
     let course = reads.sustained.as_deref();
     let Some(course) = course.filter(|course| course.kind != CourseKind::CannotBeTold) else {
@@ -241,7 +252,7 @@ fn of_reads(reads: &Measurement) -> Check {
     between("MB/s that hold of reads", 19.4, 20.6, last)
 }
 
-/// That nothing was told is right only where others had the processors.
+/// Reporting nothing is right only if other programs had the processors.
 fn untold(what: &str, run: &Measurement) -> Check {
     use WarningKind::{LoadByOthers, Steal, Stopped};
     let is_busy = run.warnings.iter().any(|w| matches!(w.kind, LoadByOthers | Steal | Stopped));

@@ -1,20 +1,23 @@
-//! vxbench beside fio: the same bytes in the same blocks with the same flags, in turns; and the white paper's two effects.
+//! vxbench beside fio: the same bytes in the same blocks with the same flags, alternately; and the
+//! white paper's two effects.
 
 use super::Checks;
 use crate::check::{Check, between};
 use crate::lab::Lab;
 use ioscape_schema::{Document, VxFigures};
 
-/// Turns; the median of their ratios counts, since machines drift.
+/// Number of turns; the median of their ratios counts, because machines drift.
 const TURNS: usize = 9;
 
-/// What a broken engine would miss on a shared machine. The aims are narrower: throughput within 10 % of fio's, no more
-/// processor time than fio, a quarter of the processor time for direct reads; what comes out is printed beside.
+/// Limits that only a broken engine would miss on a shared machine. The aims are narrower:
+/// throughput within 10 % of fio's, no more CPU time than fio, a quarter of the CPU time for direct
+/// reads; the actual figures are printed beside them.
 const RATES: [f64; 2] = [0.8, 4.0];
 const COST_MOST: f64 = 1.25;
 const DIRECT_MOST: f64 = 0.8;
 
-/// One workload in both languages; where the processor is the limit, fio is spared the clock that would slow it.
+/// A workload in both programs' words; if the processor is the limit, fio is spared the clock that
+/// would slow it down.
 struct Pair {
     name: &'static str,
     vxbench: &'static str,
@@ -58,7 +61,7 @@ fn ours(lab: &Lab, options: &str) -> Result<VxFigures, String> {
     total(&lab.command(&format!("vxbench {options} w/vx.dat --json"))?)
 }
 
-/// Bytes, bytes per second and processor seconds of a run of fio.
+/// Bytes, bytes per second and CPU seconds of a fio run.
 fn theirs(lab: &Lab, options: &str) -> Result<(f64, f64, f64), String> {
     let text = lab.shell(&format!(
         "fio --name=vx --filename=w/vx.dat --size=256m --ioengine=psync --randrepeat=0 {options} --output-format=json"
@@ -69,7 +72,7 @@ fn theirs(lab: &Lab, options: &str) -> Result<(f64, f64, f64), String> {
     let of = |key: &str| ["read", "write"].iter().filter_map(|d| job[d][key].as_f64()).sum::<f64>();
     let bytes = of("io_bytes");
     let percent = ["usr_cpu", "sys_cpu"].iter().filter_map(|key| job[key].as_f64()).sum::<f64>();
-    // With several jobs in a group the times are sums over them, and so is what the share of processor time refers to.
+    // With several jobs in a group, the times are sums over the jobs, and the share of CPU time refers to such a sum too.
     let cpu_s = percent / 100.0 * job["job_runtime"].as_f64().unwrap_or(0.0) / 1000.0;
     Ok((bytes, bytes / (of("runtime") / 1000.0), cpu_s))
 }
@@ -119,8 +122,9 @@ fn compare(lab: &Lab, pair: &Pair) -> Result<[Check; 2], String> {
     ])
 }
 
-/// The paper, p. 20: 0.5 against 6.3 seconds for 256 MB read from the device in requests of 1 MB. In huge pages, since in ordinary
-/// ones each request has 256 segments, whose cost on a virtual disk exceeds that of the copy that direct I/O spares.
+/// The paper, p. 20: 0.5 against 6.3 seconds for 256 MB read from the device in requests of 1 MB.
+/// Uses huge pages, because with ordinary ones each request has 256 segments; on a virtual disk
+/// these cost more than the copy that direct I/O saves.
 fn direct_is_cheap(lab: &Lab) -> Result<Check, String> {
     let mut ratios = Vec::new();
     for _ in 0..TURNS {
@@ -132,7 +136,8 @@ fn direct_is_cheap(lab: &Lab) -> Result<Check, String> {
     Ok(between(name, 0.0, DIRECT_MOST, Some(middle(&mut ratios))))
 }
 
-/// Buffered writers to one file wait for one another; direct overwrites do where the file system has no shared lock.
+/// Buffered writers to one file wait for one another; direct overwrites do so if the file system
+/// has no shared lock.
 fn single_writer(lab: &Lab) -> Result<Vec<Check>, String> {
     let document = lab.command("vxbench --diagnose w --json")?;
     let found = document.vxbench().map_or(&[][..], |vxbench| &vxbench.single_writer);

@@ -1,4 +1,5 @@
-//! The table of faults put to the proof: every row's test is run, through cargo or as a real system, and told with its row.
+//! Proves the table of faults: runs every row's test, through cargo or as a real system, and prints
+//! the result with its row.
 
 mod rows;
 mod suite;
@@ -14,13 +15,13 @@ use rows::Test;
 use std::time::Duration;
 use verdict::Verdict;
 
-/// A fault that was missed is tried again for so long, as its system may have been disturbed.
+/// A missed fault is retried for this long, because its system may have been disturbed.
 const RETRY: Duration = Duration::from_secs(40 * 60);
 
-/// Most characters of a reason.
+/// The most characters of a reason.
 const MOST: usize = 400;
 
-/// The rows that contain one of the words; all without any.
+/// The rows that contain one of the words; all rows if there are no words.
 ///
 /// # Errors
 /// One sentence: the table cannot be read, or no row contains a word.
@@ -28,7 +29,7 @@ pub fn chosen(words: &[&str]) -> Result<Vec<Row>, String> {
     rows::chosen(rows::read()?, words)
 }
 
-/// Runs the tests of these rows and tells each row; whether none was missed.
+/// Runs the tests of these rows and prints each row's result; returns whether none was missed.
 pub fn prove(rows: &[Row]) -> bool {
     let mut proven: Vec<(Test, Verdict)> = Vec::new();
     for suite in suite::of(rows) {
@@ -54,7 +55,7 @@ pub fn prove(rows: &[Row]) -> bool {
     missed == 0
 }
 
-/// What came of the real systems of these names.
+/// The outcomes of the real systems with these names.
 fn systems(names: &[&str]) -> Vec<(Test, Verdict)> {
     let is_named = |system: &&System| names.contains(&system.name);
     let systems: Vec<&System> = crate::systems::ALL.iter().filter(is_named).collect();

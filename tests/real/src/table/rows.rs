@@ -3,22 +3,22 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One row.
+/// A row of the table.
 pub struct Row {
-    /// What the fault is of.
+    /// What has the fault.
     pub of: String,
     /// The fault.
     pub fault: String,
-    /// What puts it in.
+    /// The test that injects it.
     pub test: Test,
 }
 
-/// A test as the table names it.
+/// A test, as the table names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
     /// A system of this program.
     System(String),
-    /// A test of a crate, or of the command where there is none.
+    /// A test of a crate, or of the command if there is no crate.
     Cargo { krate: Option<String>, module: String, name: String },
 }
 
@@ -61,10 +61,10 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All rows.
+/// Reads all rows.
 ///
 /// # Errors
-/// One sentence: no table, or a row that is none.
+/// One sentence: no table, or an invalid row.
 pub fn read() -> Result<Vec<Row>, String> {
     let path = root().join("docs/faults.md");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -88,7 +88,7 @@ fn row(line: &str) -> Result<Row, String> {
     parsed().ok_or_else(|| format!("docs/faults.md: this row names no test: {line}"))
 }
 
-/// The rows that contain one of the words; all without any.
+/// The rows that contain one of the words; all rows if there are no words.
 ///
 /// # Errors
 /// One sentence if no row contains a word.

@@ -1,4 +1,4 @@
-//! The tests of the table that cargo runs at once: those of one test program.
+//! The table's tests that one cargo call runs: those of one test program.
 
 use super::rows::{Row, Test, root};
 use super::verdict::{self, Verdict};
@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 #[derive(Debug)]
 pub struct Suite {
     package: String,
-    /// The file or folder of `tests/` that makes the program; none for the tests within the crate.
+    /// The file or directory in `tests/` that makes the program; `None` for tests inside the crate.
     program: Option<String>,
-    /// The tests and their whole names.
+    /// The tests and their full names.
     pub tests: Vec<(Test, String)>,
 }
 
@@ -33,7 +33,7 @@ pub fn of(rows: &[Row]) -> Vec<Suite> {
     suites
 }
 
-/// Package, program and whole name of a test.
+/// Package, program and full name of a test.
 fn place(krate: Option<&str>, module: &str, name: &str) -> (String, Option<String>, String) {
     let Some(krate) = krate else {
         return ("ioscape".to_owned(), Some("command".to_owned()), format!("{module}::{name}"));
@@ -49,7 +49,7 @@ fn place(krate: Option<&str>, module: &str, name: &str) -> (String, Option<Strin
 }
 
 impl Suite {
-    /// What cargo is called with, but for the names of the tests.
+    /// The arguments of cargo, without the names of the tests.
     pub fn words(&self) -> Vec<String> {
         let mut words = vec!["test".to_owned(), "-p".to_owned(), self.package.clone()];
         match &self.program {
@@ -59,7 +59,7 @@ impl Suite {
         words
     }
 
-    /// Runs them, and tells each as it ends.
+    /// Runs the tests, and prints each result when it ends.
     pub fn run(&self) -> Vec<(Test, Verdict)> {
         let printed = self.printed();
         let verdict = |name: &str| match &printed {
@@ -69,7 +69,7 @@ impl Suite {
         self.tests.iter().map(|(test, name)| (test.clone(), verdict(name))).collect()
     }
 
-    /// What the program printed; what cargo says is passed on.
+    /// The program's output; cargo's own messages are passed on.
     fn printed(&self) -> Result<Vec<String>, String> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);

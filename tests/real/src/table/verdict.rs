@@ -1,25 +1,25 @@
-//! What came of a test, from what its program printed.
+//! The outcome of a test, from its program's output.
 
 use std::fmt;
 
-/// What came of a test.
+/// The outcome of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The fault was put in, and what the row says is so.
+    /// The fault was injected, and the row's claim holds.
     Held,
-    /// It is not so, or the test was not run; why.
+    /// The claim does not hold, or the test was not run; with the reason.
     Missed(String),
-    /// The test, or a part of it, could not be run here; why.
+    /// The test, or a part of it, could not be run here; with the reason.
     Skipped(String),
 }
 
 impl Verdict {
-    /// No test of this name was run.
+    /// The verdict if no test of this name was run.
     pub fn absent() -> Self {
         Self::Missed("no test of this name was run".to_owned())
     }
 
-    /// Why it did not hold.
+    /// The reason why it did not hold.
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::Held => None,
@@ -38,12 +38,13 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Whether a line gives a verdict of a test.
+/// Whether a line states the result of a test.
 pub fn is_one(line: &str) -> bool {
     line.starts_with("test ") && line.contains(" ... ")
 }
 
-/// What came of the test of this name, from the lines of a test program that was asked to show what its tests print.
+/// The outcome of the test with this name, from the output of a test program run with its tests'
+/// output shown.
 pub fn of(lines: &[String], name: &str) -> Verdict {
     let line = lines.iter().find_map(|line| line.strip_prefix(&format!("test {name} ... ")));
     let printed = || {
@@ -64,7 +65,7 @@ pub fn of(lines: &[String], name: &str) -> Verdict {
     }
 }
 
-/// Whether what a test printed ends before this line.
+/// Whether the output of a test ends before this line.
 fn ends(line: &str) -> bool {
     line.starts_with("---- ") && line.ends_with(" stdout ----")
         || line == "successes:"

@@ -9,17 +9,17 @@ pub struct Link {
     delay_ns: u64,
     /// 0 for no limit.
     mbit_per_s: u64,
-    /// When the last frame has left the sender.
+    /// When the last frame will have left the sender.
     free_ns: u64,
 }
 
 impl Link {
-    /// A cable that takes `delay_us` from end to end and carries `mbit_per_s`, 0 for any number.
+    /// Creates a cable with this one-way delay and speed; 0 `mbit_per_s` means no limit.
     pub fn new(delay_us: u64, mbit_per_s: u64) -> Self {
         Self { delay_ns: delay_us * 1000, mbit_per_s, free_ns: 0 }
     }
 
-    /// Sends a frame of `bytes` at `now_ns` and gives the time of its arrival, in nanoseconds.
+    /// Sends a frame of `bytes` at `now_ns`; returns its arrival time, in nanoseconds.
     pub fn send(&mut self, bytes: u64, now_ns: u64) -> u64 {
         let bits = (bytes + FRAMING_BYTES) * 8;
         let on_cable_ns = (bits * 1000).checked_div(self.mbit_per_s).unwrap_or(0);

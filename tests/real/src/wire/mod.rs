@@ -1,4 +1,5 @@
-//! An Ethernet cable of known length and speed between two network namespaces, as a process; not every kernel has netem.
+//! An Ethernet cable of known length and speed between two network namespaces, as a process: not
+//! every kernel has netem.
 
 mod link;
 mod tap;
@@ -12,12 +13,12 @@ use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Frames that a direction holds; more are lost, as by any switch.
+/// Frames that a direction holds; more are dropped, as in any switch.
 const QUEUE: usize = 1000;
-/// Largest frame in bytes.
+/// The largest frame in bytes.
 const FRAME_MOST: usize = 2048;
 
-/// A frame and the time of its arrival.
+/// A frame and its arrival time.
 struct Frame {
     arrives_ns: u64,
     data: Vec<u8>,
@@ -26,7 +27,7 @@ struct Frame {
 /// Joins two namespaces until killed: `delay_us` each way, `mbit_per_s` each way (0 for no limit).
 ///
 /// # Errors
-/// One sentence on what the kernel refused.
+/// One sentence about what the kernel refused.
 pub fn serve(namespaces: [&str; 2], delay_us: u64, mbit_per_s: u64) -> Result<(), String> {
     let open = |name: &str| tap::open(name).map_err(|e| format!("namespace {name}: {e}"));
     let [first, second] = [open(namespaces[0])?, open(namespaces[1])?];
@@ -44,7 +45,7 @@ pub fn serve(namespaces: [&str; 2], delay_us: u64, mbit_per_s: u64) -> Result<()
 
 fn take(mut from: File, mut link: Link, begun: Instant, sender: &SyncSender<Frame>) {
     let mut buffer = [0; FRAME_MOST];
-    // A device that is not up yet gives errors; when it is gone, so is the namespace, and this process is killed.
+    // A device that is not up yet gives errors; once it is gone, so is the namespace, and this process is killed.
     loop {
         let Ok(length) = from.read(&mut buffer) else {
             std::thread::sleep(Duration::from_millis(1));
@@ -59,7 +60,7 @@ fn take(mut from: File, mut link: Link, begun: Instant, sender: &SyncSender<Fram
 }
 
 fn give(mut to: File, begun: Instant, receiver: &Receiver<Frame>) {
-    // The kernel otherwise wakes sleepers up to 50 us late.
+    // By default the kernel wakes sleepers up to 50 us late.
     let _ = rustix::thread::set_current_timer_slack(NonZero::new(1));
     for frame in receiver {
         let left = Duration::from_nanos(frame.arrives_ns).saturating_sub(begun.elapsed());

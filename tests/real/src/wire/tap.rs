@@ -1,4 +1,5 @@
-//! The end of the cable in a network namespace: an Ethernet device whose frames this process reads and writes.
+//! One end of the cable in a network namespace: an Ethernet device whose frames this process reads
+//! and writes.
 #![allow(unsafe_code, reason = "TUNSETIFF has no safe wrapper in the libraries at hand")]
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -9,10 +10,10 @@ use std::os::fd::{AsFd, AsRawFd};
 /// Name of the device in both namespaces.
 pub const NAME: &str = "cable";
 
-/// Moves this thread into a network namespace that `ip netns` made, and makes the device there.
+/// Moves this thread into a network namespace made by `ip netns`, and creates the device there.
 ///
 /// # Errors
-/// The kernel's refusal: no such namespace, no right to enter it, no `/dev/net/tun`.
+/// The kernel refuses: no such namespace, no right to enter it, no `/dev/net/tun`.
 pub fn open(namespace: &str) -> io::Result<File> {
     let place = File::open(format!("/var/run/netns/{namespace}"))?;
     move_into_link_name_space(place.as_fd(), Some(LinkNameSpaceType::Network))?;
@@ -26,7 +27,7 @@ pub fn open(namespace: &str) -> io::Result<File> {
         ifr_name: name,
         ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_flags: flags },
     };
-    // SAFETY: the descriptor is open, and TUNSETIFF reads an `ifreq`, which outlives the call.
+    // SAFETY: the descriptor is open, and TUNSETIFF reads an `ifreq` that outlives the call.
     let result =
         unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF as _, &raw const request) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(device) }

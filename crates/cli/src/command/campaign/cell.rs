@@ -8,10 +8,11 @@ use ioscape_schema::{CampaignSample, CellPlan, VxJob, Warning, WarningKind};
 use ioscape_study::campaign::layout_job;
 use std::path::PathBuf;
 
-/// Runs a cell once, beginning when others do where `watch` has any; with the doubts about its figures.
+/// Runs a cell once, starting together with other clients if `watch` has any; returns the warnings
+/// about its figures as well.
 ///
 /// # Errors
-/// Misuse where the cell is impossible there; a failed or interrupted run.
+/// Misuse if the cell is impossible there; a failed or interrupted run.
 pub fn measure(
     site: &mut CampaignSite,
     plan: &CellPlan,
@@ -21,7 +22,7 @@ pub fn measure(
     let alone = Watch { together: None, ..watch.clone() };
     let mut doubts = Vec::new();
     let run = |job: &VxJob, paths: &[PathBuf], consent| {
-        // Others wait for the cell itself, and lay their files out when they like.
+        // Other clients wait only for the cell itself and lay out their files independently.
         let is_cell = std::ptr::eq(job, &raw const plan.job);
         let watch = if is_cell { watch } else { &alone };
         let run = vxbench::run_strictly(job, paths, consent, watch, None)?;
@@ -34,8 +35,9 @@ pub fn measure(
     Ok((sample, doubts))
 }
 
-/// Whether a doubt of this kind about a run of the cell itself, or of what lays its files out, is told with the cell. What cold files and direct I/O do not
-/// say of a place far away, and what reads do not say of a device, is told once of the whole table.
+/// Whether a warning of this kind, about a run of the cell itself or of the layout of its files, is
+/// reported with the cell. What cold files and direct I/O do not show in a remote place, and what
+/// reads do not show on a device, is reported once for the whole table.
 fn is_told(kind: WarningKind, is_cell: bool) -> bool {
     match kind {
         WarningKind::Stopped => true,
@@ -48,7 +50,8 @@ fn is_told(kind: WarningKind, is_cell: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// That a file system served direct I/O through its cache was not told.
+    /// Guards against a defect: it was not reported that a file system served direct I/O through
+    /// its cache.
     #[test]
     fn what_is_doubtful_about_the_figures_of_a_cell_is_told() {
         use WarningKind::{DirectWithoutDevice, NeverWritten, Stopped, Trap, Unsupported};

@@ -24,7 +24,8 @@ use std::time::Instant;
 /// Prints the rows with the space they need, and the time at the pace of the places.
 ///
 /// # Errors
-/// File systems that cannot be made as they are asked for, an interrupted trial, or output that cannot be written.
+/// File systems cannot be made as requested, a trial was interrupted, or the output cannot be
+/// written.
 pub fn print(
     args: &CampaignRunArgs,
     campaign: &Campaign,
@@ -52,7 +53,8 @@ pub fn print(
     output::print(&out)
 }
 
-/// Which of the file systems to be made at a place are bare devices; where none is to be made, whether the place is one.
+/// Which of the file systems to be made in a place are bare devices; if none is to be made, whether
+/// the place is one.
 fn are_raw(place: &Path, recipes: &[Recipe]) -> Vec<bool> {
     match recipes {
         [] => vec![!place.is_dir() && place.exists()],
@@ -60,8 +62,8 @@ fn are_raw(place: &Path, recipes: &[Recipe]) -> Vec<bool> {
     }
 }
 
-/// Writes and reads a small file, and makes names where the campaign does; or why that was not done, as on a device, which a dry run
-/// leaves alone.
+/// Measures the pace with a small file and, if the campaign has names, with name operations.
+/// Returns the reason if there is no trial, as on a device, which a dry run leaves alone.
 fn trial(
     place: &Path,
     has_names: bool,
@@ -106,7 +108,8 @@ fn measured(place: &Path, has_names: bool, watch: &Watch) -> Result<Pace, Failur
 mod tests {
     use super::*;
 
-    /// The time of a second device, `raw-b`, was that of three methods for directories.
+    /// Guards against a defect: the time for a second device, `raw-b`, was that of three methods
+    /// for directories.
     #[test]
     fn a_device_is_a_device_under_a_name_of_its_own_too() {
         let of = |name: &str| Recipe { name: name.to_owned(), ..Recipe::default() };

@@ -43,7 +43,7 @@ use std::time::Instant;
 /// Runs the command.
 ///
 /// # Errors
-/// Misuse before anything is touched; failures with all finished cells saved.
+/// Misuse before anything is touched; other failures with all finished cells saved.
 pub fn main(args: &CampaignArgs, typed: &GivenOptions) -> Result<(), Failure> {
     match &args.action {
         CampaignAction::List => {
@@ -59,7 +59,7 @@ pub fn main(args: &CampaignArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
 }
 
-/// The text of a campaign, by name or from a file.
+/// The text of a campaign, found by name or read from a file.
 fn text(name: &str) -> Result<String, Failure> {
     if let Some(shipped) = Shipped::find(name) {
         return Ok(shipped.text.to_owned());
@@ -136,8 +136,9 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     conclude(keeper, document, finished, sites)
 }
 
-/// Tells how it ended, before the files at the `sites` are removed: an interrupted process that takes long for that is ended. Where it failed they go
-/// first, since they may take the room that the result needs, as on a full disk or under a quota.
+/// Reports how the campaign ended before the files at the `sites` are removed, since an interrupted
+/// process that takes long for that may be killed. After a failure they are removed first, since
+/// they may occupy the space that the result needs, as on a full disk or under a quota.
 fn conclude(
     keeper: Keeper,
     document: Document,
@@ -152,7 +153,8 @@ fn conclude(
     told
 }
 
-/// Fails where no cell was measured, and says why the first of them was not: a table without a figure is no success.
+/// Fails if no cell was measured, with the reason for the first: a table without figures is not a
+/// success.
 fn has_figures(table: &CampaignResult) -> Result<(), Failure> {
     let cells = || table.rows.iter().flat_map(|row| &row.cells);
     if cells().any(|cell| !cell.samples.is_empty()) {
@@ -162,13 +164,15 @@ fn has_figures(table: &CampaignResult) -> Result<(), Failure> {
     Err(Failure::Failed(format!("no cell was measured: {why}")))
 }
 
-/// What is doubtful of cells that were measured before, and of a table that was begun on the system as it was then.
+/// The warnings about cells measured earlier, and about a table begun on a system that has changed
+/// since.
 fn doubts_of_before(earlier: &Document, now: &Environment) -> Vec<Warning> {
     let changed = resume::changed_since(&earlier.environment, now);
     lasting_doubts(earlier).cloned().chain(changed).collect()
 }
 
-/// What cold files and direct I/O do not say of places that get their data from a server or another program, and what reads do not say of devices.
+/// The warnings that cold files and direct I/O show little about places whose data comes from a
+/// server or another program, and that reads show little about devices.
 fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
     let cells = || rows.iter().flat_map(|row| &row.cells);
     let has = |what: fn(&VxJob) -> bool| cells().any(|cell| what(&cell.job));
@@ -218,10 +222,12 @@ fn columns(
     Ok(columns)
 }
 
-/// Name of the size, in bytes, that the free space allowed when the campaign was begun.
+/// The identity's name for the file size, in bytes, that the free space allowed when the campaign
+/// began.
 const LARGEST_FILE: &str = "largest file";
 
-/// What tells this campaign from another, and from this one elsewhere or with other options; refuses to continue those.
+/// What distinguishes this campaign from others, and from itself elsewhere or with other options;
+/// refuses to continue those.
 fn identity(
     args: &CampaignRunArgs,
     typed: &GivenOptions,
@@ -241,19 +247,19 @@ fn identity(
     };
     let places = args.places.iter().enumerate().map(|(n, path)| (label(n), path.as_path()));
     let before = before.map(|(path, found)| (path, &found.environment));
-    // More rounds and more time only add to what is there.
+    // More rounds and more time only add to the existing cells.
     let options = typed.without(&["--rounds", "--budget"]);
     let here = identity::of_work(places, work);
     resume::identity(before, here, &options).map_err(Failure::misuse)
 }
 
-/// What the command reads and writes.
+/// The command's inputs and outputs.
 fn names(args: &CampaignRunArgs) -> Names {
     let names = outputs::names_of(&args.out).reads("the campaign", [&args.name]);
     names.reads("--resume", &args.resume).reads("the place", &args.places)
 }
 
-/// What is to be done, and where it is kept on the way.
+/// What is to be done, and where it is saved on the way.
 struct Table<'a> {
     args: &'a CampaignRunArgs,
     columns: &'a Columns,
@@ -265,25 +271,25 @@ struct Table<'a> {
     late: Vec<[usize; 2]>,
 }
 
-/// What a round came to so far.
+/// The progress of a round.
 struct Round {
     /// Its number, from 0.
     round: usize,
     /// Whether a cell was measured in it, now or before the table was continued.
     is_measured: bool,
-    /// Why a cell that was measured in other rounds was not.
+    /// Why a cell that was measured in other rounds was refused in this one.
     refused: Option<String>,
 }
 
 impl Round {
-    /// This round of `table` as it begins.
+    /// Returns the state of a round of `table` as it begins.
     fn of(round: usize, table: &CampaignResult) -> Self {
         let mut cells = table.rows.iter().flat_map(|row| &row.cells);
         let is_measured = cells.any(|cell| cell.samples.len() > round);
         Self { round, is_measured, refused: None }
     }
 
-    /// Goes on to this round of `table`, unless it is that one already.
+    /// Moves on to this round of `table`, unless it is the current one.
     fn enter(&mut self, round: usize, table: &CampaignResult) -> Result<(), Failure> {
         if round == self.round {
             return Ok(());
@@ -291,7 +297,8 @@ impl Round {
         std::mem::replace(self, Self::of(round, table)).end()
     }
 
-    /// Fails where nothing was measured in it: what refused all cells does not pass.
+    /// Fails if nothing was measured in the round: a reason that refuses all cells is not
+    /// temporary.
     fn end(self) -> Result<(), Failure> {
         match self.refused {
             Some(why) if !self.is_measured => Err(Failure::Failed(why)),
@@ -301,7 +308,7 @@ impl Round {
 }
 
 impl Table<'_> {
-    /// Measures all that is due, step after step, and saves after each.
+    /// Measures all cells that are due, step by step, and saves after each step.
     fn all(
         &self,
         sites: &mut [CampaignSite],
@@ -331,7 +338,7 @@ impl Table<'_> {
             progress.advance(spent_s, left_s, &format!("round {} row {}", round + 1, row + 1));
             for column in due {
                 let doubts = self.cell([row, column], sites, result, &mut course, &progress)?;
-                // However many rounds have it.
+                // Reported once, however many rounds have it.
                 doubts.into_iter().for_each(|doubt| document.warn_once(doubt));
             }
             done += 1;
@@ -342,7 +349,7 @@ impl Table<'_> {
         course.end()
     }
 
-    /// Measures one cell once; the doubts about its figures.
+    /// Measures one cell once; returns the warnings about its figures.
     fn cell(
         &self,
         [row, column]: [usize; 2],
@@ -365,7 +372,8 @@ impl Table<'_> {
         };
         let (found, mut doubts) = match found {
             Ok((sample, doubts)) => (Ok(sample), doubts),
-            // What was possible before may be so again: another program took the room, say.
+            // Measuring was possible before and may be again: another program may have taken the
+            // space.
             Err(Failure::Misuse(why)) if taken > 0 => {
                 let doubt = not_measured(course.round, &why).at(place);
                 course.refused = Some(why);
@@ -383,7 +391,8 @@ impl Table<'_> {
         Ok(doubts.into_iter().map(|doubt| doubt.at(&place)).collect())
     }
 
-    /// What the table shows, and whether writers to one file wait for one another where that matters.
+    /// Adds what the table shows, and whether writers to one file wait for one another if that
+    /// matters.
     fn conclusions(
         &self,
         sites: &[CampaignSite],
@@ -391,7 +400,7 @@ impl Table<'_> {
     ) -> Result<(), Failure> {
         let fillings = std::mem::take(&mut result.sentences).into_iter().filter(|s| is_filling(s));
         result.sentences = sentences(result).into_iter().chain(fillings).collect();
-        // Several clients have no file in common.
+        // Several clients do not share a file.
         if self.relay.is_some() || !has_concurrent_writers(self.rows) {
             return Ok(());
         }
@@ -409,7 +418,7 @@ impl Table<'_> {
                     )]
                 }
             };
-            // The sentences name the file system themselves.
+            // The sentences already name the file system.
             let named = site.label == site.file_system.name;
             let label = if named { String::new() } else { format!("{}: ", site.label) };
             result.sentences.extend(sentences.into_iter().map(|one| format!("{label}{one}")));
@@ -424,7 +433,8 @@ mod tests {
     use super::*;
     use ioscape_schema::{CampaignCell, CampaignRow, CampaignSample};
 
-    /// A file system that was full for a while at night ended the campaign of a week-end, that on another disk too.
+    /// Guards against a defect: a file system that was full for a while at night ended a weekend's
+    /// campaign, including its part on another disk.
     #[test]
     fn only_a_round_in_which_every_cell_is_refused_ends_a_campaign() {
         let refused = |is_measured| {
@@ -438,7 +448,8 @@ mod tests {
         assert!(matches!(refused(false), Err(Failure::Failed(why)) if why == "500 MB is left"));
     }
 
-    /// Of a table that went on, a row that lacked rounds and found no room still ended it before the other row got its new rounds.
+    /// Guards against a defect: in a continued table, a row that lacked rounds and found no space
+    /// ended the campaign before the other row got its new rounds.
     #[test]
     fn a_round_that_others_have_had_before_does_not_end_a_campaign() {
         let row = |count| {

@@ -12,8 +12,9 @@ use ioscape_study::campaign::{Room, max_file_bytes, max_file_bytes_on_loops, roo
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The places named, or file systems made in the one place named, and the bytes of the largest file that they have room for, once for each
-/// of `clients`; none is made larger than `largest`.
+/// Opens the named places, or makes file systems in the one place named. Returns them with the
+/// largest file size, in bytes, for which they have space, once for each of `clients`; files on
+/// loop devices are no larger than `largest`.
 ///
 /// # Errors
 /// A place cannot be used, or a file system cannot be made.
@@ -38,10 +39,11 @@ pub fn sites(
     Ok((sites, most))
 }
 
-/// The bytes of the largest file that there would be room for, about, before anything is made or touched. Devices and what cannot be looked at bound none.
+/// Estimates the largest file size, in bytes, before anything is made or touched. Devices, and
+/// places that cannot be examined, do not limit it.
 ///
 /// # Errors
-/// File systems that cannot be made as they are asked for.
+/// The file systems cannot be made as requested.
 pub fn foreseen(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<u64, Failure> {
     if args.fs.is_empty() {
         let folders = args.places.iter().filter(|place| place.is_dir());
@@ -57,16 +59,17 @@ pub fn foreseen(args: &CampaignRunArgs, rows: &[RowPlan]) -> Result<u64, Failure
         return Ok(u64::MAX);
     }
     let most = on_loops(rows, &recipes, (folder, bytes), None)?;
-    // Those on which file systems are made have less.
+    // The file systems made on the loop devices are smaller than the devices.
     let with_files = (0..).zip(&recipes).filter(|(_, recipe)| recipe.kind() != "raw");
     let rooms = with_files.map(|(number, _)| Room { device: (0, number), free_bytes: bytes });
     Ok(most.min(max_file_bytes(rows, &rooms.collect::<Vec<_>>())))
 }
 
-/// The bytes of the largest file for which there is room in a folder beside the loop devices, of so many bytes each, that it is to hold.
+/// The largest file size, in bytes, for which a folder has space beside the loop devices, of so
+/// many bytes each, that it is to hold.
 ///
 /// # Errors
-/// The folder cannot be looked at, or has no room for what the devices are to be filled with.
+/// The folder cannot be examined, or lacks the space for filling the devices.
 fn on_loops(
     rows: &[RowPlan],
     recipes: &[Recipe],
@@ -80,10 +83,11 @@ fn on_loops(
     Ok(max_file_bytes_on_loops(rows, bytes, many, free))
 }
 
-/// The file systems that are to be made, and what they are made on. A dry run, which makes none, needs no consent to the loss of data.
+/// The file systems to be made, and what they are made on. A dry run, which makes none, does not
+/// need consent to the loss of data.
 ///
 /// # Errors
-/// Names, words and places that do not go together.
+/// Names, words and places do not go together.
 pub fn made(args: &CampaignRunArgs) -> Result<(Vec<Recipe>, Ground<'_>), Failure> {
     let recipes = loops::recipes(&args.fs, &args.mkfs, &args.mount).map_err(Failure::Misuse)?;
     let is_allowed = args.destroy_data || args.dry_run;
@@ -91,7 +95,7 @@ pub fn made(args: &CampaignRunArgs) -> Result<(Vec<Recipe>, Ground<'_>), Failure
     Ok((recipes, ground))
 }
 
-/// What each of `clients` has of the free space of the places that are directories.
+/// The share of each of `clients` in the free space of the places that are directories.
 fn rooms(sites: &[CampaignSite], clients: u64) -> Result<Vec<Room>, Failure> {
     let of = |site: &CampaignSite| {
         site.folder().map(|folder| room(folder, &site.file_system, site.free_bytes / clients))
@@ -102,7 +106,7 @@ fn rooms(sites: &[CampaignSite], clients: u64) -> Result<Vec<Room>, Failure> {
 fn room(folder: &Path, file_system: &FileSystemInfo, free_bytes: u64) -> Result<Room, Failure> {
     let device = match shared_by_all(file_system) {
         Some(number) => number,
-        // Subvolumes have numbers of their own, and the device below them in common.
+        // Subvolumes have numbers of their own but share the device below them.
         None if file_system.has_device => file_system.device,
         None => {
             let found = folder.metadata().map_err(|e| MeasureError::io("examine", folder, e))?;
@@ -112,8 +116,9 @@ fn room(folder: &Path, file_system: &FileSystemInfo, free_bytes: u64) -> Result<
     Ok(Room { device, free_bytes })
 }
 
-/// One number, which no device has, for file systems that may share their space under numbers of their own: all in memory have the memory, and
-/// the datasets of a ZFS pool the pool.
+/// A number that no device has, for file systems that may share their space under different
+/// numbers: all file systems in memory share the memory, and the datasets of a ZFS pool share the
+/// pool.
 fn shared_by_all(file_system: &FileSystemInfo) -> Option<(u32, u32)> {
     match &*file_system.name {
         "tmpfs" | "ramfs" | "devtmpfs" => Some((0, u32::MAX)),
@@ -135,7 +140,7 @@ mod tests {
             |path: &PathBuf| path.metadata().is_ok_and(|it| it.file_type().is_block_device());
         let all = Path::new("/dev").read_dir().unwrap();
         let Some(device) = all.flatten().map(|one| one.path()).find(is_device) else {
-            // Containers have none.
+            // Containers do not have one.
             return;
         };
         let can_be_made = |consent: &str| {

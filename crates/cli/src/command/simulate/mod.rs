@@ -1,4 +1,4 @@
-//! `ioscape simulate`: a trace against simulated disks, in all combinations asked for, in one pass.
+//! `ioscape simulate`: a trace on simulated drives, in all requested combinations, in one pass.
 
 mod own_drives;
 mod pass;
@@ -15,7 +15,7 @@ use pass::{Found, Table, compared, pass, setups};
 /// Runs the command.
 ///
 /// # Errors
-/// A drive or trace that cannot be read or do not fit, and output that cannot be written.
+/// A drive or trace cannot be read, they do not fit, or the output cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     if args.own_drive {
         return own_drives::main(args);
@@ -39,7 +39,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     both(outputs::finish(&mut outputs, &document, args.out.json), written)
 }
 
-/// The result, once nothing speaks against it, and what is doubtful about it.
+/// The result, once nothing rules it out, and the warnings about it.
 fn told(
     args: &SimulateArgs,
     trace: &Rows,

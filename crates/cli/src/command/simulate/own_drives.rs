@@ -1,4 +1,4 @@
-//! `ioscape simulate --own-drive`: every trace on the drive it was measured on, one row each.
+//! `ioscape simulate --own-drive`: every trace on the drive on which it was measured, one row each.
 
 use super::pass::{compared, pass, setups};
 use crate::drives::DriveFiles;
@@ -12,13 +12,13 @@ use ioscape_simulate::catalog::Files;
 use ioscape_simulate::setup::Setup;
 use std::path::{Path, PathBuf};
 
-/// How files that describe a drive end.
+/// Extensions of files that describe a drive.
 const ENDINGS: [&str; 3] = ["toml", "parv", "diskspecs"];
 
 /// Runs the command.
 ///
 /// # Errors
-/// A trace without a drive beside it, one that does not fit it, and output that cannot be written.
+/// A trace has no drive beside it or does not fit it, or the output cannot be written.
 pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("the trace", &args.trace);
     let drives = args.trace.iter().flat_map(|trace| ENDINGS.map(|one| trace.with_extension(one)));
@@ -44,7 +44,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
         all.requests += one.requests;
         all.devices.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
         all.left_out.extend(one.left_out);
-        // It is that of the first combination.
+        // The agreement is that of the first combination.
         let mut agreement = Some(agreement);
         all.cells.extend(one.cells.into_iter().map(|cell| SimulatedCell {
             drive: Some(one.drive.clone()),
@@ -60,7 +60,8 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     outputs::finish(&mut outputs, &document, args.out.json)
 }
 
-/// What stands for the devices of each trace: the drive beside it. Those that are called the same, as copies of one file are, tell their traces.
+/// The setups for the devices of each trace: the drive beside it. Drives with the same name, such
+/// as copies of one file, are named together with their traces.
 fn on_their_own(args: &SimulateArgs) -> Result<Vec<Vec<Setup>>, Failure> {
     let of = |path: &PathBuf| setups(args, &[beside(path)?]);
     let mut all: Vec<Vec<Setup>> = args.trace.iter().map(of).collect::<Result<_, Failure>>()?;

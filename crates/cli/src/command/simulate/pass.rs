@@ -19,10 +19,10 @@ use ioscape_trace::{Writer, doubts_of_simulation};
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-/// The setups of these drives.
+/// Returns the setups of these drives.
 ///
 /// # Errors
-/// A drive that cannot be read, and options for disks where there are none.
+/// A drive cannot be read, or options for disks are given without disks.
 pub fn setups(args: &SimulateArgs, drives: &[String]) -> Result<Vec<Setup>, Failure> {
     let setups = Setup::all(drives, args.precondition, &DriveFiles)?;
     if setups.iter().all(Setup::is_flash) {
@@ -31,20 +31,20 @@ pub fn setups(args: &SimulateArgs, drives: &[String]) -> Result<Vec<Setup>, Fail
     Ok(setups)
 }
 
-/// What a pass through the trace found.
+/// The results of a pass through the trace.
 pub struct Found<'a> {
     /// All combinations.
     pub simulated: Simulated<'a>,
-    /// What a cache at the host absorbs, if it was asked for.
+    /// What a cache at the host absorbs, if requested.
     pub absorption: Vec<HostCacheAbsorption>,
 }
 
-/// Reads the trace once: every combination takes every batch, on several threads; the result does not depend on how many. Says what the
-/// user should know of it.
+/// Reads the trace once: every combination takes every batch, on several threads, whose number does
+/// not affect the result. Notes for the user are reported.
 ///
 /// # Errors
-/// Options that contradict each other, a trace that cannot be read or does not fit the drives, and rows that cannot be written; it was
-/// interrupted, or nothing of the trace was simulated.
+/// Options contradict each other, the trace cannot be read or does not fit the drives, rows cannot
+/// be written, the pass was interrupted, or nothing was simulated.
 pub fn pass<'a>(
     args: &SimulateArgs,
     (setups, choices): (&'a [Setup], &'a Choices),
@@ -70,7 +70,7 @@ pub fn pass<'a>(
             batch.devices = trace.info().devices.clone().into();
         }
         if let Some(absorbed) = &mut absorbed {
-            // At the times at which they arrive in the simulation, too.
+            // The cache sees the requests at their times in the simulation, too.
             let mut rows = Cow::from(&batch.rows);
             if args.scale_time.is_some() {
                 rows.to_mut().iter_mut().for_each(|io| args.fitting().scale(io));
@@ -102,7 +102,7 @@ pub fn pass<'a>(
     Ok(Found { simulated, absorption: absorbed.map(AbsorbedAtHost::finish).unwrap_or_default() })
 }
 
-/// Says what the user should know of a trace that was simulated to its end.
+/// Reports what the user should know about a trace that was simulated to its end.
 fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
     trace.done();
     trace.whole("interrupted: nothing was written")?;
@@ -116,7 +116,8 @@ fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How far the first combination is from what the trace recorded, and the doubts about the trace and about that.
+/// How far the first combination is from what the trace recorded, and the warnings about the trace,
+/// the combinations and that comparison.
 ///
 /// # Errors
 /// Nothing of the trace was simulated.
@@ -126,12 +127,12 @@ pub fn compared(
 ) -> Result<(Option<SimulationAgreement>, Vec<Warning>), Failure> {
     let first = simulated.first().map_err(Failure::Misuse)?;
     let compared = first.compared(tells_issue(trace.info()));
-    let doubts = doubts_of_simulation(trace.info()).into_iter().chain(compared.doubt());
-    let doubts = doubts.collect();
+    let doubts = doubts_of_simulation(trace.info()).into_iter().chain(simulated.doubts());
+    let doubts = doubts.chain(compared.doubt()).collect();
     Ok((compared.agreement, doubts))
 }
 
-/// Simulated rows on their way into a file.
+/// Simulated rows being written to a file.
 pub struct Table {
     file: Output,
     writer: Writer,
@@ -149,7 +150,7 @@ impl Table {
         Ok(Self { file, writer, drive: drive.to_owned() })
     }
 
-    /// Writes what is in `done` and empties it.
+    /// Writes the rows in `done` and empties it.
     fn write(
         &mut self,
         done: &mut Vec<SimulatedRequest>,
@@ -165,7 +166,7 @@ impl Table {
         Ok(self.writer.rows_with(&ios, &parts, &info)?)
     }
 
-    /// Gives the file its name.
+    /// Completes the file and gives it its name.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,4 +1,4 @@
-//! `ioscape trace analyze`: one pass over a trace, shared by threads.
+//! `ioscape trace analyze`: one pass over a trace, shared by several threads.
 
 use crate::failure::{Failure, both};
 use crate::output;
@@ -17,16 +17,17 @@ use ioscape_trace::analyze::state::{Header, Part as PartState};
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use std::io::{self, BufWriter, Write};
 
-/// Bytes gathered before they are written.
+/// Bytes gathered before each write.
 const BUFFER: usize = 1 << 20;
 
-/// The state, by the name of its argument.
+/// The argument for the state.
 pub const STATE: &str = "--state";
 
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, an interleave that is not counted, and output that cannot be written.
+/// The trace cannot be read, the selection is empty, the interleave is not supported, or the output
+/// cannot be written.
 pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let trace = &args.trace;
     if let Some(bytes) = args.interleave.filter(|bytes| !distance::is_counted(*bytes)) {
@@ -70,11 +71,11 @@ pub fn main(args: &AnalyzeArgs) -> Result<(), Failure> {
     let name = traces::name(&trace.traces);
     let mut summary = analysis.finish(&name, rows.info());
     summary.by = args.by;
-    // A part without requests has a place in a merge too.
+    // A part without requests is valid in a merge too.
     if args.state.is_none() || rows.read() == 0 {
         rows.some()?;
     }
-    // A state that ends where it was interrupted would be merged as one that has all that was asked for.
+    // A state cut short by an interruption would be merged as if it were complete.
     let written = match rows.interrupted() {
         true => Ok(()),
         false => keep(&mut outputs, analysis, &name, &rows),
@@ -98,23 +99,23 @@ fn too_little(bytes: u64, least: u64) -> Failure {
     ))
 }
 
-/// Writes the state, if it is asked for.
+/// Writes the state, if requested.
 fn keep(outputs: &mut Outputs, analysis: Analysis, name: &str, rows: &Rows) -> Result<(), Failure> {
     let rows = &rows.selected;
     let header = Header::of(&analysis, name, rows.info(), rows.clock().0, &rows.asked());
     write_state(outputs, &PartState { header, analysis })
 }
 
-/// Writes the state of a part, if it is asked for.
+/// Writes the state of a part, if requested.
 ///
 /// # Errors
-/// The place does not take it.
+/// The state cannot be written.
 pub fn write_state(outputs: &mut Outputs, part: &PartState) -> Result<(), Failure> {
     let Some(state) = outputs.get(STATE) else { return Ok(()) };
     state.write(|draft| {
         let mut out = BufWriter::with_capacity(BUFFER, draft.file());
         let written = part.write(&mut out).map_err(io::Error::other);
-        // The true cause is that of the bytes that are still to be written.
+        // The true cause is the failure to write the remaining bytes.
         out.flush().and(written)
     })?;
     Ok(())
@@ -131,10 +132,10 @@ fn alone(rows: &mut Rows, mut batch: Vec<Io>, mut analysis: Analysis) -> Result<
     Ok(analysis)
 }
 
-/// Rows on their way through the analysis, and the devices they may have.
+/// Rows to be analyzed, and the devices they may have.
 type Segment = (Vec<Io>, DeviceNames);
 
-/// This thread reads; all of them share out the units of the analysis.
+/// This thread reads; all threads share the units of the analysis.
 fn shared(
     rows: &mut Rows,
     first: Vec<Io>,

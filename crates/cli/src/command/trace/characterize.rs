@@ -9,13 +9,13 @@ use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use ioscape_workload::jobs::job_file;
 
-/// The job file by the name of its argument.
+/// The argument for the job file.
 const JOBS: &str = "--jobs";
 
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, and output that cannot be written.
+/// The trace cannot be read, the selection is empty, or the output cannot be written.
 pub fn main(args: &CharacterizeTraceArgs) -> Result<(), Failure> {
     let trace = &args.trace;
     let names = outputs::names_of(&trace.out).reads("the trace", &trace.traces);

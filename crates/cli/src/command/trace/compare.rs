@@ -1,4 +1,5 @@
-//! `ioscape trace compare`: two traces read one after the other, and what changed from the first to the second.
+//! `ioscape trace compare`: reads two traces one after the other and shows what changed from the
+//! first to the second.
 
 use crate::failure::{self, Failure};
 use crate::output;
@@ -14,7 +15,8 @@ use std::slice;
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a choice that holds nothing, output that cannot be written, and a condition that is met.
+/// A trace cannot be read, the selection is empty, the output cannot be written, or a condition is
+/// met.
 pub fn main(args: &CompareTracesArgs) -> Result<(), Failure> {
     let both = [&args.first, &args.second];
     let mut outputs = outputs::names_of(&args.out).reads("the trace", both).open()?;

@@ -1,4 +1,4 @@
-//! `ioscape trace import` and `export`: from one format to another.
+//! `ioscape trace import` and `export`: conversion from one format to another.
 
 use crate::failure::{Failure, both};
 use crate::output;
@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-/// What whoever gives a log to fio is to know.
+/// What a user needs to know to give a log to fio.
 const FIO_FILES: &str = "fio reads and writes a file for each disk, in the folder where it is started: called as the disk, with _ for each / and blank";
 
 /// Imports traces.
 ///
 /// # Errors
-/// A trace that cannot be read, or a file that cannot be written.
+/// A trace cannot be read, or a file cannot be written.
 pub fn import(args: &ImportArgs) -> Result<(), Failure> {
     let format = args.output_format.unwrap_or_else(|| OutFormat::of_name(&args.out.output));
     let names = outputs::names(args.out.force).reads("the trace", &args.inputs);
@@ -29,7 +29,7 @@ pub fn import(args: &ImportArgs) -> Result<(), Failure> {
 /// Exports a trace.
 ///
 /// # Errors
-/// A trace that cannot be read, or a file that cannot be written.
+/// The trace cannot be read, or a file cannot be written.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let rows = RowsArgs { format: args.input_format, choice: args.choice.clone() };
     let names = outputs::names(args.out.force).reads("the trace", [&args.trace]);
@@ -37,15 +37,15 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     convert(slice::from_ref(&args.trace), &rows, file, args.format, args.out.json)
 }
 
-/// Rows on their way to the writer, with the tables that they point into.
+/// Rows on their way to the writer, with the tables to which they refer.
 type Batch = (Vec<Io>, Arc<TraceInfo>);
 
-/// What is written, and what is told of it.
+/// What is written, and what is reported about it.
 struct Written {
     writer: Writer,
     told: TraceFile,
     first_ns: Option<u64>,
-    /// Rows that the format has no place for, and memory for the others of a batch.
+    /// Number of rows that the format cannot hold, and a buffer for the other rows of a batch.
     left_out: u64,
     held: Vec<Io>,
 }
@@ -69,7 +69,7 @@ impl Written {
     }
 }
 
-/// The doubt about a file of a format that has no place for so many requests.
+/// The warning about a file whose format cannot hold so many of the requests.
 fn without_place(left_out: u64, format: OutFormat) -> Option<Warning> {
     let text = format!("{left_out} requests that move no bytes have no place in {}", format.name());
     (left_out > 0).then(|| Warning::new(WarningKind::TraceIncomplete, text))
@@ -95,7 +95,7 @@ fn convert(
     if !file.is_through() {
         rows.unstopped(&format!("interrupted; {} was not written", told.path))?;
     }
-    // A trace of no rows is one too.
+    // A trace without rows is valid too.
     if rows.read() > 0 && !rows.interrupted() {
         rows.check()?;
     }
@@ -104,7 +104,7 @@ fn convert(
     let kept = ended.and_then(|()| file.keep());
     rows.done();
     if rows.interrupted() {
-        // Whoever reads a pipe may have been interrupted with us.
+        // Whatever reads the pipe may have been interrupted together with this program.
         return both(rows.unstopped(&there), kept.map(drop));
     }
     told.file_bytes = kept?;
@@ -117,7 +117,7 @@ fn convert(
     output::show_beside(&document, json)
 }
 
-/// Has all rows written, by another thread than the one that reads.
+/// Writes all rows in a different thread from the one that reads.
 fn copy(rows: &mut Rows, written: &mut Written) -> Result<(), Failure> {
     let (mut info, failed) = (Arc::new(rows.info().clone()), OnceLock::new());
     let next = |(mut batch, _): Batch| {
@@ -140,7 +140,7 @@ fn copy(rows: &mut Rows, written: &mut Written) -> Result<(), Failure> {
     failed.into_inner().map_or(Ok(()), |error| Err(Failure::of_trace(&name, error)))
 }
 
-/// Puts what is told of the traces into the document, with its warnings.
+/// Adds the reports on the traces to the document, with their warnings.
 pub fn finish(document: &mut Document, told: Vec<TraceFile>) {
     let doubts = told.iter().flat_map(|file| ioscape_trace::doubts(&file.info));
     doubts.for_each(|doubt| document.warn(doubt));
@@ -153,7 +153,8 @@ mod tests {
     use ioscape_schema::{Device, IoFlags, Op, Request};
     use std::io::{Read, Seek};
 
-    /// What is told of a write, a flush, a discard and a request of nothing in a format, and the file of them.
+    /// Exports a write, a flush, a discard and a request of no kind: the report, the warning and
+    /// the file.
     fn exported(format: OutFormat) -> (TraceFile, Option<Warning>, Vec<u8>) {
         let io = |len, flags| {
             let request = Request { op: Op::Write, offset: 0, len };

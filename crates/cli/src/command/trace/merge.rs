@@ -1,4 +1,4 @@
-//! `ioscape trace merge`: parts of a trace that were analyzed one by one, put together.
+//! `ioscape trace merge`: combines parts of a trace that were analyzed one by one.
 
 use super::analyze::{STATE, write_state};
 use crate::failure::{Failure, both};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 /// Runs the command.
 ///
 /// # Errors
-/// States that cannot be read or do not belong together, and output that cannot be written.
+/// The states cannot be read or do not belong together, or the output cannot be written.
 pub fn main(args: &MergeArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).writes(STATE, args.state.as_deref());
     let mut outputs = names.reads("the part", &args.parts).open()?;

@@ -15,7 +15,7 @@ use ioscape_arguments::{TraceArgs, TraceCommand};
 /// Runs the command.
 ///
 /// # Errors
-/// What the chosen command cannot do.
+/// The error of the chosen command.
 pub fn main(args: &TraceArgs) -> Result<(), Failure> {
     match &args.command {
         TraceCommand::Record(args) => record::record(args),

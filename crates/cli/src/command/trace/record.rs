@@ -1,4 +1,5 @@
-//! `ioscape trace record`: gathers the kernel's events, and makes files of them with the types of their blocks.
+//! `ioscape trace record`: gathers the kernel's events, and writes them to files with the types of
+//! their blocks.
 
 use super::convert;
 use crate::failure::{Failure, both, no_thread};
@@ -30,16 +31,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Instant;
 
-/// From one look at the space that is left to the next, in seconds.
+/// Time between two checks of the free space, in seconds.
 const SPACE_S: f64 = 1.0;
 
-/// Seconds from the beginning of a part on of which the files may be there already: twelve days.
+/// Seconds from a part's start on whose files may already exist: twelve days.
 const MOST_TAKEN: usize = 1 << 20;
 
-/// Records.
+/// Runs the command.
 ///
 /// # Errors
-/// No right to record, a disk that does not exist, or a place that cannot be written or is nearly full.
+/// No permission to record, a disk does not exist, or a place cannot be written or is nearly full.
 pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut document = output::document(0);
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
@@ -86,7 +87,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         progress.done();
         let ended = gathered.and_then(|ended| recorder.stop().map(|last| (ended, last)));
         let ended = ended.map(|(ended, last)| {
-            // A thread that ended says why when it is joined.
+            // A thread that ended gives the reason when it is joined.
             let _ = give.send(last);
             ended
         });
@@ -103,17 +104,18 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     finish(args, document, files, full, ended)
 }
 
-/// Shows how far a recording is, and ends it before it takes the last space from whoever else writes there.
+/// Shows the progress of a recording, and ends it before it takes the last free space from other
+/// writers.
 struct Watch<'a> {
-    /// How long it is to be.
+    /// The intended duration.
     seconds: Option<f64>,
     progress: &'a Progress,
     interrupted: &'a AtomicBool,
     since: &'a OnceLock<Instant>,
     spool: &'a SpoolFolder,
-    /// When the space is looked at again, in seconds since the beginning.
+    /// When the free space is checked next, in seconds since the start.
     looks_s: f64,
-    /// What is said where the space ended it.
+    /// The message if lack of space ended the recording.
     full: Option<String>,
 }
 
@@ -125,11 +127,11 @@ impl<'a> Watch<'a> {
         since: &'a OnceLock<Instant>,
         spool: &'a SpoolFolder,
     ) -> Self {
-        // Whether there is room was asked before it began.
+        // The free space was checked before the start.
         Self { seconds, progress, interrupted, since, spool, looks_s: SPACE_S, full: None }
     }
 
-    /// Whether the space is to be looked at: what is whole is not ended by it.
+    /// Whether to check the free space: lack of space does not end a recording that is complete.
     fn is_due(&self, now: Gathered) -> bool {
         !now.is_last && now.spent_s >= self.looks_s
     }
@@ -172,8 +174,9 @@ fn finish(
     both(ending(args, document.interrupted, full, ended), told)
 }
 
-/// How the command ends: as the recorded one did, unless it was interrupted, or ended since the space was `full`. A recording in parts that
-/// nothing else would end is whole when it is interrupted.
+/// How the command ends: as the recorded command did, unless it was interrupted or ended because
+/// the space was `full`. A recording in parts that nothing else would end is complete when it is
+/// interrupted.
 fn ending(
     args: &RecordArgs,
     interrupted: bool,
@@ -193,7 +196,8 @@ fn ending(
     ended.map_or(Ok(()), |(code, text)| Err(Failure::Command { code, text }))
 }
 
-/// A folder for what is gathered until it is a trace: beside the output, unless that is no file, as a device in `/dev` or a pipe.
+/// Creates a folder for the events until they become a trace: beside the output, unless that is not
+/// a file but a device or a pipe.
 fn spool(out: &FileArgs) -> Result<SpoolFolder, Failure> {
     let output = out.output.as_path();
     let is_file = !out.is_standard() && output.metadata().map_or(true, |found| found.is_file());
@@ -207,13 +211,14 @@ fn spool(out: &FileArgs) -> Result<SpoolFolder, Failure> {
         Failure::Misuse(format!("cannot make a folder in {}: {e}", folder.display()))
     })?;
     let held = SpoolFolder::open(made.path())?;
-    // It is removed as the folder that it is, and not by its name.
+    // `SpoolFolder` removes the folder that it holds, whatever has its name by then.
     let _ = made.keep();
     has_room(held.last_bytes(), folder)?;
     Ok(held)
 }
 
-/// Refuses a folder with no more than its last bytes free: a recording would end at once, and with it the command that it had started.
+/// Refuses a folder with too little free space: the recording, and the command that it started,
+/// would end at once.
 fn has_room(last_bytes: Option<u64>, folder: &Path) -> Result<(), Failure> {
     let Some(free) = last_bytes else { return Ok(()) };
     Err(Failure::Misuse(format!(
@@ -223,7 +228,7 @@ fn has_room(last_bytes: Option<u64>, folder: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Leaves what was gathered and is no trace for its user.
+/// Leaves gathered events that are not yet a trace to the user.
 fn kept(spool: SpoolFolder, failure: Failure) -> Failure {
     let place = spool.keep();
     failure.with(&format!(
@@ -236,18 +241,19 @@ fn destination(args: &RecordArgs, path: &Path) -> Result<Destination, Failure> {
     Output::destination(outputs::names(args.out.force), path, OutFormat::Parquet)
 }
 
-/// Says which of the recorder's own requests will be among the others, and of which disks the requests are recorded elsewhere, or not at all.
+/// Reports which of the recorder's own requests will be recorded, and which disks' requests are
+/// recorded elsewhere or not at all.
 pub(super) fn tell_notes(source: &RecordingSource) {
     notes(source).for_each(|text| output::tell(text));
 }
 
-/// What is to be known before a night's recording, and not only when it is read.
+/// The notes that the user should see before a night's recording, not only in its analysis.
 fn notes(source: &RecordingSource) -> impl Iterator<Item = &String> {
     let names = [RECORDING, DISKS, DISKS_NOT_SEEN].into_iter();
     names.filter_map(move |name| source.info.notes.get(name))
 }
 
-/// A part as the decoder takes it.
+/// Converts a part for the decoder.
 ///
 /// # Errors
 /// Its pages cannot be read.
@@ -270,15 +276,15 @@ struct Files<'a> {
     maps: Maps<'a>,
     parts: Parts,
     rotation: Option<Rotation>,
-    /// Where a recording of one part goes.
+    /// The destination of a recording in one part.
     whole: Option<Destination>,
-    /// What the blocks held when the recording began, then when the part before ended.
+    /// What the blocks held when the recording began, and later when the previous part ended.
     before: BlockTypes,
-    /// What the part before left to be written back.
+    /// What the previous part left to be written back.
     left: Option<OwnRequests>,
     /// When the next part begins, on the events' clock.
     begins_ns: i64,
-    /// The seconds that files are named after.
+    /// The seconds used as file names so far.
     named_s: BTreeSet<i64>,
 }
 
@@ -308,7 +314,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Writes all parts that come; those files that are still there.
+    /// Writes all parts as they arrive; returns the files that still exist.
     fn write(mut self, parts: &Receiver<RecordedPart>) -> Result<Vec<TraceFile>, Failure> {
         let mut told: Vec<TraceFile> = Vec::new();
         let mut refused = BTreeSet::new();
@@ -319,7 +325,7 @@ impl<'a> Files<'a> {
             told.push(written);
             let Some(pruned) = pruned else { continue };
             told.retain(|file| pruned.gone.iter().all(|path| *path != Path::new(&file.path)));
-            // A recording of months does not end for a file that stays; each is told of once.
+            // A file that cannot be removed does not end a long recording; it is reported once.
             for text in pruned.refused {
                 if refused.insert(text.clone()) {
                     output::tell(&text);
@@ -367,7 +373,7 @@ impl<'a> Files<'a> {
         Ok(TraceFile { format: format.to_owned(), path, file_bytes, ..told })
     }
 
-    /// What the blocks hold now and held before; where it cannot be had in time, what the trace is to say of that.
+    /// What the blocks hold now and held before; if that comes too late, a note for the trace.
     fn types(&mut self) -> (Option<BlockTypes>, BlockTypes, Option<(&'static str, String)>) {
         let before = std::mem::take(&mut self.before);
         if let Some(now) = self.maps.at_end().map(BlockTypes::new) {
@@ -378,7 +384,7 @@ impl<'a> Files<'a> {
         (None, before.outlived(), Some(("what the blocks hold", text.to_owned())))
     }
 
-    /// The file of the part that begins next, at this offset of the wall clock from that of the events.
+    /// The file of the next part, given the offset of the wall clock from the events' clock.
     fn path(&mut self, unix_offset_ns: i64) -> std::path::PathBuf {
         let Some(rotation) = &self.rotation else { return self.args.out.output.clone() };
         let named_after = |second| {
@@ -386,7 +392,7 @@ impl<'a> Files<'a> {
             rotation.name(&begins.strftime("%Y%m%dT%H%M%SZ").to_string())
         };
         let begins_s = self.begins_ns.saturating_add(unix_offset_ns).div_euclid(1_000_000_000);
-        // Where all make files, another user may have taken the names to come, and a recording of months does not end for that.
+        // In a shared directory, a name taken by another user must not end a long recording.
         let is_free = |second| named_after(second).symlink_metadata().is_err();
         let path = named_after(name_s(&mut self.named_s, begins_s, is_free));
         if !is_free(begins_s) {
@@ -398,8 +404,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The second that a file which begins in this one is named after: the next of which no file is there. A look that came late, or a clock that was
-/// set back, must not give two files one name.
+/// The second that names a file beginning at `begins_s`: the next one without a file. A late check,
+/// or a clock that was set back, must not give two files one name.
 fn name_s(named_s: &mut BTreeSet<i64>, begins_s: i64, is_free: impl Fn(i64) -> bool) -> i64 {
     let mut seconds = (begins_s..).take(MOST_TAKEN);
     seconds.find(|second| is_free(*second) && named_s.insert(*second)).unwrap_or(begins_s)
@@ -411,8 +417,8 @@ mod tests {
     use clap::Parser;
     use ioscape_arguments::{Cli, Command, TraceCommand};
 
-    /// How a recording with these words ends that is interrupted, by itself if the space is `full`, and ends its own command, if it has one, by
-    /// a signal.
+    /// How a recording with these words ends if it is interrupted (by itself if the space is
+    /// `full`) and ends its own command, if any, by a signal.
     fn interrupted(words: &str, full: Option<&str>) -> Result<(), Failure> {
         let line = format!("ioscape trace record -o a.parquet {words}");
         let parsed = Cli::try_parse_from(line.split_whitespace()).expect("a command");
@@ -422,7 +428,8 @@ mod tests {
         ending(&args, true, full.map(str::to_owned), ended)
     }
 
-    /// In parts it passed on the exit code of the command that it had ended itself.
+    /// Guards against a defect: with parts, the exit code of the command that it had ended itself
+    /// was passed on.
     #[test]
     fn an_interruption_is_told_unless_nothing_else_would_have_ended_the_recording() {
         for words in ["", "-- a", "--seconds 1h", "--rotate 1h -- a", "--rotate 1h --seconds 9h"] {
@@ -432,7 +439,7 @@ mod tests {
         assert!(interrupted("--rotate 1h", None).is_ok());
     }
 
-    /// Nobody is there to read that an unattended recording has ended: its exit code tells.
+    /// Nobody sees that an unattended recording has ended: its exit code must say so.
     #[test]
     fn a_recording_that_ended_for_want_of_space_has_failed_and_says_where_it_is() {
         for words in ["", "-- a", "--rotate 1h"] {
@@ -442,7 +449,8 @@ mod tests {
         }
     }
 
-    /// A command was started and ended within milliseconds; one that had done all its work failed for want of space.
+    /// Guards against two defects: a command was started and ended within milliseconds; one that
+    /// had finished failed for lack of space.
     #[test]
     fn want_of_space_ends_neither_what_begins_nor_what_is_whole() {
         let refused = has_room(Some(1 << 20), Path::new("/var/log"));
@@ -458,7 +466,7 @@ mod tests {
         assert!(!is_due(0.0, false) && is_due(SPACE_S, false) && !is_due(SPACE_S, true));
     }
 
-    /// What a recording cannot leave out was first read when its trace was analysed.
+    /// Once, what a recording cannot leave out was reported only in the analysis of its trace.
     #[test]
     fn all_that_a_recording_says_of_itself_is_said_when_it_begins() {
         let mut source = RecordingSource::default();
@@ -469,7 +477,8 @@ mod tests {
         assert_eq!(told, ["recording.", "disks.", "disks not seen."]);
     }
 
-    /// After a step back by seven hours files were named one second apart until the clock was there again.
+    /// Once, after a step back by seven hours, files were named a second apart until the clock
+    /// caught up.
     #[test]
     fn a_file_is_named_after_its_beginning_though_the_clock_was_set_back() {
         let mut named_s = BTreeSet::new();
@@ -477,7 +486,8 @@ mod tests {
         assert_eq!(named, [79_200, 54_000, 57_600, 79_201, 79_202]);
     }
 
-    /// Another user had made files of these names, and the recording ended at its next part.
+    /// Once, another user had created files of these names, and the recording ended at its next
+    /// part.
     #[test]
     fn a_file_is_named_after_the_next_second_of_which_none_is_there() {
         let mut named_s = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! `ioscape trace replay`: a first pass finds what the trace needs, a second one issues its requests.
+//! `ioscape trace replay`: a first pass finds out what the trace needs, a second one issues its
+//! requests.
 
 use crate::failure::{Failure, both, verdict};
 use crate::output;
@@ -13,7 +14,7 @@ use ioscape_machine::{Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed, check_memory};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
-use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
+use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport, Warning};
 use ioscape_trace::replay::{Placement, Survey, doubts, is_request, without_room};
 use std::slice;
 use std::sync::Arc;
@@ -22,22 +23,23 @@ use std::sync::atomic::AtomicBool;
 /// Least size of a scratch file.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// One in so many bytes of what a scratch file can have is what it takes without being allowed to.
+/// A scratch file may take this fraction (one in so many) of its possible size without permission.
 const UNASKED: u64 = 2;
 
-/// Blocks that are checked: what the places of block traces are multiples of.
+/// Size of the verified blocks: the offsets in block traces are multiples of it.
 const SECTOR: u64 = 512;
 
 /// Runs the command.
 ///
 /// # Errors
-/// A trace that cannot be read, a target that is refused, and requests that fail; what was done before a failure or an interruption is kept.
+/// The trace cannot be read, the target is refused, or requests fail; what was done before a
+/// failure or an interruption is kept.
 pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let names = outputs::names_of(&args.out).reads("the trace", [&args.trace]);
     let names = names.reads("the target", [&args.target]);
     let mut outputs = names.writes(ROWS, &args.kept_rows).open()?;
     let mut document = output::document(0);
-    // A refused target is told before a long trace is read.
+    // A target is refused before a long trace is read.
     let stop = interrupt::flag();
     let allowed = |writes| TargetOptions { destroy_data: args.destroy_data, write_needed: writes };
     vet(&Target::open(&args.target, &allowed(false))?, args)?;
@@ -63,13 +65,14 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         writes: survey.writes,
         rows_most: if args.kept_rows.is_some() { ROWS_MOST } else { 0 },
     };
-    // Before a scratch file is laid out.
+    // This happens before a scratch file is laid out.
     check_memory(&options)?;
     lay_out(&mut session, size, args, &stop)?;
     let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
-    traps(session.target(), access).into_iter().for_each(|doubt| document.warn(doubt));
+    let trapped = trapped(session.target(), access, survey.writes);
+    trapped.into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
     let (mut done, verify, unread) =
         issue(&mut files, args, &placement, &session, &options, &survey, &stop)?;
@@ -83,7 +86,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     doubts(&result, &survey).into_iter().for_each(|doubt| document.warn(doubt));
     let on = (&*args.target, result.target_bytes);
     let written = keep_rows(&mut outputs, &[on], &rows, result.ios(), &info.commands);
-    let doubt = args.kept_rows.as_ref().and_then(|_| without_room(rows.len() as u64, &result));
+    let doubt = args.kept_rows.as_ref().and_then(|_| without_room(rows.rows.len() as u64, &result));
     doubt.into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(result.into());
     let told = outputs::finish(&mut outputs, &document, args.out.json);
@@ -100,13 +103,20 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     both(ended, both(both(told, written), verified))
 }
 
-/// Whether requests go past the file cache.
+/// The warnings about a target whose requests do not measure what they seem to.
+fn trapped(target: &Target, access: Access, writes: bool) -> Vec<Warning> {
+    let may_be_cached = writes && access == Access::Direct;
+    let cached = may_be_cached.then(|| traps::cached_writes(target.file(), target.file_system()));
+    traps(target, access).into_iter().chain(cached.flatten()).collect()
+}
+
+/// Whether requests bypass the file cache.
 fn access(args: &ReplayArgs) -> Access {
     if args.buffered { Access::Buffered } else { Access::Direct }
 }
 
-/// Says what earlier runs left at the target, and refuses a size where no file is made, and a file system without direct I/O where that is
-/// asked for.
+/// Reports what earlier runs left at the target. Refuses a size if no scratch file is made, and
+/// direct I/O on a file system without it.
 fn vet(target: &Target, args: &ReplayArgs) -> Result<(), Failure> {
     tell_leftovers(target.leftovers(), output::tell);
     target.open_file(access(args), false).map_err(|error| match error {
@@ -124,7 +134,7 @@ fn vet(target: &Target, args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
-/// Has the blocks known that the trace needs of the `size` bytes of the target that can be used.
+/// Keeps a ledger of the blocks that the trace needs within the `size` usable bytes of the target.
 fn keep_ledger(
     session: &mut Session,
     survey: &Survey,
@@ -132,26 +142,26 @@ fn keep_ledger(
     align: u64,
 ) -> Result<(), Failure> {
     let (changed, advice) = match session.target().is_scratch() {
-        // It is written as a whole.
+        // A scratch file is written as a whole.
         true => (None, "replay a part (--disk, --from, --to), or give a smaller --size"),
         false => (changed_mebibytes(survey, size), "replay a part (--disk, --from, --to)"),
     };
     Ok(session.keep_ledger(known_bytes(survey, size, align), SECTOR, changed, advice)?)
 }
 
-/// Bytes of the target that requests, which are rounded to multiples of `align`, can touch.
+/// Bytes of the target that requests, rounded to multiples of `align`, can touch.
 fn known_bytes(survey: &Survey, size: u64, align: u64) -> u64 {
     survey.bytes().max(LEAST_BYTES).saturating_add(2 * align).min(size)
 }
 
-/// The most mebibytes of the target that anything is changed in, if that is known.
+/// The most mebibytes of the target in which anything changes, if known.
 fn changed_mebibytes(survey: &Survey, size: u64) -> Option<u64> {
-    // One that goes to another place may lie across two there.
+    // A mebibyte that is moved may straddle two at its new place.
     let across = if survey.bytes() > size { 2 } else { 1 };
     survey.changed_mebibytes().map(|count| count * across)
 }
 
-/// What is told of it, beside where requests were moved.
+/// The result, apart from where requests were moved.
 fn result(
     args: &ReplayArgs,
     options: &ReplayOptions,
@@ -174,7 +184,7 @@ fn result(
     }
 }
 
-/// The first pass: nothing is touched before the whole trace is known to be sound.
+/// The first pass: nothing is touched until the whole trace is known to be sound.
 fn survey(files: &mut Files, args: &ReplayArgs) -> Result<(Survey, TraceInfo), Failure> {
     let (mut rows, mut survey) = (Rows::of(files, &args.rows)?, Survey::default());
     rows.each(|batch, _| survey.update(batch))?;
@@ -182,7 +192,8 @@ fn survey(files: &mut Files, args: &ReplayArgs) -> Result<(Survey, TraceInfo), F
     Ok((survey, rows.info().clone()))
 }
 
-/// Writes the `size` bytes of a scratch file, so that reads find blocks; how many these are is told before.
+/// Writes the `size` bytes of a scratch file, so that reads find blocks; their number is reported
+/// first.
 fn lay_out(
     session: &mut Session,
     size: u64,
@@ -214,7 +225,8 @@ fn lay_out(
     Ok(())
 }
 
-/// Bytes of the target that can be used: of a scratch file what the trace needs, as far as there is room and the user allows it.
+/// Usable bytes of the target: for a scratch file, what the trace needs, within the free space and
+/// the user's limit.
 fn room(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<u64, Failure> {
     let capacity = target.capacity_bytes();
     if !target.is_scratch() {
@@ -234,7 +246,7 @@ fn room(target: &Target, survey: &Survey, args: &ReplayArgs) -> Result<u64, Fail
     Ok(size)
 }
 
-/// The second pass: this thread reads and places, those of the replay issue.
+/// The second pass: this thread reads and places the requests, the replay's threads issue them.
 fn issue(
     files: &mut Files,
     args: &ReplayArgs,
@@ -245,7 +257,7 @@ fn issue(
     stop: &Arc<AtomicBool>,
 ) -> Result<(Replayed, Option<VerifyReport>, Option<Failure>), Failure> {
     let mut rows = Rows::of(files, &args.rows)?;
-    // One bar is enough.
+    // One progress bar is enough.
     rows.done();
     let all = survey.ios - survey.empty;
     let progress = Progress::of_steps(usize::try_from(all).unwrap_or(usize::MAX));
@@ -284,7 +296,8 @@ mod tests {
         Io { request, ..Io::default() }
     }
 
-    /// A scratch file of a gibibyte was refused for the petabyte of the trace's addresses.
+    /// Guards against a defect: a scratch file of one gibibyte was refused because the trace's
+    /// addresses span a petabyte.
     #[test]
     fn blocks_are_known_as_far_as_the_target_is_used() {
         let mut survey = Survey::default();

@@ -1,4 +1,5 @@
-//! `ioscape trace top`: the recorder's events second by second, on the terminal, as text, as lines of JSON or as a page.
+//! `ioscape trace top`: the recorder's events, second by second, on the terminal, as text, as lines
+//! of JSON or as a page.
 
 use super::record::{part_of, tell_notes};
 use crate::failure::{Failure, no_thread};
@@ -26,21 +27,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The OpenMetrics text, by the name of its argument.
+/// The argument for the OpenMetrics text.
 const METRICS: &str = "--openmetrics";
-/// From one picture to the next.
+/// Time between two pictures, in seconds.
 const EVERY_S: f64 = 1.0;
-/// Seconds that are remembered for the heat map.
+/// Seconds kept for the heat map.
 const MOST_SECONDS: usize = 600;
-/// Longest time between a key and what it does.
+/// Longest delay between a key and its effect.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long the first second waits to know what the blocks hold.
+/// How long the first second waits to learn what the blocks hold.
 const FIRST_MAP: Duration = Duration::from_secs(3);
 
 /// Runs the command.
 ///
 /// # Errors
-/// No right to record, a disk that does not exist, or a place that cannot be written.
+/// No permission to record, a disk does not exist, or a place cannot be written.
 pub fn main(args: &TopArgs) -> Result<(), Failure> {
     let disks = RecordedDisk::chosen(&args.device, &args.path)?;
     let names = outputs::names(args.force).writes(METRICS, args.openmetrics.as_deref());
@@ -65,7 +66,7 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
             shown
         };
         let shown = builder().and_then(|one| one.spawn_scoped(scope, work)).map_err(no_thread)?;
-        // What shows the parts ends the gathering.
+        // Dropping the receiver ends the gathering.
         let mut on_part = |part| drop(give.send(part));
         let mut cuts = Cuts { every_s: Some(EVERY_S), on_part: &mut on_part };
         let gathered = gather(&mut recorder, None, None, over, &mut cuts, &mut |_| {});
@@ -75,7 +76,7 @@ pub fn main(args: &TopArgs) -> Result<(), Failure> {
     })
 }
 
-/// Shows each second that comes, until there are no more or the user leaves.
+/// Shows each second as it arrives, until there are no more or the user quits.
 fn show(
     args: &TopArgs,
     top: &mut Top,
@@ -123,33 +124,33 @@ fn show(
     Ok(())
 }
 
-/// Serves the page, and says where.
+/// Serves the page, and reports its address.
 fn serve(address: SocketAddr) -> Result<Server, Failure> {
     let server = Server::start(address, TOP_PAGE.to_owned())?;
     let at = server.address();
     output::tell(&format!("http://{at}/ shows it; Ctrl-C ends it"));
-    if !at.ip().is_loopback() {
-        output::tell(
-            "whoever reaches this address can read it: names of disks and processes, and what they do",
-        );
-    }
+    let who = match at.ip().is_loopback() {
+        true => "every user of this machine",
+        false => "whoever reaches this address",
+    };
+    output::tell(&format!("{who} can read it: names of disks and processes, and what they do"));
     Ok(server)
 }
 
-/// Seconds from the parts of a recording.
+/// Turns the parts of a recording into seconds.
 struct Top {
     disks: Vec<RecordedDisk>,
-    /// The indices of those whose requests are recorded elsewhere.
+    /// The indices of the disks whose requests are recorded elsewhere.
     elsewhere: Vec<u16>,
     parts: Parts,
     /// When the next second begins, on the events' clock.
     begins_ns: u64,
-    /// What the blocks hold, as far as it is known by now.
+    /// What the blocks hold, as far as it is known so far.
     types: Option<BlockTypes>,
     next_types: Receiver<BlockTypes>,
-    /// The thread that asks for that, whose requests are left out.
+    /// The thread that asks for it; its requests are left out.
     asks: u32,
-    /// How long the next second waits for that.
+    /// How long the next second waits for it.
     patience: Duration,
 }
 
@@ -169,7 +170,7 @@ impl Top {
         Ok(Self { disks, elsewhere, parts, begins_ns, types, next_types, asks, patience })
     }
 
-    /// What completed in the next part.
+    /// Returns what completed in the next part.
     fn second(&mut self, part: RecordedPart) -> Result<TopSecond, Failure> {
         self.learn_types();
         let until_ns = part.until_ns.unwrap_or(self.begins_ns);
@@ -205,7 +206,8 @@ impl Top {
     }
 }
 
-/// Tells how many requests are under way on the disks of these names, and in all: those of other layers are on these disks too.
+/// Sets how many requests are in flight on the named disks and in total. Requests of other layers
+/// are on these disks too, so only these count.
 fn set_in_flight(second: &mut TopSecond, own: &[(&str, Option<u64>)]) {
     for row in &mut second.devices {
         row.in_flight = own.iter().find(|(name, _)| *name == row.name).and_then(|(_, now)| *now);

@@ -1,4 +1,5 @@
-//! What a validation is asked for: the part of the evaluation, what is exchanged in it, and the workloads.
+//! What a validation is asked to do: the part of the evaluation, what is exchanged in it, and the
+//! workloads.
 
 use crate::command::predict::{exchange, refused};
 use crate::failure::Failure;
@@ -17,15 +18,16 @@ use ioscape_study::validation::{
 };
 use std::path::Path;
 
-/// Time the whole may take unless it is given, in seconds.
+/// Default time limit of the whole validation, in seconds.
 const BUDGET_S: f64 = 1200.0;
-/// Random workloads that are drawn for each that is wanted: of some nothing is known where something is exchanged.
+/// Random workloads drawn for each one wanted: where something is exchanged, nothing is known about
+/// some of them.
 const DRAWN: usize = 8;
 
-/// The part of the system that was evaluated with the access that is asked for.
+/// The part of the system that was evaluated with the requested access.
 ///
 /// # Errors
-/// Nothing was evaluated with it.
+/// Nothing was evaluated with that access.
 pub fn part(whole: &System, access: Option<Access>) -> Result<&System, Failure> {
     let Some(access) = access else { return Ok(whole) };
     let part = whole.with_access(access);
@@ -33,10 +35,10 @@ pub fn part(whole: &System, access: Option<Access>) -> Result<&System, Failure> 
     part.predict(None, &asked).map(|_| part).map_err(refused)
 }
 
-/// The system that is predicted: the evaluated one with what the log says is exchanged.
+/// The system that is predicted: the evaluated one with the exchanges listed in the log.
 ///
 /// # Errors
-/// What is exchanged cannot be read, or says nothing of this system.
+/// What is exchanged cannot be read, or does not apply to this system.
 pub fn exchanged<'a>(
     system: &'a System,
     log: &ValidationLog,
@@ -47,10 +49,11 @@ pub fn exchanged<'a>(
     ChangedSystem::new(system, exchanges).map_err(Failure::misuse)
 }
 
-/// What is measured; random workloads that are not are a doubt, and an exchange that changes nothing.
+/// Returns the workloads to be measured. Random workloads that are left out, and an exchange
+/// without effect, are warned about.
 ///
 /// # Errors
-/// Of no workload anything is known where something is exchanged.
+/// With the exchange, nothing is known about any workload.
 pub fn schedule(
     changed: &ChangedSystem<'_>,
     system: &System,
@@ -70,10 +73,10 @@ pub fn schedule(
     Ok(Schedule::new(&ValidationSample { single, random, orthogonal }, log.rounds as usize))
 }
 
-/// What the result at `path` tells of a validation of this target.
+/// Reads an earlier validation of this target from the result at `path`.
 ///
 /// # Errors
-/// It cannot be read, or is of something else.
+/// The result cannot be read, or is about something else.
 pub fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
     let found = EarlierValidation::of(output::read_result(path)?, &args.target);
     found.map_err(|why| not_continued(args, &why))
@@ -84,7 +87,7 @@ fn not_continued(args: &ValidateArgs, why: &NotContinued) -> Failure {
     Failure::Misuse(format!("--resume {}: {why}", file.display()))
 }
 
-/// What is read and written, but for the target.
+/// The command's inputs and outputs, except for the target.
 pub fn names(args: &ValidateArgs) -> Names {
     outputs::names_of(&args.out)
         .reads("the result", [&args.result])
@@ -92,7 +95,7 @@ pub fn names(args: &ValidateArgs) -> Names {
         .reads("--resume", &args.resume)
 }
 
-/// The document to be filled, with the seed and the beginning of the earlier run, and what stays doubtful of it.
+/// The document to be filled, with the seed, the start and the lasting warnings of the earlier run.
 pub fn document(args: &ValidateArgs, earlier: Option<&EarlierValidation>) -> Document {
     let mut document = output::document(args.seed);
     if let Some(earlier) = earlier {
@@ -103,7 +106,7 @@ pub fn document(args: &ValidateArgs, earlier: Option<&EarlierValidation>) -> Doc
     document
 }
 
-/// The validation, at its beginning or as far as the earlier run came.
+/// The validation at its start, or where the earlier run stopped.
 ///
 /// # Errors
 /// The earlier run had another schedule.
@@ -118,7 +121,8 @@ pub fn begun(
     }
 }
 
-/// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the evaluation's memory limit.
+/// What is to be done: as the earlier run was asked, or else as the arguments ask; `limit` is the
+/// evaluation's memory limit.
 pub fn log(
     earlier: Option<&EarlierValidation>,
     args: &ValidateArgs,

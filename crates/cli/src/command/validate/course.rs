@@ -1,4 +1,5 @@
-//! The course of a validation: one measurement after the other, each saved, and the judgement in the end.
+//! The course of a validation: one measurement after the other, each saved, and the verdict at the
+//! end.
 
 use crate::failure::Failure;
 use crate::save::Keeper;
@@ -8,22 +9,23 @@ use ioscape_schema::{Document, Evaluation, Measurement, Outcome, ValidationLog, 
 use ioscape_study::validation::{NextMeasurement, ValidationProgress};
 use std::time::Instant;
 
-/// Measuring, and where it is kept on the way.
+/// The measuring, and where its results are kept on the way.
 pub struct Work<'a> {
     /// What is to be done.
     pub log: &'a ValidationLog,
-    /// Takes the measurements so far.
+    /// Receives the measurements so far.
     pub document: &'a mut Document,
-    /// Keeps it.
+    /// Saves the document.
     pub keeper: &'a mut Keeper,
 }
 
 impl Work<'_> {
-    /// Measures what is left, saving after each measurement; in the end the document holds the measurements and the log,
-    /// unless all was measured. `one` measures a workload.
+    /// Measures what is left, saving after each measurement. At the end the document holds the
+    /// measurements and, unless everything was measured, the log. `one` measures a workload.
     ///
     /// # Errors
-    /// Those of `one`, but for misuse: a workload that is too much for the target is left out.
+    /// The errors of `one`, except for misuse: a workload that is too much for the target is left
+    /// out.
     pub fn measure(
         &mut self,
         run: &mut ValidationProgress,
@@ -45,7 +47,8 @@ impl Work<'_> {
             progress.advance(spent_s(), left_s.max(0.0), next.step.purpose.word());
             match one(&next, &progress) {
                 Ok(measurement) => run.record(measurement),
-                // A workload that the evaluation never asked for may be too much for a small memory limit.
+                // A workload that the evaluation never requested may be too much for a small memory
+                // limit.
                 Err(Failure::Misuse(why)) => run.refuse(why),
                 Err(failure) => break Err(failure),
             }
@@ -59,10 +62,10 @@ impl Work<'_> {
     }
 }
 
-/// Judges all models by what was measured.
+/// Judges all models by the measurements.
 ///
 /// # Errors
-/// No model can be judged by it.
+/// No model can be judged by them.
 pub fn conclude(
     run: &ValidationProgress,
     evaluation: &Evaluation,
@@ -74,7 +77,7 @@ pub fn conclude(
     let validated: Vec<Validated> =
         validated.map(|(measurement, repeated)| Validated { measurement, repeated }).collect();
     if validated.is_empty() {
-        // Without a log nothing is left to continue: what remains are runs.
+        // Without a log there is nothing left to continue: what remains are runs.
         document.outcome.get_or_insert_with(|| run.measurements().into());
         return Ok(());
     }

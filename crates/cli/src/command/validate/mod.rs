@@ -1,4 +1,5 @@
-//! `ioscape validate`: measures random workloads over the evaluated space and shows how far off their predictions were.
+//! `ioscape validate`: measures random workloads over the evaluated space and shows how far off
+//! their predictions were.
 
 mod asked;
 mod course;
@@ -81,7 +82,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
         .chain(since)
         .for_each(|doubt| document.warn(doubt));
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };
-    // Other requests each time, as in an evaluation.
+    // Different requests each time, as in an evaluation.
     let (seed, mut number) = (work.document.seed, run.taken() as u64);
     let finished = laid_out.and_then(|()| {
         work.measure(&mut run, |next, progress| {
@@ -91,17 +92,20 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
             Ok(measurer.measure(&next.step.workload, length, seed, progress)?)
         })
     });
-    // The models are judged on whatever was measured: that costs nothing compared with the measurements.
+    // The models are judged by whatever was measured: that costs nothing compared with the
+    // measurements.
     let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
     conclude(&run, &system.evaluation, what_if, &mut document)?;
     drop(measurer);
     keeper.conclude(document, finished)
 }
 
-/// Lays out the largest set: what a growing file still has to write would slow the first round of every larger one.
+/// Lays out the largest set: otherwise a growing file would slow the first round of every larger
+/// set.
 ///
 /// # Errors
-/// It cannot be laid out; where nothing was measured before, also if that takes longer than the budget.
+/// The set cannot be laid out or, if nothing was measured before, doing so takes longer than the
+/// budget.
 fn lay_out(
     machine: &mut Machine,
     run: &ValidationProgress,
@@ -111,7 +115,7 @@ fn lay_out(
     if run.taken() == 0 {
         let begun = Instant::now();
         let rate = machine.layout_rate(bytes, LAYOUT_TRIAL_SHARE * log.budget_s)?;
-        // A set too small to tell a rate is whole by now.
+        // A set too small to show a rate is complete by now.
         let rate = rate.unwrap_or_else(|| bytes as f64 / begun.elapsed().as_secs_f64());
         run.schedule().check_time(rate, log.budget_s).map_err(Failure::Failed)?;
     }

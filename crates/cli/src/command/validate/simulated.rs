@@ -1,4 +1,4 @@
-//! `ioscape validate RESULT sim:SYSTEM`: the workloads are simulated, in virtual time.
+//! `ioscape validate RESULT sim:SYSTEM`: simulates the workloads, in virtual time.
 
 use super::asked::{self, begun, earlier, exchanged, log, names, part, schedule};
 use super::course::{Work, conclude};
@@ -14,10 +14,10 @@ use ioscape_schema::{Engine, Warning, WarningKind};
 use ioscape_study::resume::{self, GivenOptions};
 use std::sync::atomic::Ordering;
 
-/// Runs the command for the simulated system `name`, with what was evaluated.
+/// Runs the command for the simulated system `name` and the evaluated one.
 ///
 /// # Errors
-/// A system that cannot be read or has no such access, and output that cannot be written.
+/// The system cannot be read or has no such access, or the output cannot be written.
 pub fn main(
     args: &ValidateArgs,
     typed: &GivenOptions,
@@ -56,7 +56,7 @@ pub fn main(
     }
     let mut keeper = Keeper::new(save::Work::Validation, outputs, &args.out, &document)?;
     output::tell(&run.describe(&log));
-    // Requests of their own for each measurement: in rounds of the same ones nothing would vary.
+    // Each measurement has its own requests: rounds of the same ones would not vary.
     let mut seed = document.seed.wrapping_add(run.taken() as u64);
     let flag = interrupt::flag();
     let mut work = Work { log: &log, document: &mut document, keeper: &mut keeper };

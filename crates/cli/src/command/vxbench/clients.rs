@@ -1,4 +1,4 @@
-//! `ioscape vxbench --clients`: the files dealt out to several clients, who begin together.
+//! `ioscape vxbench --clients`: deals the files out to several clients, which start together.
 
 use super::job::open;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use ioscape_study::clients::dealt;
 use ioscape_workload::vxbench::parse;
 use std::path::{Path, PathBuf};
 
-/// Runs the command for so many clients.
+/// Runs the command for `clients` clients.
 ///
 /// # Errors
 /// Misuse before anything is written; a client that failed.
@@ -25,7 +25,7 @@ pub fn main(args: &VxbenchArgs, clients: u32) -> Result<(), Failure> {
     let files: Vec<PathBuf> = tasks.iter().flat_map(|task| &task.files).cloned().collect();
     let mut outputs = outputs::names_of(&args.out).reads("the file", &files).open()?;
     let mut document = output::document(job.rand_seed);
-    // What speaks against any client's part is found before one of them begins.
+    // Problems with any client's part are found before a client begins.
     let (_, opened) = open(&job, &files, args.destroy_data)?;
     if let Some(found) = environment::capture_on_all(opened.places()) {
         document.environment = found;

@@ -1,4 +1,4 @@
-//! One `vxbench` job on files of one's own choice: its plans, its run, and who watches it.
+//! One `vxbench` job on files of the user's choice: its plans, its run, and what watches it.
 
 use crate::failure::Failure;
 use crate::output;
@@ -12,7 +12,7 @@ use ioscape_workload::vxbench::{VxPlan, plan_on};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Ctrl-C, and a line that shows how much was moved.
+/// A watch with Ctrl-C and a progress line that shows the bytes moved.
 pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress) -> Watch {
     let bar = progress.clone();
     let told = move |bytes: u64| bar.doing(&format!("{} moved", Bytes(bytes as f64)));
@@ -23,8 +23,8 @@ pub fn watch(interrupt: &Arc<std::sync::atomic::AtomicBool>, progress: &Progress
     }
 }
 
-/// Runs `job` with a user on each of `paths`; records the environment in the document, if there is one, and keeps the first requests one by
-/// one, as many as given.
+/// Runs `job` with a user on each of `paths`. Records the environment in the document, if there is
+/// one, and keeps up to the given number of first requests individually.
 ///
 /// # Errors
 /// Misuse before anything is touched; a failed or interrupted run.
@@ -39,10 +39,11 @@ pub fn run_keeping(
     carry_out(job, (plans, files.with_best_effort()), watch, kept)
 }
 
-/// The same, with none kept, for a command that has no `--best-effort`, of which refusals do not speak then.
+/// Does the same without keeping requests, for a command that has no `--best-effort`; refusals then
+/// do not mention it.
 ///
 /// # Errors
-/// As [`run_keeping`].
+/// As for [`run_keeping`].
 pub fn run_strictly(
     job: &VxJob,
     paths: &[PathBuf],
@@ -54,7 +55,7 @@ pub fn run_strictly(
     carry_out(job, opened, watch, (document, 0)).map(|kept| kept.run)
 }
 
-/// Runs `job` on what was opened for it.
+/// Runs `job` on the files opened for it.
 fn carry_out(
     job: &VxJob,
     (plans, files): (Vec<VxPlan>, Files),
@@ -73,10 +74,11 @@ fn carry_out(
     Ok(vxbench::run_keeping(files, job, &clock, watch, (requests, rows_most))?)
 }
 
-/// Opens the files of a job, with what it does to each; those that are made are removed unless they are kept.
+/// Opens the files of a job, with the plan for each; files that are created are removed unless they
+/// are kept.
 ///
 /// # Errors
-/// Misuse: what speaks against the job is found before anything is written.
+/// Misuse: problems with the job are found before anything is written.
 pub fn open(
     job: &VxJob,
     paths: &[PathBuf],
@@ -93,7 +95,7 @@ pub fn open(
     Ok((plans, files))
 }
 
-/// What the job does to the file at `path`.
+/// The plan of the job for the file at `path`.
 fn plan_for(job: &VxJob, path: &Path) -> Result<VxPlan, Failure> {
     let look = vxbench::look(path)?;
     let misuse = |text: String| Failure::Misuse(format!("{}: {text}", path.display()));

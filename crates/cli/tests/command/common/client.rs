@@ -16,7 +16,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts `command` and has it warm up `workload`, which is to be measured for `seconds`.
+    /// Starts `command` and has it warm up `workload`, to be measured for `seconds`.
     pub fn ready(mut command: Command, workload: &Workload, seconds: f64) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut started = Started::has(command.spawn().expect("it starts"));
@@ -35,7 +35,7 @@ impl Client {
         self.say(&json!({"begin_unix_ns": since.as_nanos() as u64}));
     }
 
-    /// Waits for the measurement, and for the end of the client.
+    /// Waits for the measurement and for the client to end.
     pub fn measurement(mut self) -> Measurement {
         let answer = self.until("measurement");
         drop(self.ask);
@@ -47,7 +47,7 @@ impl Client {
         writeln!(self.ask, "{value}").expect("it listens");
     }
 
-    /// What is said next under this key.
+    /// The next answer with this key.
     fn until(&mut self, key: &str) -> Value {
         loop {
             let line = self.answers.next().expect(key).expect("text");

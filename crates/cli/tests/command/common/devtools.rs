@@ -1,4 +1,4 @@
-//! A page that stays open in a real browser: Chromium, told what to do through a pipe (its DevTools protocol).
+//! A page that stays open in Chromium, controlled through a pipe (its DevTools protocol).
 
 use super::path;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -9,14 +9,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Names of the browser.
+/// Names under which the browser may be installed.
 pub const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// Longest time for an answer, and for what a page is to show.
+/// The longest wait for an answer, and for what a page is to show.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two looks at a page.
+/// Pause between two checks of a page.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A page, its browser, and what it wrote on the console.
+/// A page, its browser, and its console messages.
 pub struct Page {
     browser: Child,
     to: File,
@@ -28,7 +28,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Opens an address in a window `width` pixels wide; absent without a browser.
+    /// Opens an address in a window `width` pixels wide; `None` without a browser.
     pub fn open(address: &str, width: u32) -> Option<Self> {
         let is_here = |name: &&str| Command::new(name).arg("--version").output().is_ok();
         let name = BROWSERS.into_iter().find(is_here)?;
@@ -37,7 +37,7 @@ impl Page {
         for pipe in [&to, &from] {
             mknodat(CWD, pipe, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
         }
-        // The browser reads its descriptor 3 and answers on 4.
+        // The browser reads from descriptor 3 and answers on 4.
         let script = format!("exec {name} \"$@\" 3<\"$0\" 4>\"{}\"", path(&from));
         let browser = Command::new("sh")
             .args(["-c", &script, path(&to)])
@@ -80,7 +80,7 @@ impl Page {
         self.ask("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Sends a message and waits for its answer; what the page says meanwhile is kept.
+    /// Sends a message and waits for its answer; keeps console messages that arrive meanwhile.
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.asked += 1;
         let mut message = json!({ "id": self.asked, "method": method, "params": params });
@@ -102,14 +102,14 @@ impl Page {
         }
     }
 
-    /// The value of an expression of its script.
+    /// The value of a JavaScript expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let found = self
             .ask("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
         found["result"]["value"].clone()
     }
 
-    /// Presses and lets go of a key, `Enter` or a character, where the focus is.
+    /// Presses and releases a key, `Enter` or a character, where the focus is.
     pub fn press(&mut self, key: &str) {
         let text = if key == "Enter" { "\r" } else { key };
         self.ask("Input.dispatchKeyEvent", json!({ "type": "keyDown", "key": key, "text": text }));
@@ -122,7 +122,7 @@ impl Page {
         self.ask("Emulation.setEmulatedMedia", json!({ "media": "print" }));
     }
 
-    /// Waits until an expression of its script is true.
+    /// Waits until a JavaScript expression in the page is true.
     pub fn wait_until(&mut self, expression: &str) {
         let begun = Instant::now();
         while self.value(expression) != true {
@@ -131,7 +131,7 @@ impl Page {
         }
     }
 
-    /// What it wrote on the console so far, errors and exceptions included.
+    /// The console messages so far, including errors and exceptions.
     pub fn said(&self) -> &[String] {
         &self.said
     }
@@ -144,7 +144,7 @@ impl Drop for Page {
     }
 }
 
-/// The browser's messages, each ended by a zero byte.
+/// The browser's messages, each terminated by a zero byte.
 fn answers(from: File) -> Receiver<Value> {
     let (give, answers) = channel();
     std::thread::spawn(move || {

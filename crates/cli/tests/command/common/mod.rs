@@ -1,4 +1,4 @@
-//! What tests of the command share: running it, as this user or another, and looking at what it said.
+//! Shared by the command's tests: runs the command, as any user, and checks its output.
 
 pub mod client;
 pub mod devtools;
@@ -10,9 +10,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A run that has ended.
+/// A finished run.
 pub struct Ran {
-    /// Exit code; absent after a signal.
+    /// Exit code; `None` after a signal.
     pub code: Option<i32>,
     /// Standard output.
     pub out: String,
@@ -64,7 +64,7 @@ pub fn run(arguments: &[&str]) -> Ran {
     Ran::of(ioscape(arguments))
 }
 
-/// Runs the command with bad input and expects exit code 2, no output and one line that says all of `words`.
+/// Runs bad input; expects exit code 2, no output and one line that says all of `words`.
 pub fn refused(arguments: &[&str], words: &[&str]) {
     let ran = run(arguments).ended(2).says(words);
     assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{arguments:?}: {}", ran.err);
@@ -82,7 +82,8 @@ impl User {
     }
 }
 
-/// User `id`, if this is root and the user can reach the command and `folder`; says why not otherwise.
+/// Returns user `id`, if this is root and the user can reach the command and `folder`; otherwise
+/// says why not.
 pub fn user_or_skip(id: u32, folder: &Path) -> Option<User> {
     let mut trial = Command::new(cargo_bin("ioscape"));
     trial.arg("--version").uid(id).gid(id).current_dir(folder).stdout(Stdio::null());
@@ -99,7 +100,8 @@ pub fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
-/// Whether requests to block devices cannot be recorded here, as the command said: there is no right or no tracefs, or no disk is known below a folder.
+/// Whether block requests cannot be recorded here, according to the command: no privilege, no
+/// tracefs, or no known disk below a directory.
 pub fn cannot_record(ran: &Ran) -> bool {
     let has_no_right = ran.err.contains("recording ") && ran.err.contains(" is not possible here");
     let is_refused = ran.code == Some(2) && (has_no_right || ran.err.contains(": is on "));
@@ -109,7 +111,7 @@ pub fn cannot_record(ran: &Ran) -> bool {
     is_refused
 }
 
-/// A folder of the real data, or nothing where it is not at hand: `IOSCAPE_DATA`, or beside the project.
+/// A directory of the real data, in `IOSCAPE_DATA` or beside the project, if available.
 pub fn data(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("IOSCAPE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -118,7 +120,8 @@ pub fn data(name: &str) -> Option<PathBuf> {
     Some(root.join(name)).filter(|folder| folder.exists())
 }
 
-/// A folder in memory, where there is one: for what must be quick though other work keeps the disk busy.
+/// A directory in memory, if possible: for work that must be quick even if other work keeps the
+/// disk busy.
 pub fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
 }
@@ -133,7 +136,8 @@ pub fn read(file: &Path) -> String {
     std::fs::read_to_string(file).expect("a file")
 }
 
-/// A campaign in a file in `folder`, whose own files need not be cold: in memory, and on a file system with a cache of its own, they never are.
+/// A campaign in a file in `folder` whose own files need not be cold: in memory, and on a file
+/// system with a cache of its own, they never are.
 pub fn warm_campaign(folder: &Path) -> PathBuf {
     let shown = run(&["campaign", "show", "aged-reads"]).ended(0).out;
     let file = folder.join("warm.toml");
@@ -147,7 +151,7 @@ pub fn scratch_files(folder: &Path) -> Vec<PathBuf> {
     all.filter(|p| p.to_string_lossy().contains(".ioscape-scratch")).collect()
 }
 
-/// What lies in `folder` and was made by the command without a name of the user's.
+/// Everything in `folder` that the command made and the user did not name.
 pub fn scratch_of(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path());
     entries

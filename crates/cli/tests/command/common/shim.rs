@@ -1,11 +1,11 @@
-//! What stands between the command and the C library, to make it see another clock or no memory.
+//! A shim between the command and the C library, for another clock or no memory.
 
 use super::{ioscape, skipped};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The library of this C source, made in `folder`, if it can be made here.
+/// Builds the library from this C source in `folder`, if that is possible here.
 pub fn made(folder: &Path, source: &str) -> Option<PathBuf> {
     let (file, library) = (folder.join("shim.c"), folder.join("shim.so"));
     fs::write(&file, source).expect("a file");
@@ -19,7 +19,7 @@ pub fn made(folder: &Path, source: &str) -> Option<PathBuf> {
     Some(library)
 }
 
-/// The command with these arguments behind the library.
+/// The command with these arguments, with the library preloaded.
 pub fn before(shim: &Path, arguments: &[&str]) -> Command {
     let mut command = ioscape(arguments);
     command.env("LD_PRELOAD", shim);

@@ -8,17 +8,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Longest time to wait for what is certain to come.
+/// The longest wait for what is certain to come.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A run that goes on until something ends it.
+/// A run that continues until something ends it.
 pub struct Started(pub Child, Option<tempfile::TempDir>, Option<Heard>);
 
-/// What a run has said on standard error, and the lines to come.
+/// What a run has written to standard error, and the lines still to come.
 struct Heard(String, Receiver<String>);
 
 impl Started {
-    /// The command with these arguments.
+    /// Starts the command with these arguments.
     pub fn of(arguments: &[&str]) -> Self {
         Self::spawn(ioscape(arguments))
     }
@@ -29,13 +29,14 @@ impl Started {
         Self::has(command.spawn().expect("it starts"))
     }
 
-    /// A command that was started.
+    /// Wraps a started command.
     pub fn has(child: Child) -> Self {
         Self(child, None, None)
     }
 
-    /// A short job in `folder` and then an endless one of one process, once its workers are at work. It is so slow that its
-    /// figure does not get known. `more` is its further settings, a line each.
+    /// Runs a short job in `folder` and then an endless one with one process; returns once its
+    /// workers are running. The endless job is too slow for its figure to become known. `more` has
+    /// its additional settings, one per line.
     pub fn endless(folder: &Path, more: &str) -> Self {
         let place = tempfile::tempdir().expect("a folder");
         let (jobs, result) = (place.path().join("jobs.toml"), place.path().join("r.json"));
@@ -46,19 +47,20 @@ impl Started {
         let mut started = Self::of(&["run", path(folder), path(&jobs), "-o", path(&result)]);
         started.1 = Some(place);
         wait_until(|| result.exists() && started.worker().is_some());
-        // What is forked first are helpers, which are gone before the measured part.
+        // The first forks are helpers, which are gone before the measured part.
         std::thread::sleep(Duration::from_millis(1500));
         started
     }
 
-    /// Whether it has ended; signals to it still harm nobody else, for it was not waited for.
+    /// Whether it has ended. It has not been waited for, so its process ID is not reused and
+    /// signals to it harm nobody else.
     pub fn has_ended(&self) -> bool {
         let told = fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
         let state = told.as_deref().ok().and_then(|told| told.rsplit(')').next());
         state.is_none_or(|state| state.starts_with(" Z"))
     }
 
-    /// The process that issues requests: the youngest, below the one that does the work.
+    /// The process that issues requests: the youngest child of the process that does the work.
     pub fn worker(&self) -> Option<u32> {
         children(self.kept()?).last().copied()
     }
@@ -75,7 +77,8 @@ impl Started {
         [self.0.id()].into_iter().chain(kept).chain(below).collect()
     }
 
-    /// Waits until it has said enough on standard error, or has ended; [`Self::end`] tells all that it says.
+    /// Waits until it has written enough to standard error, or has ended; [`Self::end`] returns
+    /// everything it writes.
     pub fn listen_until(&mut self, is_enough: impl Fn(&str) -> bool) {
         let pipe = BufReader::new(self.0.stderr.take().expect("a pipe"));
         let (give, lines) = channel();
@@ -98,7 +101,7 @@ impl Started {
         self.2 = Some(Heard(said, lines));
     }
 
-    /// What became of it; of an endless run, that the job which was finished is in its result and in the summary.
+    /// How an endless run ended; checks that the finished job is in its result and in the summary.
     pub fn end_keeping(mut self) -> Ran {
         let place = self.1.take().expect("a run with a finished job");
         let ran = self.end();
@@ -107,7 +110,7 @@ impl Started {
         ran
     }
 
-    /// What became of it.
+    /// How it ended.
     pub fn end(self) -> Ran {
         let ended = self.0.wait_with_output().expect("it ends");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -117,7 +120,7 @@ impl Started {
     }
 }
 
-/// The processes that a process has made and that live.
+/// The living children of a process.
 pub fn children(process: u32) -> Vec<u32> {
     let list = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     list.unwrap_or_default().split_whitespace().filter_map(|word| word.parse().ok()).collect()

@@ -1,34 +1,35 @@
 //! Code blocks of a page, and the commands in them as a reader would type them.
 
-/// A block of code: fenced, or indented by four spaces, which is a shell's.
+/// A block of code: fenced, or indented by four spaces, which makes it a shell block.
 #[derive(Debug)]
 pub struct Block {
     /// Number of its first line in the page, from 1.
     pub line: usize,
-    /// What is written behind the fence.
+    /// The language given after the fence.
     pub language: String,
     /// Its lines.
     pub text: String,
-    /// The paragraph before it, in one line.
+    /// The paragraph before it, on one line.
     pub before: String,
-    /// Whether another block stands directly before it.
+    /// Whether it directly follows another block.
     pub is_next: bool,
-    /// What stands between it and the next heading of a section or the end of the page.
+    /// The text between it and the next section heading or the end of the page.
     pub after: String,
 }
 
-/// One command, and what the page says of it.
+/// A command, and what the page says of it.
 #[derive(Debug)]
 pub struct Command {
-    /// As it is typed.
+    /// The command as typed.
     pub typed: String,
-    /// Exit code that the page states beside it, 0 unless it does.
+    /// The exit code that the page states beside it; 0 by default.
     pub code: i32,
-    /// What the page says that it prints.
+    /// The output that the page shows.
     pub states: Vec<String>,
 }
 
-/// Index of the line behind the block that begins at `start`, and whether it is fenced; nothing where no block begins.
+/// Index of the line after the block that begins at `start`, and whether it is fenced; `None` if no
+/// block begins there.
 fn end_of(lines: &[&str], start: usize) -> Option<(usize, bool)> {
     if lines[start].trim_start().starts_with("```") {
         let length =
@@ -78,12 +79,12 @@ pub fn blocks(page: &str) -> Vec<Block> {
 }
 
 impl Block {
-    /// Whether `next` is what this block's last command prints: it follows at once.
+    /// Whether `next` is the output of this block's last command: it follows directly.
     fn is_answered_by(&self, next: &Block) -> bool {
         next.language == "text" && next.is_next
     }
 
-    /// The exit code that the paragraph before it states.
+    /// The exit code stated in the paragraph before it.
     fn code(&self) -> i32 {
         let stated = self.before.split("exit code ").nth(1);
         let digits =
@@ -91,7 +92,7 @@ impl Block {
         digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
     }
 
-    /// Lines that belong together: continued by a backslash, or within quotes.
+    /// Joins lines that belong together: continued by a backslash, or within quotes.
     fn typed(&self) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
         let mut is_open = false;
@@ -107,7 +108,7 @@ impl Block {
         found
     }
 
-    /// The commands of a block of a shell; `next` is the block behind it.
+    /// The commands of a shell block; `next` is the block after it.
     pub fn commands(&self, next: Option<&Block>) -> Vec<Command> {
         let code = self.code();
         let command = |typed: &str| Command { typed: typed.to_owned(), code, states: Vec::new() };
@@ -140,12 +141,12 @@ impl Block {
     }
 }
 
-/// The line up to a remark.
+/// The line without a trailing comment.
 fn without_remark(line: &str) -> &str {
     line.split(" # ").next().unwrap_or_default().trim_end()
 }
 
-/// Whether the line shows a prompt, so that the lines below it are what the command prints.
+/// Whether the line shows a prompt, so that the lines below it are the command's output.
 fn is_shown(line: &str) -> bool {
     line.trim_start().starts_with("$ ")
 }

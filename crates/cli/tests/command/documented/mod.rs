@@ -1,6 +1,8 @@
-//! Every command of README.md and docs/ runs as it is written, by a shell, in a folder that holds the files its page speaks of.
-//! What is smaller than a reader's, and what is not run and why, stands in [`tables`]. Pages run side by side, each in its own
-//! order; that all commands can be typed is tested beside the arguments.
+//! Every command of README.md and docs/ runs as written, in a shell, in a directory with the files
+//! that its page mentions.
+//!
+//! [`tables`] lists what is smaller than a reader's, and what is not run and why. Pages run in
+//! parallel, each in its own order; a test beside the arguments checks that all commands parse.
 
 mod blocks;
 mod place;
@@ -20,7 +22,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 use tables::{INPUTS, NOT_RUN};
 
-/// What became of the commands of a page.
+/// The outcome of a page's commands.
 #[derive(Default)]
 struct Checked {
     run: usize,
@@ -38,12 +40,12 @@ impl Checked {
     }
 }
 
-/// The row of [`NOT_RUN`] that a command of a page falls under.
+/// The row of [`NOT_RUN`] that covers a command of a page.
 fn row_of(page: &str, typed: &str) -> Option<usize> {
     NOT_RUN.iter().position(|(of, begin, _, _)| *of == page && typed.starts_with(begin))
 }
 
-/// The commands of a block of a shell are carried out; another block is an input, an answer or a listed one.
+/// Runs the commands of a shell block; any other block must be an input, an answer or a listed one.
 fn told_of_block(page: &str, block: &Block, next: Option<&Block>, folder: &Path) -> Checked {
     let mut told = Checked::default();
     let is_shell = matches!(block.language.as_str(), "sh" | "console" | "yaml");
@@ -79,7 +81,7 @@ fn told_of_block(page: &str, block: &Block, next: Option<&Block>, folder: &Path)
     told
 }
 
-/// Carries out the commands of a page, in order.
+/// Runs the commands of a page, in order.
 fn told_of_page(page: &Path, furnished: &Path) -> Checked {
     let name = name_of(page);
     let blocks = blocks(&read(page));
@@ -100,14 +102,14 @@ fn told_of_page(page: &Path, furnished: &Path) -> Checked {
     told
 }
 
-/// The pages, those with most commands first, so that none of them is begun last.
+/// The pages, those with most commands first, so that no long one starts last.
 fn longest_first() -> Vec<PathBuf> {
     let mut pages = pages();
     pages.sort_by_key(|page| read(page).matches("\nioscape ").count());
     pages
 }
 
-/// Rows of [`NOT_RUN`] that do not name as many commands as there are.
+/// Rows of [`NOT_RUN`] whose number of commands is wrong.
 fn wrong_rows(told: &Checked) -> Vec<String> {
     let named = |(row, (page, begin, stated, _)): (usize, &(&str, &str, usize, _))| {
         let count = told.left.get(&row).copied().unwrap_or(0);
@@ -125,7 +127,7 @@ fn the_commands_of_the_documentation_run() {
     let furnished = furnished();
     let waiting = Mutex::new(longest_first());
     let all = Mutex::new(Checked::default());
-    // However many processors there are, the disk is one.
+    // However many processors there are, there is only one disk.
     let at_once = (2 * std::thread::available_parallelism().map_or(1, usize::from)).min(8);
     let next = || waiting.lock().expect("a list").pop();
     std::thread::scope(|scope| {
@@ -152,7 +154,7 @@ fn the_commands_of_the_documentation_run() {
     assert!(told.failed.is_empty(), "{} failed:\n{}", told.failed.len(), told.failed.join("\n"));
 }
 
-/// The campaign that a command runs, if it has `--fs` make a device without a file system beside the others.
+/// The campaign that a command runs, if its `--fs` also includes a raw device.
 fn campaign_of_raw(typed: &str) -> Option<&str> {
     let mut words = typed.trim_start().strip_prefix("ioscape campaign run ")?.split_whitespace();
     let name = words.next()?;

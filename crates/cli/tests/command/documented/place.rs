@@ -1,4 +1,5 @@
-//! The folder in which the commands of a page run: the files that pages speak of, prepared once and copied for each page.
+//! The directory in which the commands of a page run: the files that pages mention, prepared once
+//! and copied for each page.
 
 use super::super::common::{Ran, ioscape, read};
 use super::blocks::blocks;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A real evaluation of half a minute, 64 MiB of memory and sets up to 256 MiB, without its log.
+/// A real evaluation of half a minute: 64 MiB of memory, sets up to 256 MiB, without its log.
 const WHOLE: &str = include_str!("../data/small.ioscape.json");
 
-/// A real evaluation of three minutes, 512 MiB of memory and sets up to 2 GiB, by the command of read-a-landscape.md.
+/// A real evaluation of three minutes, with 512 MiB of memory and sets up to 2 GiB, made by the
+/// command of read-a-landscape.md.
 const LANDSCAPE: &str = include_str!("../data/landscape.ioscape.json");
 
 /// Real traces of the gallery, below `IOSCAPE_DATA`.
@@ -27,7 +29,7 @@ const TRACES: [&str; 8] = [
     "disk-validation/atlas10k.seek",
 ];
 
-/// The folder of the repository.
+/// The root of the repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -47,7 +49,8 @@ pub fn name_of(page: &Path) -> &str {
     page.file_name().and_then(|name| name.to_str()).expect("a plain name")
 }
 
-/// A folder that this user may write to: beside what was built, on the disk, or that of temporary files.
+/// A directory that this user may write to: beside the build, on the disk, or else the one for
+/// temporary files.
 pub fn scratch() -> TempDir {
     let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
     beside.or_else(|_| tempfile::tempdir()).expect("a folder")
@@ -69,7 +72,7 @@ fn copies(folder: &Path, from: &str, names: &[&str]) {
     }
 }
 
-/// Job and campaign files as their pages show them, with less to do.
+/// Writes job and campaign files as their pages show them, with less work.
 fn put_shown(folder: &Path) {
     for (page, name) in INPUTS {
         let page = read(&repository().join("docs").join(page));
@@ -80,7 +83,7 @@ fn put_shown(folder: &Path) {
     }
 }
 
-/// Traces: of a run, as the program writes them, on a disk called `sda`.
+/// Writes traces: of a run, as the program writes them, on a disk called `sda`.
 fn put_traces(folder: &Path) {
     done(
         "run . --unique-bytes 1M --seconds 200ms --rows rows.csv -o run.ioscape.json --quiet",
@@ -106,17 +109,17 @@ fn put_traces(folder: &Path) {
     copies(folder, "trace.parquet", &["data/day.parquet"]);
 }
 
-/// The evaluation, as if it were of the place that most pages evaluate.
+/// The evaluation, as if made of the place that most pages evaluate.
 fn evaluation() -> String {
     WHOLE.replace("/srv/data", "/mnt/data")
 }
 
-/// What an evaluation whose result has this name would have written, had it not been cut short.
+/// What an evaluation with this result name would have written, had it not been cut short.
 pub fn evaluated(name: &str) -> String {
     if name == "landscape.ioscape.json" { LANDSCAPE.to_owned() } else { evaluation() }
 }
 
-/// Results: of evaluations, of runs, and of a traced program.
+/// Writes results: of evaluations, of runs, and of a traced program.
 fn put_results(folder: &Path) {
     for name in ["here", "there", "gp3", "nvme", "quiet-a", "quiet-b", "quiet-c", "baseline"] {
         put(folder, &format!("{name}.ioscape.json"), &evaluation());
@@ -128,7 +131,7 @@ fn put_results(folder: &Path) {
     done("characterize -o sort.ioscape.json -- sort -o out in", folder);
 }
 
-/// The folder that every page's is a copy of.
+/// The directory that is copied for every page.
 pub fn furnished() -> TempDir {
     let place = scratch();
     let folder = place.path();
@@ -155,7 +158,7 @@ pub fn furnished() -> TempDir {
     place
 }
 
-/// A copy of the furnished folder, for one page.
+/// A copy of the furnished directory, for one page.
 pub fn copy_of(furnished: &Path) -> TempDir {
     let place = scratch();
     let from = furnished.join(".");
@@ -164,7 +167,7 @@ pub fn copy_of(furnished: &Path) -> TempDir {
     place
 }
 
-/// Puts the real traces of the gallery into the folder; false where they are not at hand.
+/// Puts the real traces of the gallery into the directory; `false` if they are not available.
 pub fn has_real_traces(folder: &Path) -> bool {
     let Some(data) = std::env::var_os("IOSCAPE_DATA").map(PathBuf::from) else { return false };
     TRACES.iter().all(|name| {

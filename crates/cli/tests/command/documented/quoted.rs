@@ -1,5 +1,6 @@
-//! What README.md and read-a-landscape.md quote and show is what the program says today of the recorded evaluation, and the gallery's pictures are
-//! what it draws today of the real measurements and traces.
+//! What README.md and read-a-landscape.md quote and show is what the program says today about the
+//! recorded evaluation; the gallery's pictures are what it draws today from the real measurements
+//! and traces.
 
 use super::super::common::{Ran, data, ioscape, path, read, skipped};
 use super::blocks::blocks;
@@ -7,7 +8,7 @@ use super::place::{has_real_traces, repository, scratch};
 use super::run::by_shell;
 use std::path::{Path, PathBuf};
 
-/// Words with single spaces between them, as if there were no ends of lines.
+/// The text with single spaces between words and no line breaks.
 fn flowing(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -26,7 +27,8 @@ fn reported(arguments: &[&str]) -> String {
     Ran::of(command).ended(0).out
 }
 
-/// Every quotation of a page is said of the recorded evaluation, and there are at least so many.
+/// Checks that every quotation of a page is in the report of the recorded evaluation, and that
+/// there are at least `least`.
 fn quotes_what_is_said(page: &str, least: usize) {
     let said = flowing(&reported(&["--markdown"]));
     let quoted = quotations(page);
@@ -42,7 +44,7 @@ fn the_readme_shows_and_quotes_the_recorded_evaluation() {
     let pictures = readme.split("![").skip(1).filter_map(|part| part.split("](").nth(1));
     let pictures: Vec<&str> = pictures.filter_map(|part| part.split(')').next()).collect();
     assert_eq!(pictures, ["docs/read-a-landscape.svg"], "another test draws this one again");
-    // It was measured by the command that stands beneath the picture.
+    // It was measured by the command that stands below the picture.
     let recorded = read(&repository().join("crates/cli/tests/command/data/landscape.ioscape.json"));
     let recorded: serde_json::Value = serde_json::from_str(&recorded).expect("JSON");
     let words = recorded["command"].as_array().expect("a command").iter();
@@ -62,7 +64,8 @@ fn the_landscape_that_is_read_is_the_recorded_one() {
     assert!(read(&picture) == drawn, "read-a-landscape.svg is not `report --svg` of today");
 }
 
-/// At most 0.5 of 100 were said to be false, while the table that is named had 0.67.
+/// Once, the page said that at most 0.5 of 100 sentences were false, while the table that it names
+/// had 0.67.
 #[test]
 fn the_share_of_false_sentences_is_that_of_the_table_of_made_up_systems() {
     let docs = repository().join("docs");
@@ -76,12 +79,12 @@ fn the_share_of_false_sentences_is_that_of_the_table_of_made_up_systems() {
     assert!(read(&docs.join("which-number.md")).contains(&sentence), "{sentence}");
 }
 
-/// Whether the pictures of the documents are to be drawn anew: `UPDATE_PICTURES=1`.
+/// Whether to redraw the pictures of the documentation: `UPDATE_PICTURES=1`.
 fn is_to_draw() -> bool {
     std::env::var_os("UPDATE_PICTURES").is_some()
 }
 
-/// Evaluations of the gallery, below `IOSCAPE_DATA`, and what its commands call them.
+/// Evaluations of the gallery, below `IOSCAPE_DATA`, and their names in its commands.
 const EVALUATIONS: [(&str, &str); 4] = [
     ("default-10-minutes.json", "evaluation.ioscape.json"),
     ("quiet-3-minutes-a.json", "quiet-a.ioscape.json"),
@@ -89,7 +92,7 @@ const EVALUATIONS: [(&str, &str); 4] = [
     ("quiet-3-minutes-c.json", "quiet-c.ioscape.json"),
 ];
 
-/// Puts the real evaluations into the folder; false where they are not at hand.
+/// Puts the real evaluations into the directory; `false` if they are not available.
 fn has_real_evaluations(folder: &Path) -> bool {
     let Some(from) = data("evaluations") else { return false };
     EVALUATIONS

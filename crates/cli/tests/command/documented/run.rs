@@ -1,4 +1,4 @@
-//! One command of a page: made smaller, given to a shell, and looked at.
+//! One command of a page: reduced in size, run in a shell, and checked.
 
 use super::super::common::Ran;
 use super::blocks::Command;
@@ -10,20 +10,20 @@ use std::fs;
 use std::path::Path;
 use std::process;
 
-/// Seconds after which a command is ended: none should need a tenth of it.
+/// Seconds after which a command is ended; none should need a tenth of this.
 const TOO_LONG: &str = "300";
 
-/// What came of a command.
+/// The outcome of a command.
 pub enum Outcome {
-    /// It ended as the page says and printed what the page shows.
+    /// It ended as the page says, and printed what the page shows.
     Done,
-    /// This place cannot do what it asks for, and it says so.
+    /// This place cannot do what the command asks for, and the command says so.
     Impossible(String),
-    /// What differs from the page.
+    /// The difference from the page.
     Failed(String),
 }
 
-/// Replaces `said` where it is a word, or the beginning of a path.
+/// Replaces `said` where it is a word or the beginning of a path.
 fn replaced(text: &str, said: &str, given: &str) -> String {
     let mut found = String::new();
     let mut rest = text;
@@ -40,13 +40,13 @@ fn replaced(text: &str, said: &str, given: &str) -> String {
     found + rest
 }
 
-/// The text with the words of [`SMALLER`] that hold for `command`.
+/// The text with the replacements of [`SMALLER`] that apply to `command`.
 fn smaller(text: &str, command: &str) -> String {
     let rows = SMALLER.iter().filter(|(of, _, _)| command.contains(of));
     rows.fold(text.to_owned(), |text, (_, said, given)| replaced(&text, said, given))
 }
 
-/// The command as it is run.
+/// The command as it is run here.
 fn bounded(typed: &str) -> String {
     let mut command = smaller(typed, typed);
     let has_jobs = ["jobs.toml", "sort.ioscape.json"].iter().any(|name| command.contains(name));
@@ -60,7 +60,7 @@ fn bounded(typed: &str) -> String {
     command
 }
 
-/// Gives a command to a shell in a folder, with the program in its path.
+/// Runs a command in a shell in a directory, with the program on its `PATH`.
 pub fn by_shell(command: &str, folder: &Path) -> Ran {
     let binary = cargo_bin("ioscape");
     let mut path = binary.parent().expect("a folder").as_os_str().to_owned();
@@ -76,15 +76,15 @@ pub fn by_shell(command: &str, folder: &Path) -> Ran {
     Ran::of(shell)
 }
 
-/// The words of a command that name files, with what these hold.
+/// The words of a command that name files, with the files' contents.
 fn written(command: &str, folder: &Path) -> String {
     let files =
         command.split_whitespace().map(|word| folder.join(word)).filter(|path| path.is_file());
     files.filter_map(|path| fs::read_to_string(path).ok()).collect::<Vec<_>>().join("\n")
 }
 
-/// Replaces what three seconds of evaluation, or a second of recording, wrote by a whole one: how much fits into them depends on who
-/// else is at work.
+/// Replaces what three seconds of evaluation, or one second of recording, wrote by a complete one:
+/// how much fits into that time depends on other load.
 fn keep_whole(command: &str, folder: &Path) {
     let mut words = command.split_whitespace().skip_while(|word| *word != "-o").skip(1);
     let Some(name) = words.next() else { return };
@@ -96,7 +96,7 @@ fn keep_whole(command: &str, folder: &Path) {
     }
 }
 
-/// What a command may say that this place, or this user, cannot do.
+/// Messages with which a command says that this place, or this user, cannot do something.
 const IMPOSSIBLE: [&str; 5] = [
     "O_DIRECT",
     "io_uring",
@@ -105,7 +105,7 @@ const IMPOSSIBLE: [&str; 5] = [
     "a file system in memory",
 ];
 
-/// Whether the place cannot do what the command asks for, of a campaign all of it, and this is said.
+/// Whether the command said that this place cannot do what it asks for; for a campaign, none of it.
 fn is_impossible_here(ran: &Ran) -> bool {
     let is_refused = match ran.code {
         Some(1) => ran.err.contains("no cell was measured"),
@@ -114,14 +114,14 @@ fn is_impossible_here(ran: &Ran) -> bool {
     is_refused && IMPOSSIBLE.iter().any(|what| ran.err.contains(what))
 }
 
-/// The command with a minute for its evaluation, if three seconds were too short for a point: a busy disk may take them all to lay out
-/// the sets.
+/// The command with a minute for its evaluation, if three seconds did not suffice for a point: on a
+/// busy disk, laying out the sets may take them all.
 fn longer(given: &str, ran: &Ran) -> Option<String> {
     let is_too_short = ran.code == Some(1) && ran.err.contains("within the budget");
     is_too_short.then(|| given.replace("--budget 3s", "--budget 60s"))
 }
 
-/// Runs a command of a page and compares with what the page says.
+/// Runs a command of a page and compares the outcome with the page.
 pub fn carried_out(command: &Command, folder: &Path) -> Outcome {
     let mut given = bounded(&command.typed);
     let mut ran = by_shell(&given, folder);
@@ -140,7 +140,8 @@ pub fn carried_out(command: &Command, folder: &Path) -> Outcome {
             ran.code, ran.err
         ));
     }
-    let printed = [ran.out, ran.err, written(&given, folder)].join("\n");
+    let here = folder.canonicalize().expect("a folder").display().to_string();
+    let printed = [ran.out, ran.err, written(&given, folder)].join("\n").replace(&here, "");
     let missing: Vec<&String> =
         command.states.iter().filter(|line| !occurs(line, &printed)).collect();
     if !missing.is_empty() {

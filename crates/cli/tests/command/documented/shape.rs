@@ -1,6 +1,6 @@
-//! Whether a command printed a line that a page shows: in the same words, with any numbers.
+//! Whether a command printed a line that a page shows: the same words, with any numbers.
 
-/// The text with one blank between words, each number as `#`, and the unit behind a number as `u`.
+/// The text with one blank between words, each number as `#`, and the unit after a number as `u`.
 pub fn shape(text: &str) -> String {
     let mut found = String::new();
     let mut is_number = false;
@@ -22,7 +22,7 @@ pub fn shape(text: &str) -> String {
     found
 }
 
-/// Whether `printed` has a line of the shape of `stated`.
+/// Whether `printed` has a line with the shape of `stated`.
 pub fn occurs(stated: &str, printed: &str) -> bool {
     shape(printed).contains(shape(stated).trim())
 }

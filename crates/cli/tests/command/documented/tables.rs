@@ -1,24 +1,25 @@
 //! What is smaller in the test than in the documentation, what is not run there, and why.
 
-/// What keeps a command from being run by a test of the command.
+/// Why a test does not run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It makes a file system or a loop device, reads a certain device, or needs what a killed recorder left. What needs root for a
-    /// moment only (a control group, the kernel's events) is run, and skipped where it is refused.
+    /// It makes a file system or a loop device, reads a certain device, or needs the remains of a
+    /// killed recorder. Commands that need root only briefly (a control group, the kernel's events)
+    /// are run, and skipped if refused.
     Root,
     /// It overwrites a device.
     Destroys,
-    /// It needs a container's runtime and an image.
+    /// It needs a container runtime and an image.
     Container,
-    /// It needs programs that are fetched from the network, a network file system, or several machines.
+    /// It needs programs from the network, a network file system, or several machines.
     Network,
-    /// It compares figures that there are only on a machine where nothing else runs.
+    /// It compares figures that exist only on an otherwise idle machine.
     Quiet,
     /// It builds programs or the project's own tests, which takes minutes.
     Builds,
 }
 
-/// Commands that are not run: page, how they begin, how many of the page do, and why.
+/// Commands that are not run: the page, how they begin, how many on the page do, and why.
 pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
     ("README.md", "cargo install --locked --path crates/cli", 1, Why::Builds),
     ("campaigns.md", "ioscape campaign run disk-limited-reads /mnt/a /dev/sdX", 1, Why::Root),
@@ -69,15 +70,15 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
     ("trace-top.md", "ioscape trace top --serve", 1, Why::Root),
 ];
 
-/// Words of a command that are replaced: commands that begin so, what is said, and what is given.
+/// Replacements in commands: how the command begins, the words in it, and the words used instead.
 pub const SMALLER: [(&str, &str, &str); 35] = [
-    // Places lie in the folder of the test.
+    // Paths are in the test's directory.
     ("", "/mnt/", "mnt/"),
     ("", "/data", "data"),
     ("", "/var/lib/db", "var/lib/db"),
     ("", "/var/lib/node_exporter", "var/lib/node_exporter"),
     ("", "/var/log/io", "var/log/io"),
-    // The figures of made file systems, which take root, are those of one directory here.
+    // Made file systems need root, so their figures here are those of one directory.
     ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs --as-root-make", "mnt/a"),
     ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs,raw --as-root-make", "mnt/a"),
     ("ioscape campaign run", "DIR --fs ext4,xfs,btrfs,tmpfs --as-root-make", "mnt/a"),
@@ -89,8 +90,8 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     ("ioscape campaign run aged-reads", "FILE", "aged.ioscape.json"),
     ("ioscape campaign run", "--html aged.html", "--html aged.html -o aged.ioscape.json"),
     ("awk", "400000;", "4000;"),
-    // The smaller evaluation found no cache of the size of its memory.
-    // Its requests are smaller than any that were evaluated.
+    // The smaller evaluation found no cache of the size of its memory. Its requests are smaller
+    // than any that were evaluated.
     (" --what-if memory=", "--workloads db.ioscape.json", "--workloads mail.toml"),
     (" --what-if memory=", "here.ioscape.json", "landscape.ioscape.json"),
     (" --what-if memory=", "there.ioscape.json", "landscape.ioscape.json"),
@@ -114,7 +115,7 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     ("ioscape ab", "--unique-bytes 1G", "--unique-bytes 1M"),
     ("ioscape vxbench", "iosize=64k,iocount=16k", "iosize=64k,iocount=16"),
     ("ioscape validate", "--workloads 100", "--workloads 2"),
-    // The machine that was evaluated has 64 MiB of memory, and sets are at most four times as large.
+    // The evaluated machine has 64 MiB of memory, and sets are at most four times as large.
     (
         "ioscape predict here.ioscape.json --workloads today --what-if storage",
         "--workloads today",
@@ -126,11 +127,12 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     ("ioscape trace", "2h", "1h"),
 ];
 
-/// What is put behind a command that does not say it, so that it ends soon: how it begins, and option with value.
+/// What is appended to a command that lacks it, so that it ends soon: how the command begins, and
+/// option with value.
 pub const BOUNDS: [(&str, &str); 18] = [
     ("ioscape evaluate", "--budget 3s"),
     ("ioscape evaluate", "--max-unique-bytes 4M"),
-    // A share of the time would depend on how fast the disk lays the sets out.
+    // A share of the time would depend on how fast the disk lays out the sets.
     ("ioscape validate", "--workloads 2"),
     ("ioscape validate", "--rounds 1"),
     ("ioscape run", "--seconds 200ms"),
@@ -138,7 +140,7 @@ pub const BOUNDS: [(&str, &str); 18] = [
     ("ioscape ab", "--budget 3s"),
     ("ioscape ab", "--seconds 200ms"),
     ("ioscape campaign run", "--rounds 1"),
-    // Its rows are of fixed sizes.
+    // Its rows have fixed sizes.
     ("ioscape campaign run gigabyte-per-second", "--max-file-size 512M"),
     ("ioscape campaign run", "--max-file-size 64k"),
     ("ioscape campaign run", "--budget 2s"),
@@ -150,10 +152,10 @@ pub const BOUNDS: [(&str, &str); 18] = [
     ("ioscape trace analyze hourly.03126.srt.bz2", "--to 5m"),
 ];
 
-/// Job and campaign files that pages show, by page: the name under which their commands find them.
+/// Job and campaign files that pages show, by page: the name that their commands use.
 pub const INPUTS: [(&str, &str); 2] = [("jobs.md", "jobs.toml"), ("campaigns.md", "database.toml")];
 
-/// What is smaller in those files.
+/// Replacements in those files that make them smaller.
 pub const SMALLER_INPUTS: [(&str, &str); 4] = [
     ("\"256M\"", "\"1M\""),
     ("seconds = 5", "seconds = 0.1"),

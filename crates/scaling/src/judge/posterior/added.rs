@@ -1,9 +1,10 @@
-//! How much slower a level may be than the one before it: what is thought of it before anything is measured.
+//! Prior on how much slower a level is than the one before it.
 
-/// Softness of the ends of a uniform prior.
+/// Softness of the ends of the uniform prior.
 const EDGE: f64 = 0.25;
 
-/// Logarithm of the added time of a level over the time of all before it: between these everything is as likely.
+/// Bounds of the logarithm of a level's added time over the time of all levels before it; between
+/// them everything is equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Added {
     pub low: f64,
@@ -11,9 +12,10 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// Each level is 1.3 to 10 000 times slower than the one before, as a disk of 1 MB/s after memory of 10 GB/s.
+    /// Each level is 1.3 to 10 000 times slower than the one before: the latter is a disk of 1 MB/s
+    /// after memory of 10 GB/s.
     pub(crate) const OWN: Self = Self { low: -1.2, high: 9.2 };
-    /// Where only a part of the requests meets it.
+    /// The bounds if only a part of the requests reach the level.
     pub(crate) const DILUTED: Self = Self { low: -4.0, high: 9.2 };
 
     /// Width of the range.

@@ -1,21 +1,25 @@
-//! How alike the end of a level slows down reads, writes and their mix: mostly one device serves them all behind it.
+//! How similarly the end of a level slows down reads, writes and their mix: usually one device
+//! serves all of them beyond it.
 //!
-//! Every curve has a law of its own, so that each would pay for a slowdown of any size between 1.3 and 10 000. A level that is mild for one kind of
-//! requests is mild for the others, and to see that three times costs its hypothesis no more than once.
+//! Every curve has its own law, so each would pay for a slowdown of any size from 1.3 to 10 000.
+//! But a level that is mild for one kind of request is mild for the others, so a hypothesis should
+//! pay for that once, not three times.
 
 use super::added::Added;
 use super::law::Slowdown;
 
-/// Probability that all requests slow down alike behind an end; else each by a factor of its own.
+/// Probability that all requests slow down alike beyond an end; otherwise each has its own factor.
 const ALIKE: f64 = 0.7;
-/// Standard deviation of the added time of one kind of requests around that of all, over the time before, in logarithms.
+/// Standard deviation of the added time of one kind of request around that of all, over the time
+/// before, in logarithms.
 const APART: f64 = 0.4;
 
-/// Logarithm of the factor by which an end with these slowdowns, one from each curve, is more probable than if each of them were independent of the
-/// others.
+/// Returns the logarithm of the factor by which an end with these slowdowns, one from each curve,
+/// is more probable than if they were independent.
 ///
-/// The added time of each is normal around a common one that is anything within [`Added::OWN`], where each curve by itself took it for
-/// anything within its own range: the integral over both, with what each curve says being normal too.
+/// Each added time is normal around a common one, which is uniform within [`Added::OWN`]; each
+/// curve by itself took its own as uniform within its range. The result is the integral over both,
+/// since what each curve says is normal, too.
 pub(crate) fn alike(slowdowns: &[Slowdown]) -> f64 {
     if slowdowns.len() < 2 {
         return 0.0;

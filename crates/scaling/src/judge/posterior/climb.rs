@@ -1,11 +1,11 @@
-//! From ends of levels to the most probable ones nearby.
+//! Climbs from given ends of levels to the most probable ones nearby.
 
 use super::ends::{LevelEnd, Requests};
 use super::overflow::Overflow;
 use super::search::{COARSE, Search};
 
 impl Search<'_> {
-    /// Takes `other` if it is more probable.
+    /// Takes `other` if it is more probable, and returns whether it is.
     fn improve(&self, (score, ends): &mut (f64, Vec<LevelEnd>), other: Vec<LevelEnd>) -> bool {
         let there = self.score(&other);
         let is_better = there > *score + 1e-6;
@@ -16,7 +16,7 @@ impl Search<'_> {
         is_better
     }
 
-    /// Tries other kinds of one end, and other requests it may hold for.
+    /// Tries other kinds of overflow at one end, and other requests for which it may hold.
     fn rename(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, of: &[Requests]) {
         for overflow in Overflow::ALL {
             for &of in of {
@@ -27,7 +27,7 @@ impl Search<'_> {
         }
     }
 
-    /// Moves one end to and fro as long as that improves.
+    /// Moves one end up and down as long as that helps.
     fn shift(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize, step: f64) {
         for by in [step.ln(), -step.ln()] {
             for _ in 0..3 {
@@ -40,13 +40,14 @@ impl Search<'_> {
         }
     }
 
-    /// The most probable ends that are reached from these.
+    /// Returns the most probable ends reached from these.
     pub(super) fn refined(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
         let peak = self.climbed(ends);
         if self.begin_anew(&peak.1) { self.climbed(peak.1) } else { peak }
     }
 
-    /// Moves places, kinds and requests, by large steps and then by small ones, twice: another kind may be better where small steps led.
+    /// Improves places, kinds and requests by large steps, then twice by small ones: another kind
+    /// may be better where the small steps led.
     fn climbed(&self, ends: Vec<LevelEnd>) -> (f64, Vec<LevelEnd>) {
         let mut peak = (self.score(&ends), ends);
         let (coarse, fine) = self.steps.split_at(COARSE);
@@ -63,7 +64,7 @@ impl Search<'_> {
         peak
     }
 
-    /// Tries what else requests of several pages may need at one end, each at its own place.
+    /// Tries the other kinds that differ only for requests of several pages, each at its own place.
     fn exchange(&self, peak: &mut (f64, Vec<LevelEnd>), i: usize) {
         let own = peak.1[i].overflow;
         if !Overflow::BY_PAGES.contains(&own) {
@@ -80,7 +81,7 @@ impl Search<'_> {
         }
     }
 
-    /// The most probable ends that are reached from any of these.
+    /// Returns the most probable ends reached from any of these.
     pub(super) fn best(&self, starts: Vec<Vec<LevelEnd>>) -> Option<(f64, Vec<LevelEnd>)> {
         starts.into_iter().map(|s| self.refined(s)).max_by(|a, b| a.0.total_cmp(&b.0))
     }

@@ -1,12 +1,14 @@
-//! Memory's slow decline as sets outgrow the processors' caches: what is thought of it before, and how alike reads, writes and their mix show it.
+//! Memory's slow decline as sets outgrow the processors' caches: its prior, and how similarly
+//! reads, writes and their mix show it.
 //!
-//! One memory serves all three. Every curve has a decline of its own, so that each would pay for the same bend, where one level that ends pays for its
-//! slowdown once (see [`alike`](super::alike)): a bend of memory that all curves show costs once as well, and only the evidence tells it from a level.
+//! One memory serves all three. Every curve has its own decline, so each would pay for the same
+//! bend, whereas the end of a level pays for its slowdown once (see [`alike`](super::alike)). So a
+//! bend that all curves show costs once as well, and only the evidence tells it from a level.
 
 use nalgebra::{SMatrix, SVector};
 use std::sync::LazyLock;
 
-/// Pieces of memory's slow decline.
+/// Number of pieces of memory's slow decline.
 pub(crate) const PIECES: usize = 9;
 const MIB: f64 = 1048576.0;
 /// Where the pieces of the decline meet, in bytes: where processors' caches and the reach of their address translation end.
@@ -20,16 +22,18 @@ const KNOTS: [f64; PIECES - 1] = [
     2896.0 * MIB,
     8192.0 * MIB,
 ];
-/// Prior mean and standard deviation of the decline, change of log time per change of log set: up to 1 GiB, from there to 8 GiB,
-/// where it goes on only on machines of many processors, and beyond, where memory is even.
+/// Prior mean and standard deviation of the decline, as change of log time per change of log set:
+/// up to 1 GiB; from there to 8 GiB, where it goes on only on machines with many processors; and
+/// beyond, where memory is even.
 const USUAL: [f64; 2] = [0.15, 0.35];
 const LATE: [f64; 2] = [0.1, 0.2];
 const LAST: [f64; 2] = [0.0, 0.03];
-/// Pieces of the second kind.
+/// Number of pieces with the prior [`LATE`].
 const LATE_PIECES: usize = 2;
 /// Standard deviation of the difference of neighbouring pieces.
 const EVEN: f64 = 0.2;
-/// Probability that memory declines alike for all requests; else for each as if it were another memory.
+/// Probability that memory declines alike for all requests; otherwise each kind has its own
+/// decline.
 const ALIKE: f64 = 0.8;
 /// Correlation of the declines of two curves where they are alike.
 const SHARED: f64 = 0.9;
@@ -78,17 +82,19 @@ pub(crate) fn prior() -> (Pairs, Pieces) {
     (precision, weighted)
 }
 
-/// What turns pieces into coordinates in which their prior is the unit normal distribution, and their prior means: asked for by every law.
+/// The map to coordinates in which the prior of the pieces is the unit normal distribution, and
+/// their prior means. Cached, since every law asks for them.
 static BEFORE: LazyLock<(Pairs, Pieces)> = LazyLock::new(|| {
     let (precision, weighted) = prior();
     let before = precision.cholesky().expect("a sum of squares and of a positive diagonal");
     (before.l().transpose(), before.solve(&weighted))
 });
 
-/// What one curve says of the decline, over what was thought before.
+/// What one curve says of the decline, beyond the prior.
 ///
-/// In coordinates in which the prior of the pieces is the unit normal distribution. There the declines of all curves are a common part of
-/// variance [`SHARED`] and an own one of the rest, so that each by itself has the prior that it has anyway.
+/// The coordinates are those in which the prior of the pieces is the unit normal distribution.
+/// There, the decline of each curve is a common part with variance [`SHARED`] plus its own part
+/// with the remaining variance, so each by itself keeps its usual prior.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decline {
     /// What it says of the common part: precision, and its product with the mean.
@@ -99,17 +105,19 @@ pub(crate) struct Decline {
 }
 
 impl Decline {
-    /// Of a curve without points.
+    /// The decline of a curve without points.
     pub(crate) fn silent() -> Self {
         Self { precision: Pairs::zeros(), weighted: Pieces::zeros(), without: 0.0 }
     }
 
-    /// Of a curve by which the pieces have this mean and covariance, the prior included.
+    /// The decline of a curve by which the pieces have this mean and covariance, the prior
+    /// included.
     pub(crate) fn new(mean: &Pieces, covariance: &Pairs) -> Self {
         let (unit, usual) = &*BEFORE;
         let mean = unit * (mean - usual);
         let covariance = unit * covariance * unit.transpose();
-        // With a common part of zero: the covariance of the mean that the curve would have by its points and its own part, in its own units.
+        // For a common part of zero: the covariance that the curve's points and its own part give
+        // the mean, in the curve's own units.
         let own = covariance * SHARED + Pairs::identity() * (1.0 - SHARED);
         let Some(own) = own.cholesky() else { return Self::silent() };
         let weighted = own.solve(&mean);
@@ -122,8 +130,8 @@ impl Decline {
     }
 }
 
-/// Logarithm of the factor by which laws with these declines, one from each curve, are more probable than if memory declined for each of them
-/// as if it were another.
+/// Returns the logarithm of the factor by which laws with these declines, one from each curve, are
+/// more probable than if each curve had its own memory.
 pub(crate) fn alike_declines(all: &[Decline]) -> f64 {
     let precision = all.iter().map(|d| d.precision).sum::<Pairs>() * SHARED + Pairs::identity();
     let weighted: Pieces = all.iter().map(|d| d.weighted).sum();
@@ -139,7 +147,8 @@ pub(crate) fn alike_declines(all: &[Decline]) -> f64 {
 mod tests {
     use super::*;
 
-    /// What a curve says by which every piece is `at` standard deviations of the prior above its mean, known to `variance` of such.
+    /// What a curve says if every piece is `at` prior standard deviations above the prior mean,
+    /// with `variance` in the same units.
     fn says(at: f64, variance: f64) -> Decline {
         let (precision, weighted) = prior();
         let before = precision.cholesky().unwrap();
@@ -157,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Against the determinants of the joint distribution of three numbers, piece by piece.
+    /// Compares with the determinants of the joint distribution of three numbers, piece by piece.
     #[test]
     fn declines_that_agree_speak_for_their_law_and_others_hardly_against_it() {
         let (at, variance): (f64, f64) = (1.5, 0.1);

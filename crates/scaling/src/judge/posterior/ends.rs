@@ -5,15 +5,16 @@ use super::law::{End, Fit, Observed, fit};
 use super::overflow::{Overflow, Requested};
 use ioscape_schema::{BorderOperation, Bounded};
 
-/// Standard deviation, in log time, with which the search begins.
+/// Standard deviation, in log time, added to all points at the beginning of the search.
 const BLUR: f64 = 0.3;
 
-/// Probability that one rule says which requests all levels are for, as where every write goes through all caches; else each level has its own.
+/// Probability that one rule says for which requests all levels end, as when every write goes
+/// through all caches; otherwise each level has its own.
 ///
-/// No larger, so that this alone does not say of a level behind those of all requests for which ones it ends.
+/// A larger value would alone decide for which requests a level ends that lies beyond one for all.
 const ONE_RULE: f64 = 0.3;
 
-/// The requests that a level ends for.
+/// The requests for which a level ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requests {
     All,
@@ -24,7 +25,7 @@ pub(crate) enum Requests {
 impl Requests {
     pub(crate) const ALL: [Self; 3] = [Self::All, Self::Reads, Self::Writes];
 
-    /// Prior of a level by itself.
+    /// Prior of a single level.
     pub(crate) fn prior(self) -> f64 {
         match self {
             Self::All => 0.7,
@@ -32,7 +33,7 @@ impl Requests {
         }
     }
 
-    /// Logarithm of the prior of the requests that levels end for, one after the other.
+    /// Logarithm of the prior of the requests for which these levels end, in order.
     pub(crate) fn log_prior(ends: &[LevelEnd]) -> f64 {
         let Some(first) = ends.first() else { return 0.0 };
         let each: f64 = ends.iter().map(|end| end.of.prior()).product();
@@ -41,7 +42,7 @@ impl Requests {
         (ONE_RULE * one + (1.0 - ONE_RULE) * each).ln()
     }
 
-    /// Whether such an end is one of the curve of `operation`; the mix has the ends of both.
+    /// Whether such an end shows in the curve of `operation`; the mix has the ends of both.
     pub(crate) fn has(self, operation: BorderOperation) -> bool {
         match (self, operation) {
             (Self::All, _) | (_, BorderOperation::Mixed) => true,
@@ -72,28 +73,28 @@ pub(crate) struct LevelEnd {
 }
 
 impl LevelEnd {
-    /// The same for the law of one curve.
+    /// Returns this end as the law of one curve uses it.
     pub(crate) fn end(&self) -> End {
         let Self { log_bytes, overflow, of } = *self;
         End { log_bytes, overflow, varies: of == Requests::Writes }
     }
 }
 
-/// What the posterior rests on.
+/// The evidence of the posterior.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Curves {
     /// Pure reads, pure writes and the mix.
     pub points: [Vec<Observed>; 3],
-    /// What memory holds of a set, by its residency, in bytes.
+    /// How much of a set memory holds, by residency, in bytes.
     pub held: Option<Bounded>,
 }
 
-/// The curves, in the order of their points.
+/// The curves, in the order of [`Curves::points`].
 pub(crate) const OPERATIONS: [BorderOperation; 3] =
     [BorderOperation::Read, BorderOperation::Write, BorderOperation::Mixed];
 
 impl Curves {
-    /// The same curves as if every point were known badly.
+    /// Returns the same curves with a larger uncertainty for every point.
     pub(crate) fn blurred(&self) -> Self {
         let mut blurred = self.clone();
         for point in blurred.points.iter_mut().flatten() {
@@ -112,7 +113,7 @@ impl Curves {
         self.points[index].first().map_or(Requested::ONE_PAGE, |p| p.requested)
     }
 
-    /// The law of one curve; `near` is one with ends nearby.
+    /// Fits the law of one curve; `near` is a law with ends nearby, to start from.
     pub(crate) fn fit(&self, of: BorderOperation, ends: &[LevelEnd], near: Option<&Fit>) -> Fit {
         let own = ends.iter().filter(|e| e.of.has(of));
         let own: Vec<End> = own.map(LevelEnd::end).collect();
@@ -139,7 +140,8 @@ mod tests {
         assert!((pairs.iter().flatten().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(prior(&[Reads, Reads]) > 2.0 * 0.15 * 0.15);
         assert!(prior(&[All, Writes]) < 0.7 * 0.15);
-        // What is known of the first says by itself too little of the second to call it an end of reads, or of writes.
+        // Knowing the first level alone is not enough to call the second an end of reads, or of
+        // writes.
         for of in [BorderOperation::Read, BorderOperation::Write] {
             let has = |other: &&Requests| other.has(of);
             let share = Requests::ALL.iter().filter(has).map(|&o| prior(&[All, o])).sum::<f64>();

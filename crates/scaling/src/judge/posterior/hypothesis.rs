@@ -1,10 +1,10 @@
-//! One number of ends of levels, with where they lie and how probable it is.
+//! One number of level ends, with their places and the probability of that number.
 
 use super::ends::{Curves, LevelEnd};
 use super::place::Bounds;
 use ioscape_schema::BorderOperation;
 
-/// Probability from which on an end is one of these requests.
+/// Least probability at which an end counts for a kind of request.
 const SURE: f64 = 0.9;
 
 /// Least factor by which a curve must slow down behind an end for the end to be a border of that curve.
@@ -13,25 +13,28 @@ pub(super) const SHOWS: f64 = 1.1;
 /// Bounds of one end for pure reads, pure writes and the mix, in the order of [`OPERATIONS`](super::ends::OPERATIONS).
 pub(crate) type EndBounds = [Bounds; 3];
 
-/// One number of ends: the most probable places, and the logarithm of its probability, not normalized.
+/// One number of ends: their most probable places, and the logarithm of its probability, not
+/// normalized.
 #[derive(Clone, Debug)]
 pub(crate) struct Hypothesis {
     pub ends: Vec<LevelEnd>,
-    /// Of each end, low and high with 95 % probability, in ln(bytes); known of the most probable hypothesis alone.
+    /// Bounds of each end with 95 % probability, in ln(bytes); known only for the most probable
+    /// hypothesis.
     pub bounds: Vec<EndBounds>,
-    /// Of each end, how probable it is that it is one of reads, and one of writes.
+    /// For each end, the probability that it holds for reads, and that it holds for writes.
     pub shares: Vec<[f64; 2]>,
     pub log_probability: f64,
-    /// Where no single place of the last end is probable but all together are: the most probable of them, with weights that sum to 1.
+    /// The most probable ways to add the last end, with weights that sum to 1; empty unless no
+    /// single place is probable but all together are.
     pub ways: Vec<(f64, Vec<LevelEnd>)>,
     /// Logarithm of the width of the peak, over all ends.
     pub volume: f64,
-    /// Whether nothing else was asked of it, since it is far less probable than another.
+    /// Whether it was not examined any further, since it is far less probable than another.
     pub is_hopeless: bool,
 }
 
 impl Hypothesis {
-    /// Whether an end is surely one of such requests; the mix has the ends of both.
+    /// Whether an end surely holds for such requests; the mix has the ends of both.
     pub(crate) fn has(&self, end: usize, operation: BorderOperation) -> bool {
         let [reads, writes] = self.shares[end];
         match operation {
@@ -41,7 +44,8 @@ impl Hypothesis {
         }
     }
 
-    /// The ends of one kind of requests, by their index, and how many times slower the law has sets well behind each.
+    /// Returns the ends of one kind of request, by their index, and how many times slower the law
+    /// predicts sets well beyond each.
     pub(super) fn slower_behind(
         &self,
         curves: &Curves,

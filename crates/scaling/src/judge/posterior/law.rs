@@ -16,32 +16,37 @@ type Cholesky = nalgebra::Cholesky<f64, nalgebra::Const<LEN>>;
 
 /// How far disturbed points scatter, in log time.
 const DISTURBED_BY: f64 = 0.8;
-/// Standard deviation of every point, in log time, with which the first law of a curve is looked for.
+/// Standard deviation added to every point, in log time, in the search for a curve's first law.
 const BLUR: f64 = 0.3;
-/// Steps to the most probable parameters.
+/// Most steps of the climb to the most probable parameters.
 const STEPS: usize = 16;
-/// Standard deviation of the size of a level that ends for writes alone, from run to run, in log bytes: how many dirty pages are allowed
-/// is regulated by the speed of writing them back.
+/// Run-to-run standard deviation of the size of a level that ends for writes alone, in log bytes:
+/// the kernel regulates how many dirty pages it allows by the speed of write-back.
 const SIZE_VARIES: f64 = 0.03;
-/// Most that this may add to what is not known of a point, in log time.
+/// Most that this may add to the uncertainty of a point, in log time.
 const VARIES_MOST: f64 = 0.7;
-/// Standard deviation, in log time, of what misses take in all, for sets just behind an end; for larger ones it falls as the share that hits. Requests of
-/// several pages wait for any of them and bring others in vain, and what lies behind is slower where they are further apart: in control groups of 128 MiB to
-/// 2 GiB over one virtual disk, reads and mixes of sets up to twice the file cache were off by 0.2 in the median, from the kind of [`Overflow`] that fits best by
-/// those of four times, and larger ones by half of that.
+/// Standard deviation, in log time, of the total cost of misses for sets just beyond an end; for
+/// larger sets it falls as the share that hits.
+///
+/// Requests of several pages wait for any of them and fetch others in vain, and the level beyond is
+/// slower where they are further apart. In control groups of 128 MiB to 2 GiB over one virtual
+/// disk, reads and mixes of sets up to twice the file cache were off by 0.2 in the median from the
+/// kind of [`Overflow`] that best fits those of four times; larger ones were off by half of that.
 const ROUGHLY: f64 = 0.2;
-/// In mixes behind an end of writes alone, it falls as this power of that share: in simulated systems with a limit of dirty pages, such mixes were off by 0.16 in
-/// sets of twice the limit, and by 0.12 in sets of five times.
+/// In mixes beyond an end of writes alone, it falls as this power of that share. In simulated
+/// systems with a dirty-page limit, such mixes were off by 0.16 in sets of twice the limit, and by
+/// 0.12 in sets of five times.
 const OF_WRITES: f64 = 0.5;
-/// Where several requests are at work at once, others that hit can use the processors while few miss; as long as these are the busiest station, misses take
-/// nothing (operational analysis, asymptotic bounds), and where both are as busy, half of the time is hidden. So half of what misses take counts as not known, and
-/// half of the time if their part in it is less.
+/// With several requests at once, those that hit can use the processors while few miss. As long as
+/// the processors are the busiest station, misses cost nothing (operational analysis, asymptotic
+/// bounds); where storage is as busy, half of the time is hidden. So half of the cost of misses
+/// counts as unknown; that cost is taken as at least half of the time.
 const HIDDEN: f64 = 0.5;
-/// Share of the time that storage must take, by the law, for a run that only computed to speak against it.
+/// Share of time that the law must give to storage for a run that only computed to contradict it.
 const NOTICED: f64 = 0.12;
-/// Share below which a run that waited speaks against it.
+/// Share below which a run that waited contradicts the law.
 const UNNOTICED: f64 = 0.01;
-/// How much such a run speaks against it, as log odds: by its processor time alone, and where residency says the same.
+/// Log odds of such a run against the law: by processor time alone, and if residency agrees.
 const COMPUTED: [f64; 2] = [4.0, 8.0];
 
 /// Where a level ends, and how.
@@ -61,23 +66,23 @@ pub(crate) struct Observed {
     pub log_set: f64,
     /// Natural logarithm of the time per byte, in seconds.
     pub log_time: f64,
-    /// Standard deviation of the latter.
+    /// Standard deviation of `log_time`.
     pub sigma: f64,
     /// Standard deviation of a single round.
     pub scatter: f64,
     /// Probability that something else disturbed it.
     pub disturbed: f64,
-    /// Rounds that count.
+    /// Number of rounds that count.
     pub rounds: usize,
     /// Whether the processes computed all the time, so that storage played no part.
     pub computed: bool,
     /// Whether the kernel said where its requests were served from.
     pub resident_known: bool,
-    /// Whether they waited most of the time, although those of smaller sets computed.
+    /// Whether the processes waited most of the time, although those of smaller sets computed.
     pub waited: bool,
-    /// Whether several requests were at work at once, or writes and what destages them.
+    /// Whether several requests were in progress at once, or writes and their destaging.
     pub together: bool,
-    /// Whether its cache was still filling, so that it is at least so fast once that is over.
+    /// Whether its cache was still filling, so that it is at least this fast with a full one.
     pub filling: bool,
     /// How its requests lie in the set.
     pub requested: Requested,
@@ -88,7 +93,7 @@ pub(crate) struct Observed {
 pub(crate) struct Fit {
     /// Logarithm of the marginal likelihood of the points (Laplace's approximation).
     pub log_evidence: f64,
-    /// Of each end, how much time it adds.
+    /// How much time each end adds.
     pub slowdowns: Vec<Slowdown>,
     /// How memory declines.
     pub decline: Decline,
@@ -104,9 +109,9 @@ pub(crate) struct Fit {
 pub(crate) struct Slowdown {
     /// Most probable logarithm of the added time over the time of all levels before.
     pub mean: f64,
-    /// Variance of the latter.
+    /// Variance of that logarithm.
     pub variance: f64,
-    /// What was thought possible before.
+    /// Its prior range.
     pub range: Added,
 }
 
@@ -181,7 +186,7 @@ impl<'a> Problem<'a> {
             ends,
             added,
             sigma: points.iter().map(error).collect(),
-            // Beyond its end a level serves what it holds, and that is no larger set.
+            // Beyond its end, memory serves what it holds, so its set grows no further.
             reach: points.iter().map(|p| pieces(p.log_set.min(first))).collect(),
             missed: points.iter().map(missed).collect(),
             first: pieces(first.min(40.0)),
@@ -217,7 +222,7 @@ impl<'a> Problem<'a> {
         (Self::memory(theta, &self.reach[point]), levels)
     }
 
-    /// Memory as fast as the fastest set, with the usual decline.
+    /// Parameters with memory as fast as the fastest set, and the usual decline.
     fn fastest(&self) -> Vector {
         let mut theta = Vector::zeros();
         let first = self.ends.first().map_or(f64::INFINITY, |e| e.log_bytes);
@@ -234,7 +239,8 @@ impl<'a> Problem<'a> {
         theta
     }
 
-    /// A start that goes through the points, level after level, each as slow as `seen` makes of the sets behind its end, over this memory.
+    /// A start over this memory that goes through the points, level after level; `seen` picks the
+    /// time of a level from those of the sets beyond its end.
     fn start(&self, memory: Vector, seen: fn(Vec<f64>) -> Option<f64>) -> Vector {
         let mut theta = memory;
         let mut before = Self::memory(&theta, &self.first);
@@ -254,7 +260,7 @@ impl<'a> Problem<'a> {
         theta
     }
 
-    /// Log posterior density alone, as [`at`](Self::at) has it.
+    /// Log posterior density alone; [`at`](Self::at) adds its derivatives.
     fn value(&self, theta: &Vector, prior: &(Matrix, Vector)) -> f64 {
         let added = self.added_times(theta);
         let of_point = |(j, point): (usize, &Observed)| {
@@ -284,7 +290,7 @@ impl<'a> Problem<'a> {
             let residual = point.log_time - total.ln();
             let (log_likelihood, weight) = point.likelihood(residual, self.sigma[j]);
             value += log_likelihood;
-            // Most sets reach into few pieces and outgrow few levels: what does not act has no slope, and is passed over.
+            // Most sets reach few pieces and outgrow few levels; skip what has no slope.
             let (mut acting, mut slope, mut count) = ([0; LEN], [0.0; LEN], 0);
             let share = memory / total;
             let reach = self.reach[j].iter().enumerate().map(|(i, part)| (1 + i, share * part));
@@ -321,13 +327,13 @@ impl<'a> Problem<'a> {
         (value, gradient, precision)
     }
 
-    /// The same as if every point were known badly.
+    /// The same problem with a larger uncertainty for every point.
     fn blurred(&self) -> Self {
         let sigma = self.sigma.iter().map(|sigma| sigma.hypot(BLUR)).collect();
         Self { sigma, reach: self.reach.clone(), missed: self.missed.clone(), ..*self }
     }
 
-    /// The most probable parameters that are reached from the best of the starts, of which there is one.
+    /// The most probable parameters reached from the best of the starts, of which there are some.
     fn climbed(&self, starts: &[Vector], prior: &(Matrix, Vector)) -> Climbed {
         let mut theta = starts[0];
         let mut most = self.value(&theta, prior);
@@ -377,8 +383,8 @@ impl<'a> Problem<'a> {
         (0..self.ends.len()).map(slowdown).collect()
     }
 
-    /// Log odds against the law from runs that only computed although it has them wait for storage, and from runs that waited
-    /// although it has them served by memory.
+    /// Log odds, at most 0, from runs that contradict the law: they only computed although it has
+    /// them wait for storage, or waited although it has memory serve them.
     fn computed(&self, theta: &Vector) -> f64 {
         let speaks = |j: usize| {
             let (memory, levels) = self.times(theta, j);
@@ -398,12 +404,15 @@ impl<'a> Problem<'a> {
 }
 
 impl Observed {
-    /// How far the law of a set behind an end may be off, as a standard deviation in log time, since what misses take is known [roughly](ROUGHLY) only, and
-    /// [more so](HIDDEN) of several requests at once: the less, the smaller their part in the time, which is what lies above `held`, the logarithm of the time of
-    /// the slowest set before the end. What is hidden is no part of it.
+    /// How far the law of a set beyond an end may be off, as a standard deviation in log time.
+    ///
+    /// What misses cost is known only [roughly](ROUGHLY), and [less so](HIDDEN) for several
+    /// requests at once. The error falls with the part of misses in the time: what exceeds `held`,
+    /// the logarithm of the time of the slowest set before the end. Hidden time is no part of that.
     fn error_behind(&self, end: &End, held: f64) -> f64 {
         let misses = (1.0 - (held - self.log_time).exp()).max(0.0);
-        // In a mix, how much of what was written goes to storage at once is known worse than how many reads miss, and in larger sets, too.
+        // In a mix, how much of the data written goes to storage at once is known worse than how
+        // many reads miss, in larger sets, too.
         let of_writes_in_mix = end.varies && self.requested.reads;
         let faster = if of_writes_in_mix { OF_WRITES } else { 1.0 };
         let hits = (faster * (end.log_bytes - self.log_set)).exp();
@@ -411,8 +420,8 @@ impl Observed {
         if self.log_set > end.log_bytes && held.is_finite() { share * hits } else { 0.0 }
     }
 
-    /// Log likelihood of its residual if it is known to `sigma`, and the weight it has in the fit. Of a point whose cache was filling nothing is
-    /// known but that the law is no slower.
+    /// Log likelihood of its residual if it is known to `sigma`, and its weight in the fit. A point
+    /// whose cache was filling shows only that the law is no slower.
     fn likelihood(&self, residual: f64, sigma: f64) -> (f64, f64) {
         let (value, weight) = likelihood(residual, sigma, self.disturbed);
         match (self.filling, residual < 0.0) {
@@ -423,8 +432,8 @@ impl Observed {
     }
 }
 
-/// Log likelihood of a residual of a point known to `sigma` that was disturbed with probability `share`, and the weight it has in
-/// the fit.
+/// Log likelihood and fit weight of a residual known to `sigma`, disturbed with probability
+/// `share`.
 fn likelihood(residual: f64, sigma: f64, share: f64) -> (f64, f64) {
     let wide = sigma + DISTURBED_BY;
     let density = |sd: f64| (-0.5 * (residual / sd).powi(2)).exp() / sd;
@@ -434,7 +443,7 @@ fn likelihood(residual: f64, sigma: f64, share: f64) -> (f64, f64) {
     (all.ln() - 0.5 * std::f64::consts::TAU.ln(), weight)
 }
 
-/// Median of the larger half of the sets, which were given in order: the smaller half tells little of a level that just began.
+/// Median over the larger half of the ordered sets: small ones tell little of a level just begun.
 fn typical(mut added: Vec<f64>) -> Option<f64> {
     let mut larger = added.split_off(added.len() / 2);
     larger.sort_by(f64::total_cmp);
@@ -444,7 +453,7 @@ fn typical(mut added: Vec<f64>) -> Option<f64> {
 /// How memory declines by the most probable parameters and the precision around them.
 fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
     let mean = theta.fixed_rows::<PIECES>(1).into_owned();
-    // Of the inverse nothing is asked but the columns of the pieces.
+    // Of the inverse, only the columns of the pieces are needed.
     let mut columns = SMatrix::<f64, LEN, PIECES>::zeros();
     columns.fixed_view_mut::<PIECES, PIECES>(1, 0).fill_with_identity();
     precision.solve_mut(&mut columns);
@@ -452,7 +461,8 @@ fn declines(theta: &Vector, precision: &Cholesky) -> Decline {
     Decline::new(&mean, &covariance)
 }
 
-/// Finds the most probable law with levels that end at `ends`, which are in order; `near` is one with ends nearby.
+/// Finds the most probable law with levels that end at `ends`, which are in order; `near` is a law
+/// with ends nearby.
 pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<&Fit>) -> Fit {
     if points.is_empty() {
         let (slowdowns, decline, ends) = (Vec::new(), Decline::silent(), ends.to_vec());
@@ -465,9 +475,9 @@ pub(crate) fn fit(points: &[Observed], ends: &[End], added: Added, near: Option<
     let largest = problem.start(problem.fastest(), |added| added.last().copied());
     let mut starts = vec![largest, problem.start(problem.fastest(), typical)];
     match near {
-        // What is nearby knows memory better, and may have followed what was disturbed.
+        // A law nearby knows memory better, but may have followed disturbed points.
         Some(near) => starts.extend([near.theta, problem.start(near.theta, typical)]),
-        // Far from all points the law may stay where some that were disturbed hold it. As if all were known badly, it does not.
+        // Far from all points, disturbed ones may trap the law; with blurred points they do not.
         None => starts.push(problem.blurred().climbed(&starts, &prior).theta),
     }
     let Climbed { theta, value, precision } = problem.climbed(&starts, &prior);

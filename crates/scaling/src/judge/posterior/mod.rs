@@ -1,8 +1,9 @@
 //! How many levels the storage hierarchy has and where they end, with probabilities.
 //!
-//! One model of all three set-size curves: time per byte is memory's, which declines slowly, plus for each level the share of
-//! requests that miss all before it. A level ends at the same size for reads and writes, or for one of them alone. What the
-//! kernel says enters as prior and as odds: how much memory holds, and which runs only computed.
+//! One model covers all three set-size curves. Time per byte is memory's, which declines slowly,
+//! plus each level's for the share of requests that miss all before it. A level ends at the same
+//! size for reads and writes, or for one of them alone. What the kernel counts enters as prior (how
+//! much memory holds) and as odds (which runs only computed).
 
 mod added;
 mod alike;
@@ -40,17 +41,18 @@ const DOUBTFUL: f64 = 0.5;
 /// Probability that something disturbed a point measured once, and the factor by which each further round lowers it.
 const DISTURBED: f64 = 0.05;
 const AGAIN: f64 = 0.2;
-/// Standard deviation of a point with two rounds, over half their distance, if that is more than rounds usually differ.
+/// Standard deviation of a point with two rounds, over half their distance, if that is more than
+/// usual.
 const APART: f64 = 0.7;
 /// Hypotheses less probable than this are not kept.
 const NEGLIGIBLE: f64 = 0.001;
-/// An end this close to an end of the curves cannot be seen, as a factor.
+/// An end within this factor of either end of the curves cannot be seen.
 const MARGIN: f64 = 1.3;
 
 /// The posterior over the number of levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Posterior {
-    /// The hypotheses, by their number of ends from 0 on, with probabilities that sum to 1.
+    /// The hypotheses in order of their number of ends, from 0, with probabilities that sum to 1.
     counts: Vec<(f64, Hypothesis)>,
     curves: Curves,
 }
@@ -72,7 +74,7 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
     let usual = evidence.points.repeatability().unwrap_or_else(|| within.max(0.05));
     let rounds = if doubtful { 1 } else { point.rounds.len().max(1) };
     let scatter = if doubtful { DOUBTFUL } else { usual };
-    // Two rounds that differ do not say which of them was disturbed; of three the median does.
+    // Two rounds that differ do not show which one was disturbed; the median of three does.
     let apart = if rounds == 2 { APART * point.spread.unwrap_or(0.0) } else { 0.0 };
     let computed = point.measurement.is_from_memory();
     let filling = point.measurement.was_filling();
@@ -86,17 +88,18 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
         disturbed: DISTURBED * AGAIN.powi(rounds as i32 - 1),
         rounds,
         computed,
-        // What is resident says where reads come from; writes wait for other reasons too.
+        // Residency shows where reads come from; writes wait for other reasons, too.
         resident_known: point.measurement.resident_frac.is_some() && workload.read_frac == 1.0,
         waited: !filling && !computed && point.measurement.waits(),
-        // What is written is destaged while the next request is at work.
+        // Written data is destaged while the next request is in progress.
         together: workload.process_num > 1 || workload.queue_depth > 1 || workload.read_frac == 0.0,
         filling,
         requested: Requested::of(workload),
     }
 }
 
-/// The posterior of the levels within `range` of `unique_bytes`; `held` is what memory holds by residency.
+/// Returns the posterior of the levels within `range` of `unique_bytes`; `held` is what memory
+/// holds, by residency.
 pub(crate) fn posterior(evidence: &Evidence, held: Option<Bounded>, range: [f64; 2]) -> Posterior {
     let points = OPERATIONS.map(|operation| observed(evidence, operation));
     let curves = Curves { points, held };
@@ -145,7 +148,7 @@ impl Posterior {
 
 #[cfg(test)]
 impl Observed {
-    /// One round of single pages, of which nothing but the rate is known.
+    /// One round of single-page requests, of which only the rate is known.
     pub(crate) const PLAIN: Self = Self {
         log_set: 0.0,
         log_time: 0.0,
@@ -211,8 +214,9 @@ mod tests {
         }
     }
 
-    /// As of four clients: the mix fell gradually from 74 MiB on, and reads, measured in 24, 69 and 118 MiB, were told to leave the server's memory of 80 MiB
-    /// at 67.2 to 68.7.
+    /// Guards against false precision, as with four clients: the mix fell gradually from 74 MiB on,
+    /// and reads, measured in 24, 69 and 118 MiB, were reported to leave the server's memory of 80
+    /// MiB at 67.2 to 68.7.
     #[test]
     fn a_wide_gap_of_one_curve_is_not_closed_by_how_the_others_miss() {
         let all = curve(50.0, 0.05, 0.0);
@@ -230,7 +234,8 @@ mod tests {
         }
     }
 
-    /// As of a simulated disk of 40 MB/s: mixes of 108 MiB waited for writes, and one end for all was put at 103 MiB, where 125 stayed resident.
+    /// As on a simulated disk of 40 MB/s: mixes of 108 MiB waited for writes, and once one end for
+    /// all was put at 103 MiB, although 125 MiB stayed resident.
     #[test]
     fn an_end_of_writes_takes_no_part_of_what_memory_holds() {
         let points = |of: &[(f64, f64, usize)]| -> Vec<Observed> {
@@ -267,7 +272,8 @@ mod tests {
         assert!(probable > 0.95, "{counts:?}");
     }
 
-    /// The narrower the places of the ends are known, the less probable is each; that must not speak for one more that explains nothing.
+    /// The more precisely the ends are known, the less probable each place is; that must not favour
+    /// one more end that explains nothing.
     #[test]
     fn ends_that_are_known_precisely_leave_no_room_for_another() {
         let sizes = [(100.0 * MIB, 200.0), (800.0 * MIB, 6000.0)];
@@ -290,8 +296,9 @@ mod tests {
         assert!(posterior.telling().is_empty(), "{:?}", posterior.telling());
     }
 
-    /// Reads of a made-up machine without any level, in MiB and MB/s: the one at 221 MiB was disturbed. The law of no level stayed where it held that
-    /// one, and a level beyond all but the last set, of which nothing shows, seemed certain.
+    /// Reads of a made-up machine without any level, in MiB and MB/s; the one at 221 MiB was
+    /// disturbed. Once, that point trapped the law of no level, and a level beyond all but the last
+    /// set seemed certain, although nothing shows it.
     #[test]
     fn one_set_that_was_disturbed_does_not_keep_the_law_from_the_others() {
         let reads = [
@@ -346,8 +353,9 @@ mod tests {
         assert!(probability(&without, 1) > 0.95, "{:?}", without.level_counts());
     }
 
-    /// Measured on ext4 over a disk of 9 MB/s, with 128 MiB of memory of which 24 MiB may be dirty: MiB and MB/s. Just beyond the dirty limit
-    /// rewrites are absorbed in part, and how many differs from run to run.
+    /// Measured on ext4 over a disk of 9 MB/s, with 128 MiB of memory of which 24 MiB may be dirty,
+    /// in MiB and MB/s. Just beyond the dirty limit, a part of the rewrites is absorbed, which
+    /// differs from run to run.
     #[test]
     fn writes_just_beyond_a_dirty_limit_are_no_level_of_their_own() {
         let reads = [
@@ -412,8 +420,9 @@ mod tests {
         assert!(probability(&posterior, 3) > 0.9, "{:?}", posterior.level_counts());
     }
 
-    /// Measured by four clients with 24 MiB of memory each over a server with 80: MiB and MB/s. Only the mix was measured between 24 and 200 MiB, where
-    /// writers are held up sooner than readers leave the server's memory; the place was told as that of reads, 51.6 to 66.8 MiB.
+    /// Measured by four clients with 24 MiB of memory each over a server with 80, in MiB and MB/s.
+    /// Only the mix was measured between 24 and 200 MiB, where writers are held up before readers
+    /// leave the server's memory. Once, its place, 51.6 to 66.8 MiB, was reported for reads.
     #[test]
     fn where_reads_leave_a_gap_the_other_curves_do_not_say_alone_where_reads_end() {
         let noisy = curve(1.0, 0.2, 0.0)[0];

@@ -7,22 +7,26 @@ use super::prior::log_density;
 use super::search::{REACH, Search, moved};
 use ioscape_schema::BorderOperation;
 
-/// Most that a curve by itself is taken to say for another place, as log odds.
+/// Most that a curve by itself may say for another place, as log odds.
 const MOST_SAID: f64 = 300.0;
-/// Of places that near to one another none is less probable than the best by more than this factor, whatever one curve's law says: it holds
-/// roughly only.
+/// Places this near to one another are never less probable than the best by more than this factor,
+/// whatever one curve's law says: it holds only roughly.
 const LEAST_SAID: f64 = 0.1;
-/// Probability that a level ends at one size for all requests it ends for, and that it ends nearly there: else each kind has its own.
+/// Probability that a level ends at one size for all its requests, and that it nearly does;
+/// otherwise each kind of request has its own.
 const SAME: f64 = 0.35;
 const NEAR: f64 = 0.35;
-/// Standard deviation of where it ends nearly, in ln(bytes). In control groups of 128 MiB reads and writes together slow down at sets a tenth smaller
-/// than reads alone.
+/// Standard deviation of where it ends if it nearly does, in ln(bytes). In control groups of 128
+/// MiB, reads and writes together slow down at sets a tenth smaller than reads alone.
 const NEARLY: f64 = 0.06;
 
 impl Search<'_> {
-    /// Where an end lies for the requests of one curve: at the place that all curves have; near it, as where pages that wait to be written leave
-    /// fewer to others; where memory ends by its residency; or, where this curve by itself may have it. What a curve leaves open between
-    /// two of its sets, the others do not say for sure.
+    /// Returns where an end lies for the requests of one curve.
+    ///
+    /// That is at the place that all curves share; near it, as when pages waiting for write-back
+    /// leave fewer to others; where memory ends by its residency; or where this curve by itself may
+    /// have it. What a curve leaves open between two of its sets, the others do not settle for
+    /// sure.
     pub(super) fn of_one(
         &self,
         operation: BorderOperation,
@@ -65,7 +69,8 @@ impl Search<'_> {
         Places::mixed(&all)
     }
 
-    /// How far the sets of one curve next to a place lie from it at most, in log bytes: without one, the end of all places.
+    /// Distance of a place from the farther of the two sets of one curve next to it, in log bytes.
+    /// The end of the range stands in for a missing set.
     fn gap(&self, index: usize, at: f64) -> f64 {
         let sets = || self.curves.points[index].iter().filter(|p| !p.filling).map(|p| p.log_set);
         let before = sets().filter(|set| *set <= at).fold(self.prior.range[0], f64::max);
@@ -84,7 +89,7 @@ mod tests {
 
     const MIB: f64 = 1_048_576.0;
 
-    /// Sets in MiB of something 30 times slower behind a cache of `cache` MiB.
+    /// Points for these `sets`, in MiB, of something 30 times slower behind a cache of `cache` MiB.
     fn curve(sets: &[f64], cache: f64) -> Vec<Observed> {
         let point = |(i, &mib): (usize, &f64)| {
             let missed = (1.0 - cache / mib).max(0.0);
@@ -102,8 +107,10 @@ mod tests {
         sets.iter().enumerate().map(point).collect()
     }
 
-    /// As in a control group of 128 MiB, where reads and writes together slowed down behind sets of 108 MiB: between 107 and 131 MiB no reads were measured,
-    /// and 107 to 111 was told of them, for which the law spoke as well, with 15 % of noise. Other evaluations found their end behind 118: how requests miss just beyond a cache is known roughly only.
+    /// As in a control group of 128 MiB, where reads and writes together slowed down beyond sets of
+    /// 108 MiB. Between 107 and 131 MiB no reads were measured; once, 107 to 111 was reported for
+    /// them, which the law supported, too, with 15 % of noise. Other evaluations found their end
+    /// beyond 118: how requests miss just beyond a cache is known only roughly.
     #[test]
     fn reads_that_were_not_measured_there_need_not_end_where_the_others_do() {
         let often: Vec<f64> = (0..40).map(|i| 1.17f64.powi(i)).collect();
@@ -122,8 +129,9 @@ mod tests {
         assert!(low < 108.0 && high > 108.0 && high < 1.15 * low, "{low} {high}");
     }
 
-    /// As of three processes on one processor: as long as storage is not the busiest station, what misses take is hidden behind requests that hit,
-    /// and reads slow down later than the cache ends. Judged by the law of one process, 4.03 to 4.29 GiB were told of a cache of 4 GiB.
+    /// As with three processes on one processor: as long as storage is not the busiest station,
+    /// misses are hidden behind requests that hit, and reads slow down only beyond the end of the
+    /// cache. By the law of one process, 4.03 to 4.29 GiB was once reported for a cache of 4 GiB.
     #[test]
     fn misses_that_others_hide_do_not_move_the_end_out_of_its_bounds() {
         for cache in [80.0, 100.0, 130.0] {
@@ -143,7 +151,7 @@ mod tests {
             let reads = |b: &Border| b.operation == BorderOperation::Read;
             let [low, high] =
                 found.into_iter().find(reads).map(|b| [b.low / MIB, b.high / MIB]).unwrap();
-            // Of what is hidden all through, a percent or two is left.
+            // Misses hidden throughout leave an error of a percent or two.
             assert!(
                 low <= 1.02 * cache && cache <= high && high < 1.6 * low,
                 "{cache}: {low} {high}"

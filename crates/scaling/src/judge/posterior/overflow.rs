@@ -2,7 +2,7 @@
 
 use ioscape_schema::Workload;
 
-/// What a file cache keeps or drops at once, in bytes.
+/// The unit that a file cache keeps or drops, in bytes.
 const PAGE: f64 = 4096.0;
 
 /// How the requests of a point lie in the set.
@@ -10,7 +10,7 @@ const PAGE: f64 = 4096.0;
 pub(crate) struct Requested {
     /// Mean number of pages that a request touches, at least 1.
     pub pages: f64,
-    /// Share of requests that begin elsewhere than where the one before ended.
+    /// Share of requests that do not begin where the one before ended.
     pub random_frac: f64,
     /// Whether there are reads among them, which wait for what is missing.
     pub reads: bool,
@@ -20,7 +20,7 @@ impl Requested {
     /// Requests that one page serves.
     pub(crate) const ONE_PAGE: Self = Self { pages: 1.0, random_frac: 1.0, reads: true };
 
-    /// Those of a workload.
+    /// How the requests of a workload lie in its set.
     pub(crate) fn of(workload: &Workload) -> Self {
         Self {
             pages: (workload.size_mean as f64 / PAGE).max(1.0),
@@ -29,12 +29,15 @@ impl Requested {
         }
     }
 
-    /// Share of requests that miss a page at least, where a share `missing` of the pages is not there.
+    /// Share of requests that miss at least one page, if a share `missing` of the pages is absent.
     ///
-    /// A page is there as long as one of the last few requests touched it. If each place has been the beginning of one of them with probability s, a
-    /// page is missing with probability m = (1 - s)^n, since n places reach it. A request of n pages hits if one of them began where it does, or if the last
-    /// one that reaches its first page, and began a pages before, is followed by another within n - a: so m (1 + (n - 1) s) miss. Requests that go on where
-    /// another ended lie in longer runs, and have as much less of that.
+    /// A page is present as long as one of the last few requests touched it. Let `s` be the
+    /// probability that one of them began at a given place. A page is missing with probability `m =
+    /// (1 - s)^n`, since requests from n places reach it. A request of n pages hits if one of them
+    /// began where it does, or if the last one that reaches its first page, and began `a` pages
+    /// before, is followed by another within `n - a`. So a share `m (1 + (n - 1) s)` misses.
+    /// Requests that go on where another ended lie in longer runs, and have that much less of the
+    /// surplus.
     fn missed(self, missing: f64) -> f64 {
         if self.more() == 0.0 {
             return missing;
@@ -42,7 +45,7 @@ impl Requested {
         missing * (1.0 + self.more() * (1.0 - missing.powf(self.pages.recip())))
     }
 
-    /// Derivative of that share by the missing one.
+    /// Derivative of [`missed`](Self::missed) by the missing share.
     fn slope(self, missing: f64) -> f64 {
         if self.more() == 0.0 {
             return 1.0;
@@ -51,22 +54,26 @@ impl Requested {
         1.0 + self.more() * (1.0 - (1.0 + each) * missing.powf(each))
     }
 
-    /// Pages beyond its first that a request needs, in the mean over those that begin elsewhere and those that go on.
+    /// Mean number of pages that a request needs beyond its first; one that goes on where another
+    /// ended needs none.
     fn more(self) -> f64 {
         (self.pages - 1.0) * self.random_frac
     }
 }
 
-/// One way to miss it.
+/// A way in which requests miss an outgrown level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// Uniformly random requests of one page, or of as much as the level holds or drops at once, over LRU: a share C/U hits.
+    /// Uniformly random requests over LRU, each of one page or of the unit that the level holds or
+    /// drops: a share C/U hits.
     Random,
-    /// Uniformly random requests over LRU by pages: a share C/U of the pages is there, and [a request needs all of its own](Requested::missed).
+    /// Uniformly random requests over LRU by pages: a share C/U of the pages is present, and [a
+    /// request needs all of its own](Requested::missed).
     Pages,
-    /// The same of reads, while of writes alone each missing page costs by itself: one that makes room for it has to be written, and none to be waited for.
+    /// The same for reads. Of writes alone, each missing page costs by itself: a page that makes
+    /// room for it must be written, and none has to be waited for.
     PagesOfReads,
-    /// As if a part of the level were lost to what is brought in vain: a share 0.6 C/U hits.
+    /// As if a part of the level were lost to pages fetched in vain: a share 0.6 C/U hits.
     Partial,
     /// None hits.
     Thrash,
@@ -78,10 +85,11 @@ impl Overflow {
     pub(crate) const ALL: [Self; 6] =
         [Self::Random, Self::Pages, Self::PagesOfReads, Self::Partial, Self::Thrash, Self::Soft];
 
-    /// Those that differ only in what a request of several pages needs, and so have their ends some percent apart.
+    /// The kinds that differ only in what a request of several pages needs, and so have their ends
+    /// a few percent apart.
     pub(crate) const BY_PAGES: [Self; 3] = [Self::Random, Self::Pages, Self::PagesOfReads];
 
-    /// The first of all kinds by which such requests miss as by this one.
+    /// Returns the first kind under which such requests miss exactly as under this one.
     pub(crate) fn first_alike(self, of: Requested) -> Self {
         match self {
             Self::Pages | Self::PagesOfReads if self.needed(of).more() == 0.0 => Self::Random,
@@ -90,7 +98,7 @@ impl Overflow {
         }
     }
 
-    /// What a request has to find there, of these or of one page.
+    /// What a request has to find there: all of its pages, or one.
     fn needed(self, of: Requested) -> Requested {
         match self {
             Self::Random => Requested::ONE_PAGE,
@@ -99,7 +107,7 @@ impl Overflow {
         }
     }
 
-    /// Share of requests that miss.
+    /// Share of requests that miss the level.
     pub(crate) fn missed(self, of: Requested, log_set: f64, log_bytes: f64) -> f64 {
         let beyond = log_set - log_bytes;
         match self {
@@ -113,7 +121,8 @@ impl Overflow {
         }
     }
 
-    /// Change of the logarithm of that share per change of the logarithm of the level's size.
+    /// Change of the logarithm of [`missed`](Self::missed) per change of the logarithm of the
+    /// level's size.
     pub(crate) fn steepness(self, of: Requested, log_set: f64, log_bytes: f64) -> f64 {
         let beyond = log_set - log_bytes;
         let hits = (-beyond).exp();
@@ -143,8 +152,8 @@ mod tests {
 
     const MIB: f64 = 1_048_576.0;
 
-    /// Share of random requests of `pages` that miss a cache of `held` pages, of a set of `set`, that drops the page used longest ago; each goes on where the
-    /// one before ended with the probability 1 - `random_frac`.
+    /// Share of random requests of `pages` pages that miss an LRU cache of `held` pages in a set of
+    /// `set` pages. Each goes on where the one before ended with probability 1 - `random_frac`.
     fn counted(pages: u64, random_frac: f64, held: usize, set: u64) -> f64 {
         let mut dice = Pcg64Mcg::new(4711);
         let mut used = vec![0u64; set as usize];
@@ -169,7 +178,8 @@ mod tests {
         f64::from(missed) / f64::from(all - warm)
     }
 
-    /// The law of requests of several pages against a cache that drops the page used longest ago, from just behind its end to four times its size.
+    /// Compares the law of requests of several pages with an LRU cache, from just beyond its end to
+    /// four times its size.
     #[test]
     fn requests_of_several_pages_miss_as_a_cache_of_pages_says() {
         for (pages, random_frac) in [(1, 1.0), (2, 1.0), (8, 1.0), (32, 1.0), (8, 0.5)] {
@@ -222,8 +232,10 @@ mod tests {
         sets.iter().map(point).collect()
     }
 
-    /// Measured in a control group of 512 MiB over a virtual disk. Of another evaluation of it two regions were told, and of a third one; here
-    /// three seemed more probable, the second of which began at the file cache's end, since no kind of overflow fits the sets behind it to a few percent.
+    /// Measured in a control group of 512 MiB over a virtual disk. Two other evaluations of it
+    /// reported two regions. Here, three once seemed more probable, the second of which began at
+    /// the file cache's end, since no kind of overflow fits the sets beyond it to within a few
+    /// percent.
     #[test]
     fn how_requests_miss_a_cache_is_not_taken_for_another_level() {
         let reads = [
@@ -273,8 +285,9 @@ mod tests {
         assert!(two > 0.95, "{counts:?}");
     }
 
-    /// Of a made-up cache of 100 MiB, in MiB, MB/s and rounds. The law of the mix stayed where it took nine sets for disturbed, with one end and not with
-    /// two, and a level of 21 MiB that nothing shows seemed certain.
+    /// A made-up cache of 100 MiB, in MiB, MB/s and rounds. Once, with one end though not with two,
+    /// the law of the mix was trapped where it took nine sets for disturbed, and a level of 21 MiB
+    /// that nothing shows seemed certain.
     #[test]
     fn misses_that_were_taken_for_disturbances_are_not_taken_for_another_level() {
         let reads = [

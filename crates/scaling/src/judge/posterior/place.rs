@@ -12,10 +12,10 @@ const TAIL: f64 = 0.025;
 /// Where an end lies for one kind of requests, in ln(bytes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
-    /// With 95 % probability, it is at least this.
+    /// Lower bound; the end lies within both bounds with 95 % probability.
     pub low: f64,
     pub at: f64,
-    /// And at most this.
+    /// Upper bound.
     pub high: f64,
 }
 
@@ -29,7 +29,7 @@ struct Place {
     half: f64,
 }
 
-/// The places of an end about the most probable one, with what speaks for each.
+/// Possible places of an end around the most probable one, with the likelihood of each.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     peak: f64,
@@ -37,14 +37,16 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// What `likelihood` says of the places within `half` of its peak.
+    /// Evaluates `likelihood` at the places within `half` of its peak.
     pub(crate) fn new(peak: f64, half: f64, likelihood: impl Fn(f64) -> f64) -> Self {
         let (mut from, mut to) = (peak - half, peak + half);
         let mut all: Vec<Place> = Vec::new();
-        // The second time where the first showed that there is something. What is narrower than these steps counts as one, for every number of ends alike.
+        // The second pass covers where the first found something. A peak narrower than a step
+        // counts as one step wide, for every number of ends alike.
         for _ in 0..2 {
             let step = (to - from) / POSITIONS;
-            // The peak is one of the positions: a narrow one would else be found or not by chance.
+            // The peak is one of the positions; otherwise, only chance would decide whether a
+            // narrow one is found.
             let reach = [(from - peak) / step, (to - peak) / step];
             let positions = reach[0].ceil() as i32..=reach[1].floor() as i32;
             let place = |n: i32| {
@@ -66,7 +68,8 @@ impl Places {
         self.all.iter().map(|p| p.weight).sum::<f64>().max(1e-9)
     }
 
-    /// The places of all of these, each with what speaks for it as a whole; the peak is that of the first.
+    /// Merges all of these places, each set weighted as a whole by its share; the peak is that of
+    /// the first.
     pub(crate) fn mixed(all: &[(f64, &Self)]) -> Self {
         let weighted = |(share, places): &(f64, &Self)| -> Vec<Place> {
             let by = share / places.total();
@@ -78,8 +81,9 @@ impl Places {
         Self { peak, all }
     }
 
-    /// The places between which 95 % of the likelihood lie, and the one in the middle of it unless the peak lies in its middle half; the bounds not
-    /// closer than `grain`.
+    /// Returns the bounds that enclose 95 % of the likelihood, and the place: the peak if it lies
+    /// in the middle half of the likelihood, otherwise the median. The bounds are no closer to it
+    /// than `grain`.
     pub(crate) fn bounds(&self, grain: f64) -> Bounds {
         let total: f64 = self.all.iter().map(|p| p.weight).sum();
         let quantile = |share: f64| {
@@ -117,7 +121,7 @@ mod tests {
         }
     }
 
-    /// A shoulder at one side moves the positions, which must not pass over the peak.
+    /// A shoulder on one side moves the positions, which must not skip the peak.
     #[test]
     fn a_narrow_peak_with_a_shoulder_is_not_passed_over() {
         let peak = normal(1e-3);
@@ -135,12 +139,12 @@ mod tests {
         let anywhere = Places::new(5.0, 1.0, |at| if (4.5..6.0).contains(&at) { 1.0 } else { 0.0 });
         let mixed = |share| Places::mixed(&[(share, &known), (1.0 - share, &anywhere)]);
         let Bounds { low, at, high } = mixed(0.8).bounds(0.0);
-        // An eighth of the other places is less, or more, than 95 %.
+        // The 2.5 % beyond either bound are an eighth of the other places' 20 %.
         assert!((low - 4.69).abs() < 0.1 && (high - 5.81).abs() < 0.1, "{low} {high}");
         assert_eq!(at, 5.0);
         let Bounds { low, high, .. } = mixed(0.999).bounds(0.0);
         assert!(low > 4.97 && high < 5.03, "{low} {high}");
-        // Where more speaks for the others, the end is told in their middle.
+        // If more speaks for the others, the end is reported in their middle.
         let beyond = Places::new(5.0, 1.0, |at| if (5.5..6.0).contains(&at) { 1.0 } else { 0.0 });
         let at = Places::mixed(&[(0.1, &known), (0.9, &beyond)]).bounds(0.0).at;
         assert!((at - 5.72).abs() < 0.05, "{at}");

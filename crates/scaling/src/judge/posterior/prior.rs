@@ -1,22 +1,23 @@
-//! What is thought of ends of levels before anything is measured: how many there are and where, and what memory holds.
+//! Prior on ends of levels: how many there are, where they lie, and what memory holds.
 
 use super::ends::{LevelEnd, Requests, log_prior};
 use super::place::Places;
 use ioscape_schema::{BorderOperation, Bounded};
 
-/// Most ends of levels that are looked for.
+/// Most ends of levels that are searched for.
 pub(crate) const MOST: usize = 4;
 /// Prior of the number of ends, 0 to [`MOST`].
 const COUNT: [f64; MOST + 1] = [0.2, 0.43, 0.23, 0.11, 0.03];
-/// How much less probable it is that what memory holds is no border at all.
+/// Prior factor for what memory holds being no border at all.
 const HELD_IS_NONE: f64 = 0.1;
-/// Standard deviations around what memory holds within which an end is its end.
+/// An end within this many standard deviations of what memory holds is the end of memory.
 const AT_HELD: f64 = 5.0;
 /// Least standard deviation of what memory holds, in ln(bytes).
 const HELD_LEAST: f64 = 0.004;
 /// Log odds against an end for reads in sets that memory holds.
 const WITHIN_HELD: f64 = 8.0;
-/// Sets smaller than this, in bytes, are a matter of processors' caches, and how much less probable an end among them is.
+/// Sets smaller than this, in bytes, concern the processors' caches; and the log odds against an
+/// end there.
 const SMALL: f64 = 16.0 * 1_048_576.0;
 const AMONG_SMALL: f64 = 5.0;
 
@@ -25,7 +26,7 @@ pub(crate) fn log_density(at: f64, [mean, sd]: [f64; 2]) -> f64 {
     -0.5 * ((at - mean) / sd).powi(2) - (sd * 2.5066).ln()
 }
 
-/// What is thought of ends, by where they may be and by what memory holds.
+/// Prior on ends, by where they may lie and by what memory holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prior {
     /// Where ends may be, in ln(bytes).
@@ -35,28 +36,33 @@ pub(crate) struct Prior {
 }
 
 impl Prior {
-    /// Of ends within `range`, in ln(bytes), where memory holds so much of a set by its residency, in bytes.
+    /// Creates the prior on ends within `range`, in ln(bytes), if memory holds `held`, in bytes, of
+    /// a set by its residency.
     pub(crate) fn new(held: Option<Bounded>, range: [f64; 2]) -> Self {
         let sd = |held: Bounded| ((held.high / held.low).ln() / 3.92).max(HELD_LEAST);
         Self { range, held: held.map(|held| [held.value.ln(), sd(held)]) }
     }
 
-    /// How well what memory holds is known, as a standard deviation in ln(bytes), where this end is its end.
+    /// Returns the standard deviation of what memory holds, in ln(bytes), if this end is the end of
+    /// memory.
     pub(crate) fn held_at(&self, end: &LevelEnd) -> Option<f64> {
         let [mean, sd] = self.held?;
         let is_near = (end.log_bytes - mean).abs() < AT_HELD * sd;
         (end.of.has(BorderOperation::Read) && is_near).then_some(sd)
     }
 
-    /// Where the end of what memory holds lies, by its residency alone. Throughput says that there is an end, but not as well where: in sets that
-    /// hardly outgrow a control group of 512 MiB, of which 505 are held of what is read, few misses took up to twice as long as those of larger sets,
-    /// so that the law of their times put the end at 486.
+    /// Returns where memory ends, by its residency alone.
+    ///
+    /// Throughput shows that there is an end, but not as well where. In sets that hardly outgrew a
+    /// control group of 512 MiB, which held 505 MiB of what was read, the few misses took up to
+    /// twice as long as in larger sets, so the law of their times put the end at 486.
     pub(crate) fn held_places(&self) -> Places {
         let [mean, sd] = self.held.unwrap_or_default();
         Places::new(mean, 4.0 * sd, |at| log_density(at, [mean, sd]).exp())
     }
 
-    /// How much less probable a place of an end of one kind of requests is than others, by what memory holds of what is read.
+    /// Returns the prior of a place for an end of one kind of request, relative to other places, by
+    /// what memory holds of the sets read.
     pub(crate) fn of_one(&self, operation: BorderOperation, log_bytes: f64) -> f64 {
         match self.held {
             Some([mean, sd])
@@ -111,7 +117,7 @@ mod tests {
         let gains = |log_bytes, of| known.log(&at(log_bytes, of)) - open.log(&at(log_bytes, of));
         assert!(gains(20.0, Requests::All) > 3.0, "its density is that of its bounds");
         assert!(gains(18.0, Requests::Reads) < -5.0);
-        // An end of writes alone may lie anywhere, and memory's own then lacks.
+        // An end of writes alone may lie anywhere; memory's own end is then missing.
         assert!((gains(18.0, Requests::Writes) - HELD_IS_NONE.ln()).abs() < 1e-9);
         assert_eq!(known.held_at(&at(18.0, Requests::All)[0]), None);
         assert!(known.held_at(&at(20.01, Requests::All)[0]).is_some());

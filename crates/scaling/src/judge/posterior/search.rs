@@ -15,31 +15,34 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Two ends are at least this factor apart: less is no region.
+/// Two ends are at least this factor apart; closer ones make no region.
 const APART: f64 = 1.5;
-/// An end of writes alone may lie as near as this factor to that of what memory holds: so may a limit of dirty pages, and residency tells the two apart.
+/// An end of writes alone may lie this close to the end of memory, as a factor: so may a dirty-page
+/// limit, and residency tells the two apart.
 const BESIDE: f64 = 1.04;
-/// Change of log time between neighbouring sets from which on an end is looked for between them, however close they are.
+/// Least change of log time between neighbouring sets at which an end is tried between them,
+/// however close they are.
 const CLIFF: f64 = 0.7;
 /// Steps of the search for a position, as factors.
 const STEPS: [f64; 6] = [1.6, 1.25, 1.1, 1.04, 1.015, 1.005];
-/// So many of them are tried before the finer ones.
+/// How many of [`STEPS`] are tried before the finer ones.
 pub(super) const COARSE: usize = 3;
-/// The last steps: where sets a few percent beyond its end miss a level that is much faster, its place is known to less than a thousandth, and a
-/// number of ends must not gain by how near to it the search came.
+/// The last steps. Where sets a few percent beyond its end miss a much faster level, its place is
+/// known to within a thousandth. No number of ends may gain from how close the search came to it.
 const FINEST: [f64; 3] = [1.0017, 1.0006, 1.0002];
-/// The likelihood of one end is summed up over this factor to either side.
+/// The likelihood of one end is summed over this factor to either side.
 pub(super) const REACH: f64 = 2.2;
-/// No end is said to be known better than this, in ln(bytes): the law is off alike in all sets, where misses take the longer the farther they lie apart, and
-/// that does not become less with more sets.
+/// No end is reported more precisely than this, in ln(bytes). Misses take longer the farther apart
+/// they lie, so the law is off in the same way in all sets, and more sets do not help.
 const GRAIN: f64 = 0.01;
 /// A kind of overflow this much less probable than the best is left out.
 const UNLIKELY: f64 = 0.02;
 /// Most ways to add an end that are kept.
 const WAYS: usize = 24;
-/// An end has no single place where that place is no more probable than all together by this factor, as a logarithm.
+/// An end has no single place unless that is more probable than all places together by this factor,
+/// as a logarithm.
 const ANYWHERE: f64 = 1.0;
-/// A law is far more probable than another where its evidence is higher by this factor, as a logarithm.
+/// Log evidence by which one law must exceed another to be far more probable.
 const STUCK: f64 = 1.0;
 /// A hypothesis this much less probable than the best moves no bounds of 95 %.
 const RIVAL: f64 = 0.025;
@@ -54,10 +57,11 @@ pub(super) struct Said {
     decline: Decline,
 }
 
-/// Ends of one curve: their places, bit by bit, the [first kinds that say the same](Overflow::first_alike) of it, and whether their sizes vary.
+/// Ends of one curve: the bits of their places, their kinds (the [first one](Overflow::first_alike)
+/// that acts alike), and whether their sizes vary.
 type Key = Vec<(u64, u8, bool)>;
 
-/// What a curve says of ends, by these.
+/// What a curve says of ends, by their [`Key`].
 type Known = BTreeMap<Key, Rc<Said>>;
 
 pub(super) struct Search<'a> {
@@ -67,12 +71,13 @@ pub(super) struct Search<'a> {
     kinds: &'a [Overflow],
     /// Steps of the search for a position, as factors.
     pub(super) steps: &'a [f64],
-    /// And the last ones.
+    /// The last, finest steps.
     pub(super) finest: &'a [f64],
     /// Sets closer than this, in log bytes, have no place for a new end between them.
     close: f64,
     known: [RefCell<Known>; 3],
-    /// The latest law of each curve for each number of its ends: the next one is asked for nearby.
+    /// The latest law of each curve for each number of its ends: the next one asked for lies
+    /// nearby.
     latest: RefCell<[[Option<Fit>; ENDS_MOST + 1]; 3]>,
 }
 
@@ -91,7 +96,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A search that looks at less.
+    /// Creates a rougher search.
     fn roughly(curves: &'a Curves, range: [f64; 2]) -> Self {
         let kinds = &[Overflow::Random];
         Self {
@@ -103,7 +108,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The highest peak for each number of ends, found by adding one after the other, or from the starts given.
+    /// Returns the highest peak for each number of ends, found by adding one end after another or
+    /// from the given starts.
     fn peaks(&self, starts: &[(f64, Vec<LevelEnd>)]) -> Vec<(f64, Vec<LevelEnd>)> {
         let mut peaks: Vec<(f64, Vec<LevelEnd>)> = vec![(self.score(&[]), Vec::new())];
         let mut best = peaks[0].0;
@@ -129,7 +135,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// What one curve says of these ends; the same are asked for again and again.
+    /// Returns what one curve says of these ends, cached since the same ends recur again and again.
     pub(super) fn curve(&self, index: usize, ends: &[LevelEnd]) -> Rc<Said> {
         let key = self.key(index, ends);
         if let Some(known) = self.known[index].borrow().get(&key) {
@@ -148,8 +154,11 @@ impl<'a> Search<'a> {
         said
     }
 
-    /// Looks for the laws of these ends without those of ends nearby, and forgets what a curve was thought to say where that finds one that is far more
-    /// probable: the law that each next one began at took some points for disturbed, and did not leave them. Whether any was found.
+    /// Fits the laws of these ends without those of ends nearby, and returns whether any is far
+    /// more probable.
+    ///
+    /// If so, it forgets what that curve was thought to say: each law had begun at one that took
+    /// some points for disturbed, and stayed there.
     pub(super) fn begin_anew(&self, ends: &[LevelEnd]) -> bool {
         let is_better = |index: usize| {
             let known = self.curve(index, ends).log_evidence;
@@ -175,14 +184,14 @@ impl<'a> Search<'a> {
         ends.iter().all(within) && ends.windows(2).all(are_apart)
     }
 
-    /// Whether one of two ends is that of what memory holds, and the other one of writes alone.
+    /// Whether one of two ends is the end of memory, and the other one is for writes alone.
     fn are_of_two(&self, pair: [LevelEnd; 2]) -> bool {
         let [first, second] = pair.map(|end| end.of == Requests::Writes);
         first != second && self.prior.held_at(&pair[usize::from(first)]).is_some()
     }
 
-    /// These ends with another one before the one with this index. Where it is that of what memory holds, one that is too near to it was seen in
-    /// mixes by their writes.
+    /// Returns these ends with `new` inserted at index `at`. If `new` is the end of memory, any end
+    /// too close to it becomes one of writes, by which the mixes saw it.
     fn with(&self, ends: &[LevelEnd], at: usize, new: LevelEnd) -> Vec<LevelEnd> {
         let mut with = ends.to_vec();
         if self.prior.held_at(&new).is_some() {
@@ -214,9 +223,10 @@ impl<'a> Search<'a> {
             + self.prior.log(ends)
     }
 
-    /// Places worth a try: within each gap of the sets measured, and what memory holds.
+    /// Returns the places worth trying: within each gap of the sets measured, and what memory
+    /// holds.
     ///
-    /// Each with the width of the interval it stands for, in ln(bytes).
+    /// Each comes with the width of the interval that it stands for, in ln(bytes).
     fn places(&self) -> Vec<(f64, f64)> {
         let mut sets: Vec<f64> = self.curves.points.iter().flatten().map(|p| p.log_set).collect();
         sets.sort_by(f64::total_cmp);
@@ -233,7 +243,8 @@ impl<'a> Search<'a> {
         places
     }
 
-    /// The same within gaps that are passed over since their sets are close, where a curve falls off a cliff.
+    /// Returns the same within gaps that are skipped since their sets are close, if a curve falls
+    /// off a cliff there.
     fn cliffs(&self) -> Vec<(f64, f64)> {
         let is_cliff = |pair: &&[Observed]| {
             pair[1].log_set - pair[0].log_set < self.close
@@ -247,7 +258,8 @@ impl<'a> Search<'a> {
         curves.flat_map(|points| points.windows(2).filter(is_cliff).map(place)).collect()
     }
 
-    /// All ways to add one end with their scores, the best first, and the logarithm of their likelihood summed up.
+    /// Returns the logarithm of the summed likelihood of all ways to add one end, and these ways
+    /// with their scores, the best first.
     fn grown(&self, ends: &[LevelEnd]) -> (f64, Vec<(f64, Vec<LevelEnd>)>) {
         let mut found: Vec<(f64, Vec<LevelEnd>)> = Vec::new();
         let mut sum = 0.0;
@@ -276,7 +288,8 @@ impl<'a> Search<'a> {
         (most + f64::ln(sum), found)
     }
 
-    /// Sums the likelihood of one end over its places and over the kinds that are likely, which are returned as well.
+    /// Sums the likelihood of one end over its places and over the likely kinds, which are also
+    /// returned.
     fn summed(&self, ends: &[LevelEnd], score: f64, i: usize) -> (Places, Vec<Overflow>) {
         let own = ends[i];
         let of_all = |at, kind| (self.score(&moved(ends, i, at, kind)) - score).exp();
@@ -288,7 +301,7 @@ impl<'a> Search<'a> {
         (Places::new(own.log_bytes, half, likelihood), kinds)
     }
 
-    /// Where one end lies for the requests of each curve.
+    /// Returns where one end lies for the requests of each curve.
     fn of_each(&self, ends: &[LevelEnd], i: usize) -> [Places; 3] {
         let (joint, kinds) = self.summed(ends, self.score(ends), i);
         let is_held = self.prior.held_at(&ends[i]).is_some();
@@ -299,8 +312,9 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The 95 % bounds of one end of the most probable hypothesis for the requests of each curve: rivals with other ends besides may have this one
-    /// at another place nearby, which counts as they are less probable.
+    /// Returns the 95 % bounds of one end of the most probable hypothesis, for the requests of each
+    /// curve. Rivals with other ends may have this one at another place nearby, which counts in
+    /// proportion to their probability.
     fn bounds(&self, best: &[LevelEnd], rivals: &[(f64, &[LevelEnd])], i: usize) -> EndBounds {
         let own = best[i];
         let nearest = |ends: &[LevelEnd]| {
@@ -314,7 +328,7 @@ impl<'a> Search<'a> {
             .into_iter()
             .chain(rivals.iter().filter_map(of_rival))
             .collect();
-        // What memory holds comes with its bounds.
+        // What memory holds comes with its own bounds.
         let grain = if self.prior.held_at(&own).is_some() { 0.0 } else { GRAIN };
         std::array::from_fn(|curve| {
             let all: Vec<(f64, &Places)> =
@@ -323,7 +337,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Looks for better places of each number of ends among those of the next number with one left out.
+    /// Improves each number of ends, starting from those of the next number with one left out.
     fn pruned(&self, peaks: &mut [(f64, Vec<LevelEnd>)]) {
         for count in (1..peaks.len().saturating_sub(1)).rev() {
             let without = |i: usize| {
@@ -340,7 +354,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How probable it is that an end is one of reads, and one of writes.
+    /// Returns the probability that an end holds for reads, and that it holds for writes.
     fn shares(&self, ends: &[LevelEnd], i: usize) -> [f64; 2] {
         let score = |of: Requests| {
             let mut other = ends.to_vec();
@@ -353,7 +367,7 @@ impl<'a> Search<'a> {
         [all + reads, all + writes].map(|part| part / (all + reads + writes))
     }
 
-    /// Ends that are not worth to be looked at, if the peak is as wide as `volume`.
+    /// Makes the hypothesis of ends not worth examining, if the peak is as wide as `volume`.
     fn hopeless(score: f64, ends: Vec<LevelEnd>, volume: f64) -> Hypothesis {
         let bounds = unbounded(&ends);
         let shares = vec![[0.0; 2]; ends.len()];
@@ -389,7 +403,7 @@ pub(super) fn moved(
     moved
 }
 
-/// The first of these with weights by their scores.
+/// Keeps the first of these, and turns their scores into weights.
 fn weighted(mut found: Vec<(f64, Vec<LevelEnd>)>) -> Vec<(f64, Vec<LevelEnd>)> {
     found.truncate(WAYS);
     let most = found.first().map_or(0.0, |f| f.0);
@@ -399,10 +413,11 @@ fn weighted(mut found: Vec<(f64, Vec<LevelEnd>)>) -> Vec<(f64, Vec<LevelEnd>)> {
     found
 }
 
-/// For each number of ends the most probable places; numbers that are hopeless are left out.
+/// Returns the most probable places for each number of ends; beyond a hopeless number, larger ones
+/// are left out.
 pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
     const { assert!(MOST <= ENDS_MOST) };
-    // Blurred, the peaks are so wide that one end after the other finds its place.
+    // With blurred points, the peaks are so wide that one end after the other finds its place.
     let blurred = curves.blurred();
     let rough = Search::roughly(&blurred, range).peaks(&[]);
     let search = Search::new(curves, range);
@@ -413,23 +428,23 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
     let mut found: Vec<Hypothesis> = Vec::new();
     for (count, mut peak) in peaks.into_iter().enumerate() {
         let likeliest = found.iter().map(|f| f.log_probability).fold(f64::NEG_INFINITY, f64::max);
-        // Of ends that are not worth to be looked at the width of the peak is not known.
+        // The width of the peak is not known for ends that were not examined.
         let fewer =
             found.last().filter(|f| !f.is_hopeless && f.log_probability > likeliest - HOPELESS);
         let grown = fewer.map(|fewer| (search.grown(&fewer.ends), fewer.volume));
-        // One end less may have found a better place since.
+        // The hypothesis with one end fewer may have found a better place since.
         let regrown = grown.as_ref().and_then(|((_, all), _)| all.first());
         if let Some(first) = regrown.filter(|first| first.0 > peak.0) {
             peak = search.refined(first.1.clone());
         }
         let (score, ends) = peak;
-        // One end more makes a peak narrower; one less makes it wider, and by how much is not known before.
+        // One end more narrows a peak; one fewer widens it, by an amount not known in advance.
         let before = found.last().map_or(0.0, |f: &Hypothesis| f.volume);
         let mut own = match score < best - if count > most { HOPELESS } else { 3.0 * HOPELESS } {
             true => Search::hopeless(score, ends, before),
             false => search.hypothesis(score, ends),
         };
-        // Where a mild end may be anywhere, no single place is probable, but all together may be.
+        // If a mild end may lie anywhere, no single place is probable, but all together may be.
         if let Some(((sum, all), volume)) = grown {
             let anywhere = sum + volume;
             if anywhere > own.log_probability - ANYWHERE {
@@ -443,7 +458,8 @@ pub(crate) fn search(curves: &Curves, range: [f64; 2]) -> Vec<Hypothesis> {
     found
 }
 
-/// Says of the most probable hypothesis where its ends lie; nobody asks that of the others.
+/// Fills in the bounds of the ends of the most probable hypothesis; nothing uses those of the
+/// others.
 fn bounded(search: &Search<'_>, found: &mut [Hypothesis]) {
     let most = found.iter().map(|f| f.log_probability).fold(f64::NEG_INFINITY, f64::max);
     let share = |f: &Hypothesis| (f.log_probability - most).exp();

@@ -9,9 +9,11 @@ use ioscape_schema::{BorderOperation, Bounded};
 
 /// Sets on both sides of an end that are further apart than this factor leave its place to the other curves.
 pub(crate) const WIDE_GAP: f64 = 2.0;
-/// Sets behind the end of a level from which on the law tells its place and how they miss, where some others beside them say nothing.
+/// Least number of steady sets beyond a level's end for the law to place it if others there were
+/// still filling.
 const PLACING: usize = 3;
-/// A set behind an end by less than this factor shows no more than the beginning of a level; an end as near to what memory holds is its end.
+/// A set beyond an end by less than this factor shows only the beginning of a level; an end this
+/// close to what memory holds is the end of memory.
 const BESIDE: f64 = 1.1;
 
 /// The borders of a hypothesis, in order for each kind of requests.
@@ -49,14 +51,17 @@ fn borders_of(
     ends.iter().enumerate().filter_map(border).collect()
 }
 
-/// The bytes of their natural logarithm: as whole ones, they are those of the set that the logarithm was taken of, with which bounds and gaps are
-/// compared.
+/// Converts a natural logarithm back to bytes, rounded to those of the set from which it was taken:
+/// bounds and gaps are compared with sets.
 fn bytes(log: f64) -> f64 {
     log.exp().round()
 }
 
-/// Whether the curve of reads, or of writes, leaves the place of an end between two sets to the other curves and to how requests miss, unless
-/// residency says it: then all that is known is these sets, or the one after where the second shows no more than the beginning of a level.
+/// Returns `Some` if the curve of reads, or of writes, leaves the place of an end open between two
+/// sets, and residency does not tell it.
+///
+/// Then all that is known is these two sets. The value is 1 if the second shows only the beginning
+/// of a level, so that the one after it is the bound, and 0 otherwise.
 fn left_open(
     curves: &Curves,
     operation: BorderOperation,
@@ -72,8 +77,9 @@ fn left_open(
     is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
 }
 
-/// Whether a curve has enough sets between the end of a level and that of the next for the law to place the first, or none that was left
-/// out; else all that is known is the sets that it lies between.
+/// Whether a curve has sets enough between one end and the next for the law to place the first: at
+/// least [`PLACING`] steady ones, or none that was still filling. Otherwise, only the sets on both
+/// sides of the end are known.
 fn places(curves: &Curves, operation: BorderOperation, [from, to]: [f64; 2]) -> bool {
     let behind = curves.of(operation).iter().filter(|p| p.log_set > from && p.log_set <= to);
     let (filling, steady): (Vec<&Observed>, Vec<&Observed>) = behind.partition(|p| p.filling);
@@ -88,8 +94,8 @@ mod tests {
 
     const MIB: f64 = 1_048_576.0;
 
-    /// As of a real file system: the bounds were 67108863.99999992 to 155844608.0000002, so that the sets of 67108864 and 155844608 bytes, at which
-    /// they lie, counted as within them.
+    /// As on a real file system. Once, the bounds were 67108863.99999992 to 155844608.0000002, so
+    /// the sets of 67108864 and 155844608 bytes, at which they lie, counted as within them.
     #[test]
     fn bounds_at_sets_are_these_sets() {
         let (before, behind, size) = (67_108_864.0, 155_844_608.0, 100.0 * MIB);

@@ -7,11 +7,12 @@ use crate::statistics::median_error;
 use ioscape_schema::BorderOperation;
 use ioscape_schema::statistics::sort_by_number;
 
-/// Standard deviations from the law from which on a point measured once is measured again.
+/// A point measured once that is off the law by more standard deviations than this is measured
+/// again.
 const SUSPECT: f64 = 2.5;
-/// Rounds from which on a point is no longer suspect.
+/// Number of rounds at which a point is no longer suspect.
 const CONFIRMED: usize = 3;
-/// Probability of the most probable number from which on nothing more is asked.
+/// Nothing more is asked once the most probable number has this probability.
 const DECIDED: f64 = 0.998;
 /// Least expected gain, in log odds, that is worth a measurement.
 const GAIN_LEAST: f64 = 0.03;
@@ -22,10 +23,10 @@ const AT_ONCE: usize = 4;
 /// Neighbouring sets closer than this, in log bytes, leave no room for one between.
 const NARROW: f64 = 0.04;
 
-/// A measurement that would tell.
+/// A measurement that would help to tell the number of levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Telling {
-    /// Whose curve it lies on.
+    /// The requests on whose curve it lies.
     pub operation: BorderOperation,
     /// The set, in bytes.
     pub unique_bytes: f64,
@@ -36,12 +37,14 @@ pub(crate) struct Telling {
 struct Gain {
     /// Log odds between the rivals.
     expected: f64,
-    /// Whether the rivals with more levels have this set slower than that with fewer.
+    /// Whether the rivals with more levels predict this set to be slower than the one with fewer
+    /// does.
     is_slower: bool,
     telling: Telling,
 }
 
-/// What one more round adds to the precision of a point's median; the rounds in which its cache was filling do not count.
+/// What one more round adds to the precision of a point's median; rounds while its cache was
+/// filling do not count.
 fn precision_gained(point: &Observed) -> f64 {
     if point.filling {
         return precision_of_one(point);
@@ -56,8 +59,8 @@ fn precision_of_one(point: &Observed) -> f64 {
 }
 
 impl Posterior {
-    /// Sets smaller than this, in ln(bytes), can be measured with a full cache: all, unless some were still coming into it and none as large
-    /// ever did.
+    /// Returns the size, in ln(bytes), below which sets can be measured with a full cache. It is
+    /// infinite unless some sets were still being read in and none as large ever was in.
     fn reach(&self) -> f64 {
         let all = || self.curves.points.iter().flatten();
         let filling = all().filter(|p| p.filling).map(|p| p.log_set);
@@ -66,8 +69,10 @@ impl Posterior {
         if comes_in { f64::INFINITY } else { least }
     }
 
-    /// Points that depart from the law of the most probable number of levels, or would from that of one less, or waited where memory ought to
-    /// have served them, and were not repeated enough to be believed; those that depart most come first.
+    /// Returns points that were not repeated enough to be believed, the largest departures first.
+    ///
+    /// They depart from the law of the most probable number of levels or of one fewer, or waited
+    /// where memory ought to have served them.
     fn suspects(&self) -> Vec<Telling> {
         let Some((_, best)) = self.ranked().first().copied() else { return Vec::new() };
         let fewer = self.counts.iter().find(|(_, h)| h.ends.len() + 1 == best.ends.len());
@@ -142,7 +147,7 @@ impl Posterior {
         within.map(|(log_set, precision)| gain(log_set, precision)).collect()
     }
 
-    /// The next measurements to make; none when nothing is in doubt or nothing would tell.
+    /// Returns the next measurements to make; empty if nothing is in doubt or nothing would tell.
     pub(crate) fn telling(&self) -> Vec<Telling> {
         let suspects = self.suspects();
         if suspects.is_empty() { self.between_rivals() } else { suspects }
@@ -155,8 +160,8 @@ fn first(mut found: Vec<(f64, Telling)>) -> Vec<Telling> {
     found.into_iter().take(AT_ONCE).map(|f| f.1).collect()
 }
 
-/// The first few in turn from both sides of what is in doubt, since a level shows in the difference alone; none that promises much less than
-/// the best.
+/// Picks the first few in turn from both sides of what is in doubt, since a level shows only in the
+/// difference; none that promises much less than the best.
 fn both_sides(mut found: Vec<Gain>) -> Vec<Telling> {
     sort_by_number(&mut found, |one| -one.expected);
     let least = found.first().map_or(0.0, |best| WORTH * best.expected);

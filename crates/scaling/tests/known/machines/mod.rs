@@ -1,4 +1,4 @@
-//! Made-up machines: systems whose borders, speeds and drift are known because they are written down here.
+//! Made-up machines: systems with known borders, speeds and drift, because these are defined here.
 
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress};
 use ioscape_schema::{
@@ -37,7 +37,7 @@ pub fn mix(workload: &Workload, reads: f64, writes: f64) -> f64 {
     1.0 / (workload.read_frac / reads + (1.0 - workload.read_frac) / writes)
 }
 
-/// A mild influence of request size and processes that every machine has.
+/// The mild influence of request size and processes that every machine has.
 pub fn shape(workload: &Workload) -> f64 {
     let size = workload.size_mean as f64;
     let processes = f64::from(workload.process_num);
@@ -50,7 +50,8 @@ pub fn one_cache(workload: &Workload) -> f64 {
     shape(workload) * hierarchy(&levels, workload.unique_bytes as f64)
 }
 
-/// The same where synchronous writes gain nothing by the cache, which is what tells it from a drive's own.
+/// The same where synchronous writes gain nothing from the cache, which distinguishes it from a
+/// drive's own cache.
 pub fn file_cache(workload: &Workload) -> f64 {
     if is_dsync(workload) { shape(workload) * 1e7 } else { one_cache(workload) }
 }
@@ -61,14 +62,15 @@ pub fn curves(region: &Region) -> [&[Point]; 4] {
     [&all.size_mean, &all.read_frac, &all.seq_frac, &all.process_num].map(Vec::as_slice)
 }
 
-/// A system with a known law, and everything that makes measuring it hard.
+/// A system with a known law, and with everything that makes it hard to measure.
 pub struct Machine {
     law: Box<dyn Fn(&Workload) -> f64>,
     noise: Normal<f64>,
     seed: u64,
-    /// Factor on the speed at a number of seconds spent.
+    /// Factor on the speed after this many seconds.
     pub drift: fn(f64) -> f64,
-    /// Throughput of the busiest slices over the mean in long runs of writes.
+    /// Throughput of the busiest slices and of the median slice, relative to the mean, in long runs
+    /// of writes.
     pub burst_ratio: Option<f64>,
     /// Wall seconds of one probe.
     pub cost: fn(&ProbeRequest) -> f64,
@@ -76,13 +78,13 @@ pub struct Machine {
     pub clock_s: f64,
     /// Number of the probe that fails.
     pub fails_at: Option<usize>,
-    /// Whether a probe's run is reported as disturbed, by its number.
+    /// Whether a probe's run is reported as disturbed, by the probe's number.
     pub disturbed: fn(usize) -> bool,
-    /// Processor time of a probe's run of one second, where that is reported.
+    /// Processor time of a probe's run of one second; absent if it is not reported.
     pub computed_s: Option<fn(&ProbeRequest) -> f64>,
     /// Probes answered.
     pub asked: usize,
-    /// Progress heard of.
+    /// Progress reports received.
     pub heard: Vec<Progress>,
 }
 
@@ -92,7 +94,7 @@ impl Machine {
         Self::with_noise(seed, 0.05, law)
     }
 
-    /// A machine of the given law and noise, the standard deviation of log throughput.
+    /// A machine of the given law, with noise of this standard deviation of log throughput.
     pub fn with_noise(seed: u64, noise: f64, law: impl Fn(&Workload) -> f64 + 'static) -> Self {
         Self {
             law: Box::new(law),
@@ -110,7 +112,7 @@ impl Machine {
         }
     }
 
-    /// What an undisturbed, noiseless run would give.
+    /// The throughput of an undisturbed, noiseless run.
     pub fn truth(&self, workload: &Workload) -> f64 {
         (self.law)(workload)
     }
@@ -126,7 +128,8 @@ impl Probe for Machine {
             return Err(format!("probe {number} failed"));
         }
         self.asked += 1;
-        // Noise belongs to the number of the probe, so that an interrupted machine goes on where it was.
+        // Noise depends on the number of the probe, so that an interrupted machine continues where
+        // it was.
         let mut random = Pcg32::new(self.seed, number as u64);
         let factor = self.noise.sample(&mut random).exp();
         let throughput = (self.law)(&request.workload) * factor * (self.drift)(self.clock_s);
@@ -139,7 +142,8 @@ impl Probe for Machine {
             measurement.witness.run_delay_s = Some(0.0);
         }
         if request.purpose == Purpose::Flush {
-            measurement.burst_ratio = self.burst_ratio;
+            (measurement.burst_ratio, measurement.median_ratio) =
+                (self.burst_ratio, self.burst_ratio);
             measurement.response_time_ns.max = 3_000_000_000;
         }
         Ok(measurement)
@@ -193,7 +197,7 @@ pub fn options(most: f64) -> EvaluationOptions {
     }
 }
 
-/// Whether synchronous writes are asked for.
+/// Whether it asks for synchronous writes.
 pub fn is_dsync(workload: &Workload) -> bool {
     workload.access == Access::Dsync
 }

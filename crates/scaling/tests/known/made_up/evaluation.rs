@@ -14,14 +14,14 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
 use rand_pcg::Pcg64Mcg;
 
-/// The space all made-up systems are evaluated in.
+/// The space in which all made-up systems are evaluated.
 pub const BOUNDS: Bounds = Bounds {
     unique_bytes: [1 << 20, 1 << 29],
     size_mean: [4 << 10, 1 << 20],
     process_num: [1, 16],
 };
 
-/// Measures a made-up system: its true throughput, times lognormal noise of the given relative size.
+/// Measures a made-up system: its true throughput times lognormal noise of the given relative size.
 pub struct Meter<'a> {
     system: &'a System,
     noise: f64,
@@ -51,7 +51,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// A measurement with that throughput, and nothing else of interest.
+/// A measurement with that throughput; its other fields do not matter.
 pub fn measurement(workload: &Workload, throughput: f64) -> Measurement {
     Measurement {
         ios: 1000,
@@ -88,8 +88,8 @@ fn distinct(mut borders: Vec<f64>) -> Vec<f64> {
     borders
 }
 
-/// An evaluation as the self-scaling benchmark would make it, with perfect knowledge of the borders, then `extra` points where
-/// the default model is least sure.
+/// An evaluation as the self-scaling benchmark would make it with perfect knowledge of the borders,
+/// followed by `extra` points where the default model is least sure.
 pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluation {
     let mut meter = Meter::new(system, noise, seed);
     let own =
@@ -126,7 +126,7 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
     evaluation
 }
 
-/// A border of storage that was found at a set between these bounds.
+/// A border of storage between these two sets.
 pub fn border(
     operation: BorderOperation,
     [low, unique_bytes, high]: [f64; 3],
@@ -136,7 +136,7 @@ pub fn border(
     Border { operation, unique_bytes, low, high, ratio, in_memory, slower }
 }
 
-/// The evaluation as one of this access.
+/// The evaluation as one with this access.
 pub fn of_access(mut evaluation: Evaluation, access: Access) -> Evaluation {
     let curves = evaluation.regions.iter_mut().flat_map(|region| {
         region.focal.access = access;
@@ -217,7 +217,8 @@ fn region(
     Region { name: format!("region {}", i + 1), unique_bytes: edge, focal, curves }
 }
 
-/// Distinct workloads that a model of the evaluation may see: points of all curves, extra points, and whatever else was probed.
+/// Distinct workloads that a model of the evaluation may see: points of all curves, extra points,
+/// and all other probes.
 pub fn distinct_points(evaluation: &Evaluation) -> usize {
     let curves = [
         &evaluation.unique_bytes_curve,
@@ -238,7 +239,7 @@ pub fn distinct_points(evaluation: &Evaluation) -> usize {
     seen.len()
 }
 
-/// How all models do on a hundred unseen workloads, each measured twice.
+/// The errors of all models on a hundred unseen workloads, each measured twice.
 pub fn validation(system: &System, evaluation: &Evaluation, noise: f64, seed: u64) -> Validation {
     let mut meter = Meter::new(system, noise, seed + 1000);
     let base = Workload::default();

@@ -1,14 +1,15 @@
-//! Systems whose true throughput is known, and evaluations of them, to test predictions on.
+//! Systems with known true throughput, and evaluations of them, on which predictions are tested.
 //!
-//! They are not of the models' own form: processes queue for processors and disk arms (mean value analysis), seeks
-//! grow with the square root of distance, and several sequential streams on one arm disturb each other.
+//! They do not have the form of the models: processes queue for processors and disk arms (mean
+//! value analysis), seek time grows with the square root of distance, and several sequential
+//! streams on one arm disturb each other.
 #![allow(dead_code, reason = "every test and example uses its own part")]
 
 pub mod evaluation;
 
 use ioscape_schema::{Advice, Workload};
 
-/// Points off the curves that an evaluation of a made-up system usually has.
+/// The usual number of points off the curves in an evaluation of a made-up system.
 pub const EXTRA: usize = 12;
 
 const MB: f64 = (1 << 20) as f64;
@@ -16,19 +17,19 @@ const MB: f64 = (1 << 20) as f64;
 /// A disk or array of disks.
 #[derive(Clone, Copy, Debug)]
 pub struct Disk {
-    /// Seek over no distance, and over the whole disk, in seconds.
+    /// Seek time over no distance, and over the whole disk, in seconds.
     pub seek_s: [f64; 2],
     /// Half a rotation, in seconds.
     pub rotation_s: f64,
-    /// Controller's time per request, in seconds.
+    /// The controller's time per request, in seconds.
     pub overhead_s: f64,
-    /// Transfer rate.
+    /// Transfer rate, in bytes per second.
     pub bytes_per_s: f64,
-    /// Disks that work at the same time.
+    /// The number of disks that work in parallel.
     pub arms: f64,
 }
 
-/// A cache in front of the next level: it overflows at `onset` bytes and then still serves `kept`.
+/// A cache in front of the next level: it overflows at `onset` bytes, and then still serves `kept`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cache {
     /// In bytes.
@@ -37,14 +38,15 @@ pub struct Cache {
     pub kept: f64,
 }
 
-/// One level: where requests that miss all earlier levels go.
+/// One level, which serves the requests that miss all earlier levels.
 #[derive(Clone, Copy, Debug)]
 pub enum Level {
-    /// Memory that moves so many bytes per second for small sets, and a fifth of it for large ones.
+    /// Memory that moves this many bytes per second for small sets, and a fifth of that for large
+    /// ones.
     Memory(f64),
     /// A network: seconds per request, and bytes per second.
     Network(f64, f64),
-    /// A disk; a factor on its positioning time tells how well requests are grouped.
+    /// A disk, with a factor on its positioning time for how well requests are grouped.
     Disk(Disk, f64),
 }
 
@@ -55,21 +57,23 @@ pub struct System {
     pub name: &'static str,
     /// Levels of reads, then of writes.
     pub levels: [Vec<Level>; 2],
-    /// Caches between them; one less than levels.
+    /// Caches between these; one fewer than levels.
     pub caches: [Vec<Cache>; 2],
-    /// Processors.
+    /// The number of processors.
     pub processors: f64,
-    /// Whether it breaks the default model's assumptions: caches overflow little by little, read-ahead starts late, large
-    /// requests use several arms, and reads wait behind writes.
+    /// Whether it breaks the default model's assumptions: caches overflow gradually, read-ahead
+    /// starts late, large requests use several arms, and reads wait behind writes.
     pub untidy: bool,
-    /// Whether written pages leave the caches of reads, as on a network file system: levels that share a set by its size cannot say so.
+    /// Whether written pages leave the caches of reads, as on a network file system: levels that
+    /// share a set by its size cannot express that.
     pub writes_drop: bool,
-    /// Whether writers of the one file wait for one another while they are in memory, as under a single-writer lock.
+    /// Whether writers of one file wait for one another in memory, as under a single-writer lock.
     pub writers_wait: bool,
 }
 
 impl Level {
-    /// Seconds one request spends at the processors, the network and the arms, and how many arms there are.
+    /// The seconds that one request spends at the processors, the network and the arms, and the
+    /// number of arms.
     fn demand(&self, w: &Workload, held: f64) -> [f64; 4] {
         let (size, processes) = (w.size_mean as f64, f64::from(w.process_num));
         match *self {
@@ -93,7 +97,8 @@ impl Level {
 }
 
 impl System {
-    /// Share of the bytes of a set that a cache leaves to the next level; read-ahead that nobody asked for takes a tenth of a cache that overflows.
+    /// Share of the bytes of a set that a cache leaves to the next level; needless read-ahead takes
+    /// a tenth of a cache that overflows.
     fn miss(&self, cache: &Cache, set: f64, aided: bool) -> f64 {
         let over = if set > cache.onset { 1.0 } else { 0.0 };
         let soft = (((set / cache.onset).ln() + 0.08) / 0.4).clamp(0.0, 1.0);
@@ -146,14 +151,15 @@ impl System {
         let stations =
             [(demand[0], self.processors), (locked, 1.0), (demand[1], 4.0), (demand[2], arms)];
         let rate = queueing(&stations, w.process_num);
-        // Who holds the lock needs a processor too.
+        // The holder of the lock needs a processor too.
         let most = self.processors / (demand[0] + locked).max(f64::MIN_POSITIVE);
         rate.min(if locked > 0.0 { most } else { f64::INFINITY }) * w.size_mean as f64
     }
 }
 
-/// Requests per second of `processes` that cycle through stations of (seconds, servers): mean value analysis, with a station of
-/// several servers as one fast server and a delay (Seidmann's approximation).
+/// Requests per second of `processes` that cycle through stations of (seconds, servers): mean value
+/// analysis, with a station of several servers as one fast server and a delay (Seidmann's
+/// approximation).
 fn queueing(stations: &[(f64, f64)], processes: u32) -> f64 {
     let mut waiting = vec![0.0; stations.len()];
     let mut rate = 0.0;
@@ -243,7 +249,8 @@ pub fn systems() -> Vec<System> {
     ]
 }
 
-/// A system with parts drawn at random: one of those above with other speeds and caches, untidy or with written pages dropped now and then.
+/// A system with randomly drawn parts: one of those above with other speeds and caches, sometimes
+/// untidy or with written pages dropped.
 pub fn random_system(seed: u64) -> System {
     use rand::{RngExt, SeedableRng};
     let mut generator = rand_pcg::Pcg64Mcg::seed_from_u64(seed);

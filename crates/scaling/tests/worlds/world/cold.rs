@@ -1,4 +1,5 @@
-//! Worlds whose cache is empty at the beginning of every measurement, as behind a file system that drops its pages at every open.
+//! Worlds whose cache is empty at the start of every measurement, as behind a file system that
+//! drops its pages at every open.
 
 use super::{Counters, End, MIB, Overflow, World, Writes, log_uniform};
 use ioscape_scaling::{Probe, ProbeRequest, Progress};
@@ -6,29 +7,32 @@ use ioscape_schema::{Evaluation, Measurement, Warning, WarningKind, Workload};
 use rand::RngExt;
 use rand_pcg::Pcg32;
 
-/// Steps of a run in which the cache fills.
+/// Steps of a run while the cache fills.
 const STEPS: f64 = 60.0;
-/// A cache with this share of what it can hold is full.
+/// A cache counts as full with this share of its capacity.
 const FULL: f64 = 0.995;
 
-/// What does not fit is read before the warm-up where that takes at most so many times the measurement, or no longer than a warm-up may; else,
-/// and once what has been read before is known to be dropped, nothing is.
+/// The longest time to read a set before the warm-up, relative to the measurement, unless a warm-up
+/// may take longer. Once the speed of reading is known, a set that would take longer is not read at
+/// all.
 const PASS: f64 = 2.0;
-/// Longest time to read a set that fits, while nothing is known to be dropped, in seconds.
+/// The longest time to read a set that fits while nothing is known to be dropped, in seconds.
 const READ_CAP_S: f64 = 60.0;
-/// A set this much larger than the cache is taken for one that fits.
+/// A set counts as fitting up to this multiple of the cache.
 const FITS: f64 = 1.1;
 
-/// A world of one cache over storage, and how long its warm-ups last at most, over the time that a measurement may take.
+/// A world of one cache over storage, and its longest warm-up relative to the time that a
+/// measurement may take.
 pub struct Cold {
     pub world: World,
     warm_up: f64,
-    /// Whether it is known how fast sets are read.
+    /// Whether the speed of reading sets is known.
     is_known: bool,
 }
 
-/// One run: the share of the set that was resident before and after its measured part, how much slower it was than with a full cache, and the
-/// shares of its time spent computing and of its requests that missed.
+/// One run: the share of the set that was resident before and after its measured part, how much
+/// slower it was than with a full cache, and the shares of its computing time and of its requests
+/// that missed.
 struct Run {
     resident: [f64; 2],
     slower: f64,
@@ -57,7 +61,8 @@ impl Cold {
         Self { world, warm_up: log_uniform(random, 0.5, 3.0), is_known: false }
     }
 
-    /// Time per byte over that of memory alone, in arbitrary units, and the part of it that is not waiting.
+    /// Time per byte relative to that of memory alone, in arbitrary units, and the part of it that
+    /// is not waiting.
     fn time(&self, workload: &Workload, missed: f64) -> [f64; 2] {
         let (world, reads) = (&self.world, workload.read_frac);
         let memory = world.memory(workload.unique_bytes as f64);
@@ -70,7 +75,8 @@ impl Cold {
         [computing + reads * storage * missed + (1.0 - reads) * written, computing]
     }
 
-    /// What is read into the cache before the warm-up, in bytes, and how long that takes in seconds, where more than usual is `allowed_s`.
+    /// The bytes read into the cache before the warm-up, and the seconds that takes; `allowed_s` is
+    /// the time allowed where that is longer than usual.
     fn fill(&mut self, set: f64, cap_s: f64, allowed_s: f64) -> [f64; 2] {
         let in_order = Workload {
             unique_bytes: u64::MAX,

@@ -1,4 +1,4 @@
-//! Random made-up systems in virtual time: a storage hierarchy whose truth is known, and everything that makes measuring it hard.
+//! Random made-up storage hierarchies in virtual time, with known truth and all that obscures it.
 
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, Progress, TimeLimits};
 use ioscape_schema::statistics::mean;
@@ -18,15 +18,15 @@ const GIB: f64 = 1024.0 * MIB;
 /// How requests miss a level that the set outgrows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overflow {
-    /// Uniformly random requests over LRU: a share C/U hits.
+    /// Uniformly random requests over LRU: a share C/U of them hits.
     Random,
-    /// None hits.
+    /// No request hits.
     Thrash,
     /// The level ends gradually over a factor of two.
     Soft,
 }
 
-/// What a level's end does: where it is, the time per byte it adds, and how.
+/// The end of a level: where it is, the time per byte it adds, and how requests overflow it.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
     pub bytes: f64,
@@ -34,7 +34,7 @@ pub struct End {
     overflow: Overflow,
 }
 
-/// What the kernel says besides throughput.
+/// What the kernel reports besides throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Counters {
     Full,
@@ -50,12 +50,12 @@ pub enum Writes {
     Through,
 }
 
-/// A run of writes that is long enough for a flush.
+/// A run of writes long enough for a flush.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRun {
-    /// After how many seconds one is due.
+    /// The seconds after which a flush is due.
     interval_s: f64,
-    /// Undisturbed over mean throughput; absent where none comes.
+    /// Undisturbed over mean throughput; absent if no flush comes.
     pub slower: Option<f64>,
     /// Whether the longest write stalls.
     stalls: bool,
@@ -72,10 +72,11 @@ impl LongRun {
         Self { interval_s, slower, stalls: slower.is_some() && random.random_bool(0.6) }
     }
 
-    /// What such a run measures besides its throughput.
+    /// Adds further figures: noise lifts the busiest tenth, and a long flush makes the median 0.
     fn measure(self, random: &mut Pcg32, noise: f64, counters: Counters, m: &mut Measurement) {
-        let error = (0.4 * noise * gauss(random)).exp();
-        m.burst_ratio = Some((self.slower.unwrap_or(1.0) * error).max(1.0));
+        let slower = self.slower.unwrap_or(1.0) * (0.4 * noise * gauss(random)).exp();
+        m.burst_ratio = Some((slower * (1.0 + 1.755 * noise)).max(1.0));
+        m.median_ratio = Some(if slower < 2.0 { slower } else { 0.0 });
         if self.stalls {
             m.response_time_ns.max = 3_000_000_000;
         }
@@ -98,21 +99,21 @@ pub struct World {
     memory_s: f64,
     write_cost: f64,
     decline: f64,
-    /// From this set on memory is even, in bytes.
+    /// The set from which on memory is equally fast, in bytes.
     even_from: f64,
-    /// A processor shared with neighbours: how much slower it is while they work, and for how long they work or rest, in seconds.
+    /// Neighbours on the processor: how much they slow it, and how many seconds they work or rest.
     neighbours: Option<(f64, f64)>,
     sequential: f64,
     bursts: f64,
     drift: (f64, f64, f64),
     /// Change of log throughput per second of the whole evaluation.
     ramp_per_s: f64,
-    /// Every so many seconds a flush slows writes by the factor.
+    /// A flush slows writes by a factor, every so many seconds: seconds and factor.
     flush: Option<(f64, f64)>,
     /// Share of the cache that is still empty when a set first outgrows it.
     empty: f64,
     pub budget_s: f64,
-    /// What a long run of writes meets, where one is asked for.
+    /// The effect of a long run of writes, if there is one.
     pub long_run: Option<LongRun>,
     /// Which of several runs in the same world.
     run: u64,
@@ -124,7 +125,7 @@ fn log_uniform(random: &mut Pcg32, low: f64, high: f64) -> f64 {
     (low.ln() + random.random::<f64>() * (high / low).ln()).exp()
 }
 
-/// Ends of levels from `first` bytes on, well apart, each level 1.3 to 500 times slower than the one before.
+/// Ends of levels from `first` bytes on, well apart, each 1.3 to 500 times slower than the last.
 fn ends(random: &mut Pcg32, count: usize, largest: f64, memory: impl Fn(f64) -> f64) -> Vec<End> {
     let overflow = match random.random_range(0..10) {
         0..6 => Overflow::Random,
@@ -186,7 +187,7 @@ impl World {
         } else {
             (0.0, 0.0, 1.0)
         };
-        // Drawn apart, so that the seeds keep what they had before.
+        // Drawn separately, so that each seed keeps its other draws.
         let other = &mut Pcg32::new(seed, u64::MAX);
         let ramp_per_s = if other.random_bool(0.15) { 0.3 * gauss(other) / 600.0 } else { 0.0 };
         let flush = (5.0 + 25.0 * other.random::<f64>(), log_uniform(other, 1.2, 4.0));
@@ -240,8 +241,8 @@ impl World {
         }
     }
 
-    /// A machine of many processors, each shared with a neighbour who works and rests; memory far faster for sets in its processors'
-    /// large caches, and in half of the worlds nothing slower within reach.
+    /// Many processors, each shared with a neighbour that works and rests. Memory is far faster in
+    /// their large caches, and in half of the worlds nothing slower is in reach.
     pub fn shared(seed: u64) -> Self {
         let mut world = Self::new(seed);
         let random = &mut Pcg32::new(seed, u64::MAX / 2);
@@ -268,7 +269,7 @@ impl World {
         world
     }
 
-    /// Its levels in words.
+    /// Describes its levels.
     pub fn truth(&self) -> String {
         let ends = |ends: &[End]| -> String {
             let slower = |end: &End| {
@@ -293,7 +294,7 @@ impl World {
         )
     }
 
-    /// Seconds per byte in memory, for a set of `bytes`: processor caches make small sets faster, up to 20-fold.
+    /// Seconds per byte in memory of a set of `bytes`, up to 20-fold fewer in processor caches.
     fn memory(&self, bytes: f64) -> f64 {
         let first = self.reads.first().map_or(f64::INFINITY, |end| end.bytes);
         self.memory_s * (bytes.min(first).min(self.even_from) / GIB).powf(self.decline)
@@ -308,14 +309,14 @@ impl World {
         self.memory(bytes) + ends.iter().map(|end| end.added_s * missed(end)).sum::<f64>()
     }
 
-    /// How much a flush that comes at a regular time slows a run of writes that meets it.
+    /// How much a periodic flush slows a run of writes that meets it.
     fn flushing(&self, workload: &Workload) -> f64 {
         let Some((every_s, factor)) = self.flush else { return 1.0 };
         let is_now = self.clock_s % every_s < 0.15 * every_s;
         if is_now { 1.0 + (factor - 1.0) * (1.0 - workload.read_frac) } else { 1.0 }
     }
 
-    /// How much slower the larger of two sets in memory is, in bytes.
+    /// How much slower the larger of two sets in memory is; both in bytes.
     pub fn slows(&self, small: f64, large: f64) -> f64 {
         self.memory(large) / self.memory(small)
     }
@@ -340,7 +341,7 @@ impl World {
         shape * sequential / (workload.read_frac * reads + (1.0 - workload.read_frac) * writes)
     }
 
-    /// Whether its speed or that of its neighbours changes while it is measured.
+    /// Whether its speed, or that of its neighbours, changes during the evaluation.
     pub fn is_changing(&self) -> bool {
         self.drift.1 > 0.0
             || self.ramp_per_s != 0.0
@@ -348,12 +349,12 @@ impl World {
             || self.bursts > 0.0
     }
 
-    /// Whether others may disturb its runs.
+    /// Whether other work may disturb its runs.
     pub fn is_disturbed(&self) -> bool {
         self.bursts > 0.0
     }
 
-    /// Whether what lies behind a border of reads and writes is one place: the regions there are.
+    /// Number of regions: one, one more per border of reads, and one for a dirty limit.
     pub fn regions(&self) -> usize {
         let dirty = usize::from(self.policy == Writes::DirtyLimit);
         1 + self.reads.len() + dirty
@@ -384,7 +385,7 @@ impl World {
         let filled = 1.0 - self.empty * (-(self.number as f64) / 20.0).exp();
         let held = filled * first / bytes * error;
         let share = if bytes <= first { 1.0 } else { held.clamp(0.0, 1.0) };
-        // Who writes more than may be dirty waits for it to be written back.
+        // A writer of more than may be dirty waits for write-back.
         let waits = self.policy != Writes::AsReads
             && self.writes.first().is_none_or(|end| bytes > end.bytes);
         let in_memory = share >= 1.0 && (!waits || m.workload.read_frac == 1.0);
@@ -407,7 +408,7 @@ impl World {
     }
 }
 
-/// The part of a run that follows from neighbours.
+/// The part of a run's result that depends on neighbours.
 struct Pace {
     mean: f64,
     relative_error: f64,
@@ -455,7 +456,7 @@ impl Probe for World {
             throughput *= factor;
         }
         throughput *= (self.ramp_per_s * self.clock_s).exp() / self.flushing(workload);
-        // A run sees a part of the noise within itself; the rest is between runs.
+        // A run sees part of the noise within itself; the remainder is between runs.
         let (mut within, mut cost_s) = (1.0 + self.noise, 0.2 + 1.2 * request.limits.cap_s);
         if let Some(neighbours) = self.neighbours {
             let pace = pace(&mut random, neighbours, request.limits);

@@ -1,4 +1,5 @@
-//! The credit of a burst: what was moved beyond the last rate before that held, and how well that is known.
+//! The credit of a burst: the bytes moved beyond the last rate before that rate held, with an
+//! interval.
 
 use super::phase::Phase;
 use ioscape_schema::Bounded;
@@ -6,26 +7,27 @@ use ioscape_schema::statistics::mean;
 
 /// The 97.5 % quantile of the normal distribution.
 const NORMAL: f64 = 1.96;
-/// No credit is known better than to this share of what was moved: what is moved is counted in requests and steps.
+/// Least relative uncertainty of the bytes moved, which are counted in requests and steps.
 const KNOWN: f64 = 1e-3;
 
-/// Bytes that were moved beyond the last rate in the steps before it held, with a 95 % interval.
+/// The bytes moved beyond the last rate in the steps before it held, with a 95 % interval.
 pub fn credit(step_s: f64, rates: &[f64], last: &Phase) -> Bounded {
-    // The step in which the burst ends belongs to both.
+    // The step in which the burst ends belongs to both parts.
     let until = (last.steps.start + 1).min(rates.len());
     let (before, after) = rates.split_at(until);
     let steps = until as f64;
     let moved: f64 = before.iter().sum();
     let value = (moved - last.level.mean * steps).max(0.0) * step_s;
-    // The last rate is a mean of some steps; before it held, it went up and down as much, which does not show.
+    // The last rate is a mean over some steps; during the burst it varied as much, but unseen.
     let of_rate = last.half(rates) * steps * (1.0 + last.steps.len() as f64 / steps).sqrt();
     let half = of_rate.hypot(NORMAL * at_border(after)) * step_s;
     let half = half.max(KNOWN * moved.min(value / step_s) * step_s);
     Bounded { value, low: (value - half).max(0.0), high: value + half }
 }
 
-/// Standard deviation of what a step counts of its neighbours' bytes, in bytes a second for a step: it makes neighbours differ the
-/// opposite way, as requests that are counted when they are complete do, and limits that give out their rate in lumps.
+/// The standard deviation of the bytes that a step counts in place of a neighbour, as a rate over
+/// one step. Such shifts make neighbours deviate in opposite directions. They occur because
+/// requests count on completion, and because limits may grant their rate in lumps.
 fn at_border(rates: &[f64]) -> f64 {
     let middle = mean(rates);
     let pairs = rates.windows(2).map(|pair| (pair[0] - middle) * (pair[1] - middle));
@@ -48,7 +50,7 @@ mod tests {
         let found = told(&plain);
         assert!((found.value - 7e7).abs() < 1.0, "{found:?}");
         assert!(found.high - found.low < 3e-3 * found.value && found.low < found.value);
-        // What comes in lumps is known to about a lump.
+        // If bytes come in lumps, the credit is known to about one lump.
         let lumps: Vec<f64> = plain
             .iter()
             .enumerate()

@@ -1,8 +1,10 @@
-//! What the course of a rate shows that was measured for long: one rate, a burst that ends, or that it cannot be told.
+//! Judges the course of a rate in a long run: one steady rate, a burst that ends, or that this
+//! cannot be told.
 //!
-//! A burst that ends is a rate limit that saves up credit (a token bucket) or a cache that is filled faster than it is emptied. The
-//! course alone does not tell which: a cache that is emptied all the while at the last rate is a token bucket. What came back
-//! while nothing was moved ([`recovered`]) does tell whether the drive behaves as one.
+//! A burst that ends comes from a rate limit that saves up credit (a token bucket), or from a cache
+//! that fills faster than it drains. The course alone does not tell which: a cache that always
+//! drains at the last rate behaves as a token bucket. The credit that comes back in an idle rest
+//! ([`recovered`]) shows whether the drive behaves as one.
 
 mod credit;
 mod phase;
@@ -18,25 +20,27 @@ use phase::{Level, Phase, Stillness, phases};
 use says::Why;
 use shape::has_steps;
 
-/// Fewest steps of a course that is judged.
+/// Fewest steps of a course that can be judged.
 const STEPS_LEAST: usize = 40;
-/// Share of the course for which the last rate must hold, and fewest steps.
+/// Least share of the course, and fewest steps, for which the last rate must hold.
 const LAST_LEAST: f64 = 0.25;
 const LAST_STEPS: usize = 20;
-/// Share of the course for which the last rate must hold where it rose and fell before.
+/// Least share of the course for which the last rate must hold if the rate rose and fell before.
 const LAST_OF_MANY: f64 = 0.5;
 /// Fewest steps of a burst.
 const BURST_STEPS: usize = 4;
-/// A burst ends within this share of its length, or so many steps.
+/// A burst must end within this share of its length, or within [`END_STEPS`] steps.
 const END: f64 = 0.2;
 const END_STEPS: usize = 3;
-/// A rate that may drift by more than this share of what it would on a line through it and its neighbour may slope towards that.
+/// A part may be a slope towards its neighbour if its drift may exceed this share of the drift on a
+/// straight line through both.
 const SLOPING: f64 = 0.5;
-/// A part that is shorter than its neighbour by this factor is none of a line.
+/// A part shorter than this share of its neighbour cannot be on a line with it.
 const SHORT: f64 = 0.3;
-/// A burst is known to this share of the step behind it.
+/// Largest uncertainty of a burst's rate, as a share of the drop after it.
 const BURST_KNOWN: f64 = 0.3;
-/// A change that takes longer than a step of the course is one of two parts at most, one of which is short.
+/// Most parts of a course with a burst: the burst, the last rate, and a short part between them if
+/// the drop takes longer than one step.
 const PARTS_MOST: usize = 3;
 
 /// Judges a course of equal steps of `step_s` seconds with these rates, in bytes per second.
@@ -71,14 +75,15 @@ pub fn judge(step_s: f64, rates: &[f64]) -> Sustained {
     told
 }
 
-/// Takes the verdict on a course back: others had the processors while it ran, so that its rates may be theirs to set.
+/// Withdraws the verdict on a course: other processes used the processors while it ran and may have
+/// set its rates.
 pub fn withhold(told: &mut Sustained) {
     told.kind = CourseKind::CannotBeTold;
     (told.credit_bytes, told.burst_bytes, told.recovered_bytes_per_s) = (None, None, None);
     told.sentences = says::sentences(told, Some(Why::Load));
 }
 
-/// What a course shows, or why that cannot be told.
+/// The kind of a course, or why it cannot be told.
 fn kind(parts: &[Phase], rates: &[f64]) -> Result<CourseKind, Why> {
     let Some(last) = parts.last().filter(|_| rates.len() >= STEPS_LEAST) else {
         return Err(Why::TooShort);
@@ -113,7 +118,8 @@ fn kind(parts: &[Phase], rates: &[f64]) -> Result<CourseKind, Why> {
     }
 }
 
-/// Whether a part may drift so much that what lies between it and the next one is a slope rather than a step.
+/// Whether a part may drift so much that the change between the parts `before` and `after` is a
+/// slope rather than a step.
 fn slopes([part, before, after]: [&Phase; 3], rates: &[f64]) -> bool {
     let lengths = [part, before, after].map(|part| part.steps.len() as f64);
     let step = after.level.mean - before.level.mean;
@@ -122,7 +128,7 @@ fn slopes([part, before, after]: [&Phase; 3], rates: &[f64]) -> bool {
     drift.mean * step.signum() + drift.half > SLOPING * on_a_line
 }
 
-/// Whether ever lower rates before the last are one rate that ends at once.
+/// Whether the falling rates before the last one are a single burst that ends abruptly.
 fn is_burst(earlier: &[Phase], last: &Phase, stepped: bool, rates: &[f64]) -> bool {
     let first = &earlier[0];
     let next = earlier.get(1).unwrap_or(last);
@@ -136,20 +142,21 @@ fn is_burst(earlier: &[Phase], last: &Phase, stepped: bool, rates: &[f64]) -> bo
         && (stepped || (!is_short(first, next) && !slopes([first, first, next], rates)))
 }
 
-/// Whether a part is so much shorter than another that both are on no line.
+/// Whether a part is too much shorter than another for both to be on one line.
 fn is_short(part: &Phase, other: &Phase) -> bool {
     (part.steps.len() as f64) < SHORT * other.steps.len() as f64
 }
 
-/// Bytes of a burst that ends between two steps.
+/// The bytes of a burst that ends between two steps.
 fn burst(step_s: f64, rates: &[f64], [from, until]: [usize; 2]) -> Bounded {
     let moved = |until: usize| rates[..until.min(rates.len())].iter().sum::<f64>() * step_s;
     let [low, high] = [moved(from.saturating_sub(1)), moved(until + 1)];
     Bounded { value: f64::midpoint(moved(from), moved(until)), low, high }
 }
 
-/// Credit that came back in `rest_s` seconds without a request, in bytes per second: what a course after them, in equal steps, moved
-/// beyond the rate that it ended with before. `None` where it does not come back to that rate, so that more may have come back.
+/// The credit that came back in `rest_s` seconds without a request, in bytes per second: the bytes
+/// that the next course, in equal steps, moved beyond the `last` rate of the course before. `None`
+/// if it does not fall to that rate again, so that more credit may have come back.
 pub fn recovered(step_s: f64, rates: &[f64], last: Bounded, rest_s: f64) -> Option<Bounded> {
     let tail = &rates[rates.len() - rates.len() / 4..];
     let end = Level::of(tail);
@@ -165,8 +172,8 @@ pub fn recovered(step_s: f64, rates: &[f64], last: Bounded, rest_s: f64) -> Opti
     Some(Bounded { value, low, high })
 }
 
-/// Whether what came back says that the drive behaves as a token bucket: it is saved at the last rate. `None` where it cannot be
-/// told.
+/// Whether the recovered credit shows a token bucket, which saves credit at the last rate. `None`
+/// if that cannot be told.
 pub fn is_bucket(recovered: Bounded, last: Bounded) -> Option<bool> {
     let [low, high] = [0.8 * last.low, 1.25 * last.high];
     let is_apart = recovered.high < low || recovered.low > high;

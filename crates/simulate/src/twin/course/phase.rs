@@ -1,4 +1,4 @@
-//! A part of a course: its rate, how sure that is, and whether it stands still.
+//! A part of a course: its rate, the rate's uncertainty, and whether it is stable.
 
 use super::segments::{LEAST, segments};
 use ioscape_schema::Bounded;
@@ -6,23 +6,24 @@ use ioscape_schema::statistics::{mean, variance};
 use ioscape_schema::tally::interval;
 use std::ops::Range;
 
-/// Rates that differ by less than this share are one.
+/// Rates that differ by less than this share count as the same.
 const DISTINCT: f64 = 0.10;
-/// A part that lasts for at most this share of the course, between two alike, is a disturbance.
+/// Longest disturbance, as a share of the course: a part between two similar ones.
 pub const DISTURBANCE: f64 = 0.15;
-/// So many disturbances of a part recur.
+/// From this many disturbances on, they count as part of the rate.
 const RECURRING: usize = 3;
-/// Halves of a part that differ by more than this share change, if they surely differ.
+/// A part counts as changing if its halves surely differ, and by more than this share.
 const CHANGING: f64 = 0.05;
-/// Halves that differ by so many standard errors do so even where neighbours go together.
+/// Standard errors by which halves surely differ, even if neighbouring steps are correlated.
 const SURE: f64 = 6.0;
-/// Halves of a part that may differ by more than this share do not show that it stands still.
+/// If the halves of a part may differ by more than this share, its stability is open.
 const STILL: f64 = 0.15;
-/// An interval is at least so wide, relative: requests that end just behind a step count for the next one.
+/// Least relative half-width of an interval: requests that end just after a step count for the next
+/// one.
 const WIDTH_LEAST: f64 = 0.002;
-/// Fewest values from which the interval of batch means is made.
+/// Fewest values for an interval from batch means.
 const BATCHES: usize = 10;
-/// Parts of so many steps are without those at their borders.
+/// Fewest steps of a part for its border steps to be left out.
 const EDGED: usize = 6;
 /// Student's t at 97.5 % with 2 and more degrees of freedom, up to those of [`BATCHES`].
 const STUDENT: [f64; 7] = [4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306];
@@ -41,20 +42,20 @@ pub struct Level {
 pub struct Phase {
     /// Its steps.
     pub steps: Range<usize>,
-    /// Those of them during which something else took a share.
+    /// The steps disturbed by something else.
     pub disturbed: Vec<Range<usize>>,
-    /// Its rate, without these.
+    /// Its rate, without the disturbed steps.
     pub level: Level,
 }
 
-/// Whether a part stands still.
+/// Whether a part is stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stillness {
     /// Its halves are alike.
     Still,
-    /// They are not.
+    /// Its halves differ.
     Changing,
-    /// Its steps do not tell.
+    /// Its steps are too noisy to tell.
     Open,
 }
 
@@ -65,13 +66,13 @@ impl Level {
         Self { mean, half: half(values).max(WIDTH_LEAST * mean) }
     }
 
-    /// Whether this and another are surely two, and differ enough to matter.
+    /// Whether this level surely differs from another, and by enough to matter.
     fn is_other(self, other: Self) -> bool {
         let apart = (self.mean - other.mean).abs();
         apart > DISTINCT * self.mean.max(other.mean) && apart > self.half + other.half
     }
 
-    /// As a value between bounds.
+    /// The mean with its bounds.
     pub fn bounded(self) -> Bounded {
         let low = (self.mean - self.half).max(0.0);
         Bounded { value: self.mean, low, high: (self.mean + self.half).min(f64::MAX) }
@@ -84,13 +85,13 @@ impl Phase {
         Self { steps, disturbed, level }
     }
 
-    /// This one and the next as one.
+    /// Joins this part and the next.
     fn joined(&self, rates: &[f64], next: &Self) -> Self {
         let disturbed = self.disturbed.iter().chain(&next.disturbed).cloned().collect();
         Self::new(rates, self.steps.start..next.steps.end, disturbed)
     }
 
-    /// Itself; what recurs in it is no disturbance but belongs to its rate.
+    /// Returns the part; recurring disturbances count as part of its rate.
     fn with_what_recurs(self, rates: &[f64]) -> Self {
         if self.disturbed.len() < RECURRING {
             return self;
@@ -98,12 +99,12 @@ impl Phase {
         Self::new(rates, self.steps, Vec::new())
     }
 
-    /// Half the 95 % interval of its rate, however narrow.
+    /// Half the 95 % interval of its rate, without a lower bound.
     pub fn half(&self, rates: &[f64]) -> f64 {
         half(&undisturbed(rates, &self.steps, &self.disturbed))
     }
 
-    /// The difference of the second half from the first: of its rate.
+    /// The change of its rate from the first half to the second.
     pub fn drift(&self, rates: &[f64]) -> Level {
         let values = undisturbed(rates, &self.steps, &self.disturbed);
         let (first, second) = values.split_at(values.len() / 2);
@@ -111,18 +112,18 @@ impl Phase {
         Level { mean: second.mean - first.mean, half: first.half.hypot(second.half) }
     }
 
-    /// Standard error of the mean of half of it, as the differences of neighbours tell.
+    /// The standard error of the mean of one half, estimated from differences of neighbours.
     fn jitter(&self, rates: &[f64]) -> f64 {
         let values = undisturbed(rates, &self.steps, &self.disturbed);
         let differences: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
         (variance(&differences) / values.len().max(1) as f64).sqrt()
     }
 
-    /// Whether it stands still.
+    /// Whether it is stable.
     pub fn stillness(&self, rates: &[f64]) -> Stillness {
         let drift = self.drift(rates);
         let [by, open] = [drift.mean.abs(), drift.half].map(|d| d / self.level.mean);
-        // A slope makes the intervals of its halves wide, but not the differences of neighbours.
+        // A slope widens the intervals of the halves, but not the differences of neighbours.
         let jitter = SURE * self.jitter(rates) / self.level.mean;
         if by > CHANGING && by > open.min(jitter) {
             Stillness::Changing
@@ -143,7 +144,8 @@ fn half(values: &[f64]) -> f64 {
     }
 }
 
-/// Rates of the steps of a part, without those at its borders, in which it changed, where there are enough.
+/// The rates of a part's undisturbed steps; if there are enough, without the border steps in which
+/// the rate changed.
 fn undisturbed(rates: &[f64], steps: &Range<usize>, disturbed: &[Range<usize>]) -> Vec<f64> {
     let kept = |at: &usize| !disturbed.iter().any(|part| part.contains(at));
     let edge = |at: usize| usize::from(steps.len() >= EDGED && at > 0 && at < rates.len());
@@ -151,7 +153,8 @@ fn undisturbed(rates: &[f64], steps: &Range<usize>, disturbed: &[Range<usize>]) 
     inner.filter(kept).map(|at| rates[at]).collect()
 }
 
-/// The parts of a course whose rates surely differ from that of their neighbours, disturbances counted to what they disturb.
+/// The parts of a course whose rates surely differ from those of their neighbours; a disturbance
+/// belongs to the part that it disturbs.
 pub fn phases(rates: &[f64]) -> Vec<Phase> {
     let parts = segments(rates).into_iter().map(|steps| Phase::new(rates, steps, Vec::new()));
     let mut parts: Vec<Phase> = parts.collect();
@@ -159,7 +162,7 @@ pub fn phases(rates: &[f64]) -> Vec<Phase> {
     parts.into_iter().map(|part| part.with_what_recurs(rates)).collect()
 }
 
-/// Joins the two neighbours that are most alike, if any are.
+/// Joins the two most similar neighbours that count as alike; returns whether there were any.
 fn join_alike(rates: &[f64], parts: &mut Vec<Phase>) -> bool {
     let ratio = |at: &usize| {
         let [a, b] = [at, &(at + 1)].map(|&at| parts[at].level.mean.max(f64::MIN_POSITIVE));
@@ -173,7 +176,8 @@ fn join_alike(rates: &[f64], parts: &mut Vec<Phase>) -> bool {
     true
 }
 
-/// Joins the shortest part between two that are alike with both, as a disturbance.
+/// Joins the shortest disturbance between two similar parts with both; returns whether there was
+/// one.
 fn join_disturbed(rates: &[f64], parts: &mut Vec<Phase>) -> bool {
     let most = (DISTURBANCE * rates.len() as f64) as usize;
     let is_disturbance = |at: &usize| {

@@ -1,10 +1,10 @@
-//! The sentences of a course.
+//! The report on a course, in sentences.
 
 use ioscape_schema::Bounded;
 use ioscape_schema::sustained::{CourseKind, CoursePhase, Sustained};
 use ioscape_schema::units::{Bytes, Nanos, Rate};
 
-/// Why it cannot be told what a course shows.
+/// Why the kind of a course cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Too few steps.
@@ -13,19 +13,19 @@ pub enum Why {
     Noisy,
     /// Its halves differ.
     Changing,
-    /// What looks like a step may be a slope.
+    /// An apparent step may be a slope.
     Sloping,
-    /// The last rate did not hold for long enough.
+    /// The last rate did not hold long enough.
     ChangedLate,
     /// It rose and fell.
     UpAndDown,
-    /// The last rate is none.
+    /// Nothing was moved at the end.
     Stalled,
-    /// Others had the processors meanwhile.
+    /// Other processes used the processors meanwhile.
     Load,
 }
 
-/// What a course shows, with what it would not show.
+/// Reports what a course shows, and what it cannot show.
 pub fn sentences(told: &Sustained, why: Option<Why>) -> Vec<String> {
     let (Some(first), Some(last)) = (told.phases.first(), told.phases.last()) else {
         return vec![untold(Why::TooShort).to_owned()];
@@ -66,12 +66,12 @@ fn untold(why: Why) -> &'static str {
     }
 }
 
-/// Bytes that were moved in a course.
+/// The bytes moved in a course.
 pub fn moved(told: &Sustained) -> f64 {
     told.bytes_per_s.iter().sum::<f64>() * told.step_s
 }
 
-/// How long a course is, in seconds.
+/// The length of a course in seconds.
 pub fn length_s(told: &Sustained) -> f64 {
     told.step_s * told.bytes_per_s.len() as f64
 }
@@ -87,8 +87,8 @@ fn steady(told: &Sustained, last: &CoursePhase) -> Vec<String> {
     ]
 }
 
-/// Which limits of operations do not show in a rate of large requests that held, nor in one of small ones where that held as well; each with
-/// the bytes of a request.
+/// Reports which limits of operations a steady rate of large requests cannot show, nor one of small
+/// requests if that held as well. Each course comes with its request size in bytes.
 pub fn operations(large: (&Sustained, u64), small: Option<(&Sustained, u64)>) -> String {
     let one = |(told, bytes): (&Sustained, u64)| {
         let bytes = bytes as f64;
@@ -101,8 +101,9 @@ pub fn operations(large: (&Sustained, u64), small: Option<(&Sustained, u64)>) ->
     )
 }
 
-/// What a rate of writes that held does not say of flash, where they came back to a set of so many bytes again and again; whether that is the
-/// largest that there is room for.
+/// Reports what a steady rate of writes does not show about flash if they rewrote a set of
+/// `set_bytes` repeatedly; `is_largest` says that there is no room for a larger set. `None` if the
+/// set was not rewritten.
 pub fn beyond_set(told: &Sustained, set_bytes: u64, is_largest: bool) -> Option<String> {
     const SHOWS: &str = "(an SLC cache that runs dry, garbage to collect) does not";
     let set = set_bytes as f64;
@@ -162,7 +163,7 @@ pub fn bytes(bytes: Bounded) -> String {
     format!("{} ({} to {})", Bytes(bytes.value), Bytes(bytes.low), Bytes(bytes.high))
 }
 
-/// Seconds, as precise as their size asks for.
+/// Formats seconds with a precision that suits their size.
 pub fn seconds(s: f64) -> String {
     Nanos(s * 1e9).to_string()
 }

@@ -1,20 +1,22 @@
-//! Cuts a course into parts of one level each, whatever single steps stand out.
+//! Cuts a course into parts of one level each, ignoring single outliers.
 //!
-//! The parts are those with the least sum of distances from their medians, each part at a price (optimal partitioning: Jackson et
-//! al. 2005). The price is what a cut gains in nothing but noise, which the differences of neighbours tell.
+//! The parts minimize the sum of the distances from their medians plus a price per part (optimal
+//! partitioning: Jackson et al. 2005). The price is what a cut would gain in pure noise, which the
+//! differences of neighbours show.
 
 use ioscape_schema::statistics::median;
 use std::ops::Range;
 
 /// Fewest steps of a part.
 pub const LEAST: usize = 3;
-/// Price of a part in standard deviations of the noise, times the logarithm of the steps.
+/// Price of a part, in standard deviations of the noise times the logarithm of the step count.
 const PRICE: f64 = 1.5;
-/// Least relative noise that is assumed: smaller differences are none.
+/// Least relative noise assumed: smaller differences do not count.
 const NOISE_LEAST: f64 = 0.01;
-/// Steps slower than this share of the median are not told apart by how much: logarithms have no zero.
+/// Rates below this share of the median are raised to it, since zero has no logarithm.
 const SLOWEST: f64 = 0.02;
-/// Median of the absolute differences of neighbours over the standard deviation of independent normal noise.
+/// Ratio of the median absolute difference of neighbours to the standard deviation, for independent
+/// normal noise.
 const OF_DIFFERENCES: f64 = 0.6745 * std::f64::consts::SQRT_2;
 
 /// The parts of a course of `rates`, in order and without gaps.
@@ -25,7 +27,7 @@ pub fn segments(rates: &[f64]) -> Vec<Range<usize>> {
     partition(&logs, price)
 }
 
-/// Standard deviation of the noise.
+/// Estimates the standard deviation of the noise.
 fn noise(logs: &[f64]) -> f64 {
     let differences: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     (median(&differences) / OF_DIFFERENCES).max(NOISE_LEAST)
@@ -61,7 +63,7 @@ fn partition(values: &[f64], price: f64) -> Vec<Range<usize>> {
     parts
 }
 
-/// A part that grows, and the sum of the distances from its median.
+/// A growing part, and the sum of the distances from its median.
 #[derive(Default)]
 struct Part {
     sorted: Vec<f64>,
@@ -69,7 +71,7 @@ struct Part {
 }
 
 impl Part {
-    /// One more value: it adds its distance from where the median could be.
+    /// Adds a value; the cost grows by its distance from the range of possible medians.
     fn add(&mut self, value: f64) {
         let count = self.sorted.len();
         if count > 0 {

@@ -1,18 +1,19 @@
-//! Whether parts of one level each explain a course much better than any smooth curve does.
+//! Whether parts with one level each explain a course much better than any smooth curve.
 
 use super::phase::Phase;
 use ioscape_schema::statistics::mean;
 use nalgebra::{DMatrix, DVector};
 
-/// Steps times the logarithm of the ratio of the squared distances from which on levels explain more: about 10 if one in four steps
-/// tells something of its own.
+/// Least number of steps times the logarithm of the ratio of squared distances (curve over levels)
+/// for levels to explain more. It is as strict as 10 for independent steps, if one step in four is
+/// independent.
 const GAIN_LEAST: f64 = 40.0;
-/// Time constants of curves that flatten, as shares of the course.
+/// Time constants of flattening (exponential) curves, as shares of the course.
 const FLATTENING: [f64; 10] = [0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.25, 0.4, 0.7, 1.5];
-/// Squared relative distance of a step that is none.
+/// Squared relative distance of a step that counts as zero.
 const NONE: f64 = 1e-8;
 
-/// Whether a rate fell or rose at once from part to part, rather than all the while.
+/// Whether a rate changed abruptly from part to part rather than gradually.
 pub fn has_steps(parts: &[Phase], rates: &[f64]) -> bool {
     let mut levels = vec![f64::NAN; rates.len()];
     for part in parts {
@@ -36,12 +37,13 @@ fn squares(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum()
 }
 
-/// Squared distances from the nearest sum of the curves of a basis, relative to the levels.
+/// The squared distances, relative to the levels, from the best-fitting linear combination of the
+/// basis curves.
 fn curve(basis: &dyn Fn(f64) -> Vec<f64>, places: &[usize], rates: &[f64], levels: &[f64]) -> f64 {
     let rows: Vec<Vec<f64>> =
         places.iter().map(|&at| basis(at as f64 / rates.len() as f64)).collect();
     let width = rows.first().map_or(0, Vec::len);
-    // Columns of about the same size keep the normal equations well conditioned.
+    // Columns of similar size keep the normal equations well conditioned.
     let size = mean(rates);
     let scaled = DMatrix::from_fn(rows.len(), width, |i, j| rows[i][j] * size / levels[places[i]]);
     let wanted = DVector::from_fn(rows.len(), |i, _| rates[places[i]] / levels[places[i]]);

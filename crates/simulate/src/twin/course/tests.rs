@@ -4,22 +4,22 @@ use super::*;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// What made a course.
+/// The true kind of a course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Truth {
     /// One rate.
     Steady,
-    /// One rate, less at regular times.
+    /// One rate with regular dips.
     Flushed,
     /// A token bucket.
     Bucket,
-    /// A cache that is full at last, after which the rate is noisy.
+    /// A cache that fills up, after which the rate is noisy.
     Cache,
-    /// From one rate to another all the time.
+    /// A gradual change from one rate to another.
     Drift,
     /// A step near the end.
     Late,
-    /// Ever slower towards a rate that it reaches.
+    /// An ever slower approach to a final rate.
     Settles,
     /// Up and down.
     Wanders,
@@ -36,7 +36,7 @@ const TRUTHS: [Truth; 8] = [
     Truth::Wanders,
 ];
 
-/// A course, the rate that it has at last, and the credit.
+/// A course, its last rate, and its credit.
 struct Made {
     truth: Truth,
     step_s: f64,
@@ -56,7 +56,7 @@ impl Dice {
         low + (high - low) * self.share()
     }
 
-    /// Even in its logarithm.
+    /// A number whose logarithm is uniformly distributed.
     fn scaled(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.share())
     }
@@ -65,7 +65,7 @@ impl Dice {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
 
-    /// Factors of mean 1 that go together, sometimes with a disturbance.
+    /// Correlated factors of mean 1, sometimes with a disturbance.
     fn noise(&mut self, count: usize) -> Vec<f64> {
         let [sigma, together] = [self.between(0.02, 0.20), self.between(0.0, 0.6)];
         let own = (1.0 - together * together).sqrt();
@@ -88,7 +88,8 @@ impl Dice {
     }
 }
 
-/// What passes a token bucket of a credit when so much is asked for and these rates are given out.
+/// The rates that pass a token bucket with this credit if it grants the rates `given` and the rates
+/// `wanted` are requested.
 fn through(wanted: &[f64], given: &[f64], step_s: f64, credit: f64) -> Vec<f64> {
     let mut saved = credit;
     let one = |(wanted, given): (&f64, &f64)| {
@@ -99,7 +100,7 @@ fn through(wanted: &[f64], given: &[f64], step_s: f64, credit: f64) -> Vec<f64> 
     wanted.iter().zip(given).map(one).collect()
 }
 
-/// What a limiter gives out in every step, of a rate of 1: in lumps, and not always as much.
+/// The rate that a limiter of rate 1 grants in every step: in lumps that vary.
 fn given(count: usize, dice: &mut Dice) -> Vec<f64> {
     let [every, sigma, together] =
         [dice.between(0.01, 1.2), dice.between(0.0, 0.03), dice.between(0.0, 0.6)];
@@ -113,7 +114,7 @@ fn given(count: usize, dice: &mut Dice) -> Vec<f64> {
     (0..count).map(&mut one).collect()
 }
 
-/// Rates as they are seen when requests of so many bytes a step count once they are complete.
+/// The observed rates if requests of this many bytes per step count on completion.
 fn counted(rates: &[f64], request: f64) -> Vec<f64> {
     let mut left = 0.0;
     let one = |rate: &f64| {
@@ -124,7 +125,7 @@ fn counted(rates: &[f64], request: f64) -> Vec<f64> {
     rates.iter().map(one).collect()
 }
 
-/// A course by its step, relative to the rate it has at last, and what that becomes on average.
+/// A course as a function of the step, relative to its last rate, and the mean of the last rate.
 struct Shape {
     at: Box<dyn Fn(usize) -> f64>,
     last: f64,
@@ -134,7 +135,8 @@ fn of(last: f64, at: impl Fn(usize) -> f64 + 'static) -> Shape {
     Shape { at: Box::new(at), last }
 }
 
-/// The shape of a truth in `count` steps; `over` and `lasts` are how fast and how long a burst is.
+/// The shape of a true kind in `count` steps; `over` and `lasts` are the speed and the length of a
+/// burst.
 fn shape(truth: Truth, count: usize, [over, lasts]: [f64; 2], dice: &mut Dice) -> Shape {
     let at = move |step: usize| step as f64 / count as f64;
     match truth {
@@ -169,7 +171,7 @@ fn shape(truth: Truth, count: usize, [over, lasts]: [f64; 2], dice: &mut Dice) -
     }
 }
 
-/// In a line, or in a curve that flattens, up or down.
+/// A drift on a line or on a flattening curve, upwards or downwards.
 fn drift(at: impl Fn(usize) -> f64 + 'static, dice: &mut Dice) -> Shape {
     let by = dice.between(0.2, 0.7);
     let (up, bent) = (dice.share() < 0.3, dice.share() < 0.5);
@@ -205,7 +207,7 @@ fn made_as(truth: Truth, seed: u64) -> Made {
         credit = Some(bytes);
     }
     if truth == Truth::Cache {
-        // In steady state the drive is busy with itself, too.
+        // In steady state the drive is also busy with its own work.
         let from = (lasts * count as f64) as usize;
         let busy = dice.noise(count);
         rates.iter_mut().zip(busy).skip(from).for_each(|(rate, by)| *rate *= by);
@@ -213,7 +215,8 @@ fn made_as(truth: Truth, seed: u64) -> Made {
     Made { truth, step_s, rates, last: rate * last, credit }
 }
 
-/// How often a truth was found, was said to be something else, and how often intervals that were given hold what they are of.
+/// How often a true kind was found or mistaken, and how often the reported intervals hold the
+/// truth.
 #[derive(Clone, Copy, Debug, Default)]
 struct Score {
     of: u32,
@@ -233,7 +236,7 @@ impl Score {
             Truth::Drift | Truth::Late | Truth::Wanders => &[CannotBeTold],
         };
         let is_right = right.contains(&told.kind);
-        // That a burst ended at once need not be told, nor that a slow beginning was a disturbance.
+        // Missing that a burst ended abruptly, or that a slow start was a disturbance, is no error.
         let modest = told.kind == Settled
             && match made.truth {
                 Truth::Bucket | Truth::Cache => true,
@@ -254,7 +257,7 @@ impl Score {
     }
 }
 
-/// Whether the last rate is what it was made of.
+/// Whether the interval of the last rate holds the true one.
 fn holds(made: &Made, told: &Sustained) -> bool {
     let last = told.phases.last().map(|last| last.bytes_per_s);
     last.is_some_and(|rate| (0.99 * rate.low..=1.01 * rate.high).contains(&made.last))
@@ -275,7 +278,7 @@ fn shown(all: &[Score; 8]) -> String {
     rows.collect()
 }
 
-/// Fails where more than one in 50 of these courses is taken for something else, or less than half are told.
+/// Fails if more than one in 50 of these courses is mistaken, or fewer than half are told.
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 fn hold(seeds: std::ops::Range<u64>) {
     let all = scores(seeds);
@@ -289,7 +292,7 @@ fn hold(seeds: std::ops::Range<u64>) {
     );
 }
 
-/// Of the credits that are told of token buckets, the share whose interval holds the truth.
+/// The share of the reported token-bucket credits whose interval holds the truth.
 #[expect(clippy::print_stdout, reason = "the figures are for whoever runs it with --nocapture")]
 fn hold_credit(seeds: std::ops::Range<u64>) -> f64 {
     let (mut held, mut halves) = (0, Vec::new());
@@ -312,7 +315,7 @@ fn intervals_of_credits_hold_as_many_as_they_say() {
     assert!((0.9..0.99).contains(&share), "{share}");
 }
 
-/// Looked at once, after the interval had been chosen by the others.
+/// Run only once, after the interval had been chosen by the other seeds.
 #[test]
 fn so_do_those_by_which_nothing_was_chosen() {
     let share = hold_credit(1200..1400);
@@ -324,7 +327,7 @@ fn random_courses_are_seldom_taken_for_what_they_are_not() {
     hold(0..1000);
 }
 
-/// Looked at once, after all numbers had been chosen by the others.
+/// Run only once, after all constants had been chosen by the other seeds.
 #[test]
 fn nor_are_courses_by_which_nothing_was_chosen() {
     hold(1000..1200);

@@ -1,30 +1,35 @@
-//! The last steps to a drive that was measured exactly: by least squares in times, which requests take one after the other.
+//! The last steps to a drive that was measured exactly: least squares in times, since a request's
+//! times add up.
 
 use super::moved::{Moved, Part};
 use super::search::{Fitted, Pass, Search, beside, distance, scaled};
+use super::told::{WHOLE_NS, explains_exactly};
 use super::ways::{Ways, per_open};
 use crate::Error;
 use crate::ssd::Parameters;
+use ioscape_schema::statistics::sort_by_number;
 use nalgebra::{DMatrix, DVector};
 
-/// Steps in all. A throughput leaves so much open: whole nanoseconds.
+/// The pass of the last steps. Its uncertainty is that of whole nanoseconds.
 pub const EXACTLY: Pass =
-    Pass { part: Part::All, kept: 1, rounds: 14, open_least: 1e-4, is_rough: false };
+    Pass { part: Part::All, kept: 1, rounds: 14, open_least: WHOLE_NS, is_rough: false };
 
-/// Steps of the derivatives at first and at last, of which each is so much smaller than the one before.
+/// First and last step of the derivatives; each step is smaller than the one before by the factor
+/// [`FINER`].
 const STEPS: [f64; 2] = [0.01, 0.003];
 const FINER: f64 = 3.0;
-/// Residuals below it are those of whole nanoseconds.
+/// Smaller residuals come from rounding to whole nanoseconds.
 const EXPLAINED: f64 = 1e-5;
-/// A time counts as longer by this share of the shortest request: where it is next to nothing, steps lead out of there.
+/// Every time is lengthened by this share of the shortest request, so that steps can lead away from
+/// a time near zero.
 const SHARE: f64 = 0.02;
-/// One step makes a time so many times as long or short at most.
+/// Largest factor by which one step changes a time.
 const LONGEST: f64 = 20.0;
 
-/// A time that is moved, in milliseconds: of a rate, that of a page.
+/// A moved time in milliseconds; for a rate, the time of a page.
 struct Time {
     moved: &'static Moved,
-    /// What it is, and is at least, with what it counts longer.
+    /// Its value and its lower bound, both with the added length, and that length.
     is: f64,
     least: f64,
     longer: f64,
@@ -38,7 +43,7 @@ impl Time {
         Self { moved, is: time(*(moved.of)(&mut of)), least, longer }
     }
 
-    /// Makes it so many times as long; gives by which factor it became longer within its bounds.
+    /// Multiplies the time by `factor` within its bounds; returns the factor that was reached.
     fn make(&self, parameters: &mut Parameters, factor: f64) -> f64 {
         let value = self.moved.time_ms((self.is * factor).max(self.least) - self.longer);
         let [least, most] = self.moved.bounds;
@@ -47,40 +52,72 @@ impl Time {
         (self.moved.time_ms(value) + self.longer) / self.is
     }
 
-    /// The most that can be taken off, as a share of it.
+    /// The largest share of it that can be subtracted.
     fn most_off(&self) -> f64 {
         (1.0 - self.least / self.is).min(1.0 - 1.0 / LONGEST)
     }
 }
 
 impl Search<'_> {
-    /// The drive that explains all near one of these candidates, in the order in which they come; the best that was found where none does.
-    pub fn explaining(&mut self, candidates: Vec<Fitted>) -> Result<Option<Fitted>, Error> {
-        let mut best: Option<Fitted> = None;
-        self.pass = &EXACTLY;
+    /// Descends from each candidate in order, until one explains all measurements to the last
+    /// nanosecond; returns the drives, the best first.
+    pub fn explaining(&mut self, candidates: Vec<Fitted>) -> Result<Vec<Fitted>, Error> {
+        let (mut explain, mut others) = (Vec::<Fitted>::new(), Vec::<Fitted>::new());
         for one in candidates {
-            // Up to here it was simulated roughly.
-            let near = self.judged(one.parameters)?;
-            let near = self.nearer(near)?;
-            if self.explains(&near)? {
-                return Ok(Some(near));
+            // Once a drive explains all, another candidate of a tried shape is no new answer.
+            let is_tried = |other: &Fitted| other.shape() == one.shape();
+            if !explain.is_empty() && explain.iter().chain(&others).any(is_tried) {
+                continue;
             }
-            let is_better = |best: &Fitted| self.score(&near) < self.score(best);
-            if best.as_ref().is_none_or(is_better) {
-                best = Some(near);
+            let near = self.nearer(one)?;
+            if explains_exactly(&near) {
+                return Ok(vec![near]);
             }
+            let some = if self.explains(&near)? { &mut explain } else { &mut others };
+            some.push(near);
         }
-        Ok(best)
+        self.sort(&mut explain);
+        self.sort(&mut others);
+        if explain.is_empty() {
+            explain.extend((!others.is_empty()).then(|| others.remove(0)));
+        }
+        let mut found = self.once_more(explain)?;
+        if !found.iter().any(explains_exactly) {
+            found.append(&mut others);
+        }
+        Ok(found)
     }
 
-    /// The drive that explains all which is near this one; this one where none is, since least squares then spread what is not explained over all.
+    /// Descends again from drives that are already near: with the roughness estimated anew there,
+    /// steps lead farther.
+    fn once_more(&mut self, near: Vec<Fitted>) -> Result<Vec<Fitted>, Error> {
+        let mut found = Vec::new();
+        for one in near {
+            let nearer = self.nearer(one)?;
+            if explains_exactly(&nearer) {
+                return Ok(vec![nearer]);
+            }
+            found.push(nearer);
+        }
+        self.sort(&mut found);
+        Ok(found)
+    }
+
+    /// Sorts the drives, the best first.
+    fn sort(&mut self, found: &mut [Fitted]) {
+        self.pass = &EXACTLY;
+        sort_by_number(found, |one| self.score(one));
+    }
+
+    /// The drive near this one that explains all, or this one if there is none: least squares would
+    /// then spread the unexplained error over all workloads.
     pub fn nearer(&mut self, than: Fitted) -> Result<Fitted, Error> {
         let found = self.settled(than.clone())?;
         Ok(if self.score(&found) < self.score(&than) { found } else { than })
     }
 
-    /// Descends to where a drive explains all, as far as what it comes to is smooth: in steps of least squares, since nothing that is measured
-    /// exactly is far off by chance.
+    /// Descends by least-squares steps until the drive explains all, as far as its throughputs
+    /// change smoothly. Exact measurements have no outliers, so no robust weights are needed.
     pub fn settled(&mut self, from: Fitted) -> Result<Fitted, Error> {
         self.pass = &EXACTLY;
         let mut here = from;
@@ -95,7 +132,7 @@ impl Search<'_> {
             rough = rough.iter().zip(ways.rough()).map(|(one, other)| other.max(*one)).collect();
             let mut open = beside(&self.known_exactly(), &rough);
             let z = scaled(&here.residuals, &open);
-            // None pulls with a constant force.
+            // Scale so that no residual is large enough to pull with a constant force.
             let most = z.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
             open.iter_mut().for_each(|open| *open *= most);
             let slopes = per_open(ways.central(), &open);
@@ -122,7 +159,7 @@ impl Search<'_> {
         Ok(here)
     }
 
-    /// Times that are moved.
+    /// The times that are moved.
     fn times(&self, of: &Parameters) -> Vec<Time> {
         let alone = self.trials.measured.iter().filter(|m| m.workload.queue_depth == 1);
         let shortest = alone.map(|m| m.workload.size_mean as f64 / m.throughput_bytes_per_s);
@@ -130,7 +167,8 @@ impl Search<'_> {
         self.moved(of).map(|moved| Time::of(moved, of, longer)).collect()
     }
 
-    /// How residuals change with the logarithm of each time, by steps both ways; by the one up alone where there is none down.
+    /// How the residuals change with the logarithm of each time, by steps in both directions, or in
+    /// one if a bound prevents the other.
     fn ways_in_times(&self, here: &Fitted, times: &[Time], step: f64) -> Result<Ways, Error> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for time in times {
@@ -155,7 +193,7 @@ impl Search<'_> {
     }
 }
 
-/// The parameters after a damped step from residuals `z`, in units of what is left open.
+/// The parameters after a damped step from the residuals `z`, in units of their uncertainty.
 fn stepped(
     here: &Parameters,
     times: &[Time],
@@ -171,7 +209,8 @@ fn stepped(
     parameters
 }
 
-/// The damped step of least squares, of each no more than `most`: where one is at its bound, the others make up for it.
+/// The damped least-squares step, at most `most` for each parameter; if one reaches its bound, the
+/// others make up for it.
 fn off(z: DVector<f64>, slopes: &DMatrix<f64>, damping: f64, most: &[f64]) -> Vec<f64> {
     let count = most.len();
     let mut fixed: Vec<Option<f64>> = vec![None; count];
@@ -224,7 +263,7 @@ mod tests {
         let is_rate = |moved: &&Moved| moved.name == "flash.channel_bytes_per_s";
         let moved = Part::Reads.moved(&drive, false).find(is_rate).expect("it is moved");
         drive.flash.channel_bytes_per_s = 4096e3;
-        // A page takes 1 ms, and counts as one of 2 ms.
+        // A page takes 1 ms and, with the added length, counts as 2 ms.
         let time = Time::of(moved, &drive, 1.0);
         assert!((time.make(&mut drive, 1.5) - 1.5).abs() < 1e-9);
         assert!((drive.flash.channel_bytes_per_s - 2048e3).abs() < 1e-3);

@@ -1,4 +1,5 @@
-//! Fits a drive that dies alone do not explain, as a virtual disk: all workloads together, from the beginning.
+//! Fits a drive, such as a virtual disk, that dies alone do not explain: all workloads together,
+//! from the beginning.
 
 use super::moved::Part;
 use super::search::Fitted;
@@ -10,22 +11,24 @@ use crate::ssd::Parameters;
 use ioscape_schema::Measurement;
 use ioscape_schema::statistics::{median, sort_by_number};
 
-/// A part of the search.
+/// A pass of the search.
 struct Pass {
-    /// The best shapes so far that it takes, and its steps.
+    /// How many of the best candidates it keeps, and its number of steps.
     kept: usize,
     rounds: u32,
-    /// Step of the numerical derivatives, in logarithms: wide at first, since pages come and go in whole numbers.
+    /// Step of the numerical derivatives, in logarithms: wide at first, since pages come in whole
+    /// numbers.
     step: f64,
-    /// What a throughput leaves open at least, relative, of requests one at a time.
+    /// Least relative uncertainty of a throughput with one request in flight.
     open_least: f64,
     /// Whether throughputs are simulated roughly.
     is_rough: bool,
-    /// Whether each shape is tried with channels, too, that limit large reads: they are far from a link that does, and no step leads there.
+    /// Whether to try each shape also with channels that limit large reads: no steps lead there
+    /// from a link that does.
     is_narrowed: bool,
 }
 
-/// All shapes roughly, some well, one to the end.
+/// All shapes roughly, some of them well, and one to the end.
 const PASSES: [Pass; 6] = [
     Pass { kept: 16, rounds: 1, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
     Pass { kept: 6, rounds: 3, step: 0.03, open_least: 0.01, is_rough: true, is_narrowed: false },
@@ -48,20 +51,22 @@ const PASSES: [Pass; 6] = [
         is_narrowed: false,
     },
 ];
-/// Half of normally distributed numbers are closer to 0 than so many standard deviations.
+/// Half of all normally distributed numbers are within this many standard deviations of 0.
 const QUARTILE: f64 = 0.6745;
 
-/// A step that gains less, in the square of standard deviations, is the last: the measurements do not tell the drives before and after it apart.
+/// A step that gains less, in squared standard deviations, is the last: the measurements cannot
+/// distinguish the drives before and after it.
 const LEAST_GAIN: f64 = 0.1;
 
-/// A drive that is tried, of each workload the logarithm of simulated over measured throughput, and its distance.
+/// A tried drive: for each workload the logarithm of simulated over measured throughput, and the
+/// total distance.
 struct Tried {
     parameters: Parameters,
     residuals: Vec<f64>,
     cost: f64,
 }
 
-/// The drive nearest to the measurements.
+/// Finds the drive nearest to the measurements.
 ///
 /// # Errors
 /// No drive can be built, or the user wants to stop.
@@ -103,13 +108,14 @@ struct Search<'a> {
     trials: Trials<'a>,
     writes: bool,
     pass: &'static Pass,
-    /// What no drive of this kind explains, relative: what is known to 1 % counts no more than what is known to 3 % where the drive is
-    /// off by 10 %.
+    /// Relative error that no drive of this kind explains: if the model is off by 10 %, a
+    /// throughput known to 1 % counts no more than one known to 3 %.
     unexplained: f64,
 }
 
 impl Search<'_> {
-    /// Residuals, of which those need not be simulated that are `known` by their number and measurement.
+    /// The residuals; skips the simulation of those that `known` returns for an index and
+    /// measurement.
     fn residuals(
         &self,
         parameters: &Parameters,
@@ -118,14 +124,14 @@ impl Search<'_> {
         self.trials.residuals(parameters, |_| self.pass.is_rough, known)
     }
 
-    /// Residuals in units of what the measurements leave open.
+    /// Residuals in units of the measurements' uncertainty, including the unexplained error.
     fn scaled(&self, residuals: &[f64]) -> Vec<f64> {
         let open = |m: &&Measurement| open(m, self.pass.open_least).hypot(self.unexplained);
         residuals.iter().zip(&self.trials.measured).map(|(r, m)| r / open(m)).collect()
     }
 
-    /// The standard deviation beside what the measurements leave open with which half of the residuals are below the quartile of a normal
-    /// distribution, as they are to be.
+    /// The standard deviation that must be added to the measurements' uncertainty so that half of
+    /// the residuals lie within the quartiles of a normal distribution.
     fn unexplained(&self, residuals: &[f64]) -> f64 {
         let middle = |beside: f64| {
             let open =

@@ -1,10 +1,11 @@
-//! Fits a solid-state drive to measured workloads: shapes are tried, and the times and rates of each are moved until the
-//! simulated throughputs are the measured ones. What reads alone tell is found first: they are simulated in a tenth of the time, and tell most
-//! of the shapes apart.
+//! Fits a solid-state drive to measured workloads: tries shapes, and adjusts the times and rates of
+//! each until the simulated throughputs match the measured ones. Reads are fitted first: simulating
+//! them takes a tenth of the time, and they distinguish most shapes.
 //!
-//! The distance is that of the logarithms, in units of what the measurement leaves open; a workload far off pulls with a constant
-//! force (Huber). Times and rates are found by damped Gauss-Newton steps with numerical derivatives (Levenberg 1944,
-//! Marquardt 1963). Shapes are compared by their distance and the number of parameters (Schwarz 1978).
+//! The distance between simulated and measured throughputs is that of their logarithms, in units of
+//! the measurement's uncertainty; outliers pull with a constant force (Huber). Damped Gauss-Newton
+//! steps with numerical derivatives find the times and rates (Levenberg 1944, Marquardt 1963).
+//! Shapes are compared by their distance and their number of parameters (Schwarz 1978).
 
 mod candidates;
 mod exact;
@@ -33,20 +34,21 @@ use std::cell::Cell;
 use steps::{known_to, residual};
 use trials::Trials;
 
-/// One to the end.
+/// Passes over all measurements, which take one candidate to the end.
 const BOTH: [Pass; 3] = [
     Pass { part: Part::All, kept: 3, rounds: 10, open_least: 0.01, is_rough: false },
     Pass { part: Part::All, kept: 1, rounds: 20, open_least: 0.001, is_rough: false },
     Pass { part: Part::All, kept: 1, rounds: 10, open_least: 0.0001, is_rough: false },
 ];
-/// Reads of which no more is unexplained, relative, are those of a drive whose dies alone limit what is in flight.
+/// Largest unexplained relative error of reads for which the dies alone are taken to limit
+/// throughput with many requests in flight.
 const EXPLAINED: f64 = 0.02;
 
-/// Fits a drive to measured workloads, all on one set. `requests` makes the requests that were measured; `stop` says whether the user wants to
-/// stop, and is asked several times a second.
+/// Fits a drive to measured workloads, all on one set. `requests` makes the requests that were
+/// measured; `stop` says whether the user wants to stop, and is called several times a second.
 ///
 /// # Errors
-/// Nothing was measured, no drive can be built, or the user wants to stop.
+/// No read at queue depth 1 was measured, no drive can be built, or the user wants to stop.
 pub fn fit(
     measured: &[Measurement],
     requests: &Requests<'_>,
@@ -55,13 +57,14 @@ pub fn fit(
     let measured: Vec<&Measurement> =
         measured.iter().filter(|m| m.throughput_bytes_per_s > 0.0).collect();
     let found = found(measured.clone(), requests, stop)?;
-    // What is known badly was simulated in short.
+    // Workloads with a large uncertainty were simulated with fewer requests; now simulate them
+    // fully.
     let model = found.parameters.build()?;
     let residuals = measured.iter().map(|m| residual(&model, requests, m, 1)).collect();
     Ok(Fitted { residuals, ..found })
 }
 
-/// The drive that the search ends with.
+/// Runs the search and returns its final drive.
 fn found(
     measured: Vec<&Measurement>,
     requests: &Requests<'_>,
@@ -92,8 +95,9 @@ fn found(
         };
     }
     if is_exact {
-        let best = search.explaining(found)?;
-        return search.told(best, Looked::Everywhere);
+        found = search.explaining(found)?;
+        let looked = search.alike(&found)?;
+        return search.told(found.into_iter().next(), looked);
     }
     found = candidates::best_of_each_shape(found, &search);
     search.through(&BOTH[..1], &mut found)?;

@@ -1,18 +1,19 @@
-//! Times and rates of a drive that a fit moves, between which bounds, and which workloads they change.
+//! The times and rates of a drive that a fit adjusts, their bounds, and the workloads that each
+//! affects.
 
 use crate::ssd::Parameters;
 use ioscape_schema::Measurement;
 
-/// A time or rate that is moved.
+/// A time or rate that a fit moves (adjusts).
 pub struct Moved {
-    /// What it is called in a drive's file.
+    /// Its key in a drive's file.
     pub name: &'static str,
     pub of: Of,
     pub bounds: [f64; 2],
     by: By,
 }
 
-/// Requests that take longer for it.
+/// The requests whose time it affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Reads,
@@ -21,7 +22,8 @@ enum By {
 }
 
 impl Moved {
-    /// Whether it can change what a workload comes to: what only writes take does not change one that only reads.
+    /// Whether it can affect a workload's throughput: a time of writes alone does not affect a
+    /// workload without writes.
     pub fn changes(&self, m: &Measurement) -> bool {
         match self.by {
             By::Reads => m.workload.read_frac > 0.0,
@@ -30,25 +32,26 @@ impl Moved {
         }
     }
 
-    /// A value as milliseconds: of a rate, those of a page; and such milliseconds as a value.
+    /// Converts a value to milliseconds (a rate to those of a page), and such milliseconds back to
+    /// a value.
     pub fn time_ms(&self, value: f64) -> f64 {
         if self.is_rate() { 1e3 * PAGE / value } else { value }
     }
 
-    /// Whether it is bytes a second.
+    /// Whether it is a rate in bytes per second.
     pub fn is_rate(&self) -> bool {
         self.bounds == RATE
     }
 }
 
-/// Bounds of milliseconds, of bytes a second, and of shares.
+/// Bounds of times in milliseconds, of rates in bytes per second, and (below) of shares.
 pub const MS: [f64; 2] = [1e-5, 3e3];
 pub const RATE: [f64; 2] = [2e5, 5e12];
 /// Bytes of a page.
 const PAGE: f64 = 4096.0;
 const FRAC: [f64; 2] = [0.01, 2.0];
 
-/// Where a drive has it.
+/// Accesses the number in a drive's parameters.
 type Of = fn(&mut Parameters) -> &mut f64;
 
 const fn time(name: &'static str, by: By, of: Of) -> Moved {
@@ -81,7 +84,7 @@ const WRITES: [Moved; 4] = [
     time("flash.program_ms", By::Writes, |p| &mut p.flash.program_ms),
 ];
 
-/// For how long commands keep the controller busy, where they do.
+/// How long commands keep the controller busy, if they do.
 const BUSY: [Moved; 3] = [
     time("controller.wake_ms", By::Either, |p| p.controller.wake_ms.get_or_insert(0.01)),
     time("controller.busy_ms", By::Either, |p| p.controller.busy_ms.get_or_insert(0.01)),
@@ -102,18 +105,19 @@ const BUSY_WRITES: [Moved; 3] = [
     }),
 ];
 
-/// Which of them.
+/// A selection of the moved times and rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Those that reads alone tell.
+    /// Those that reads alone determine.
     Reads,
-    /// The others.
+    /// Those that only writes determine.
     Writes,
     All,
 }
 
 impl Part {
-    /// Those of this part; those of writes only with `writes`, and those of a controller that commands keep busy only where they do.
+    /// The times and rates of this part: those of writes only if `writes` is set, and those of a
+    /// busy controller only if `of` has a busy time.
     pub fn moved(self, of: &Parameters, writes: bool) -> impl Iterator<Item = &'static Moved> {
         let busy = of.controller.busy_ms.is_some();
         let (reads, writes) = (self != Self::Writes, self != Self::Reads && writes);

@@ -1,4 +1,5 @@
-//! Where noise leaves many shapes alike: drives of all other shapes than those that the search ended with, which may explain the measurements as well.
+//! With noise, many shapes explain the measurements equally well: looks for drives of other shapes
+//! than those that the search ended with.
 
 use super::candidates::{best_of_each_shape, shapes};
 use super::moved::Part;
@@ -6,7 +7,7 @@ use super::search::{Fitted, Pass, Search};
 use super::seen::Seen;
 use crate::Error;
 
-/// All other shapes as they come, the nearest of them brought nearer.
+/// Passes over the other shapes: fewer and fewer of the nearest are fitted more and more closely.
 const OTHERS: [Pass; 3] = [
     Pass { part: Part::All, kept: 12, rounds: 2, open_least: 0.01, is_rough: true },
     Pass { part: Part::All, kept: 6, rounds: 4, open_least: 0.01, is_rough: true },
@@ -14,7 +15,8 @@ const OTHERS: [Pass; 3] = [
 ];
 
 impl Search<'_> {
-    /// These, and the nearest drives of other shapes; the best first. Each other shape begins with what the best of these is as fast as.
+    /// Adds the nearest drives of other shapes, and sorts all, the best first. Each other shape
+    /// starts with drives as fast as the best of `found`.
     pub fn with_others(&mut self, mut found: Vec<Fitted>) -> Result<Vec<Fitted>, Error> {
         let Some(best) = found.first().cloned() else { return Ok(found) };
         let pass = self.pass;

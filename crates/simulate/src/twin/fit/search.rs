@@ -1,4 +1,5 @@
-//! The search for a drive: candidates, what each leaves unexplained, and steps from one to a nearer one.
+//! The search for a drive: candidates, the error that each leaves unexplained, and steps to nearer
+//! ones.
 
 use super::moved::{Moved, Part};
 use super::steps::{EXACT, cost, is_worth, known_to, open, slopes, stepped};
@@ -10,103 +11,115 @@ use ioscape_schema::Measurement;
 use ioscape_schema::statistics::sort_by_number;
 use nalgebra::DMatrix;
 
-/// A part of the search.
+/// A pass of the search.
 pub struct Pass {
-    /// What is moved; without writes only reads are simulated.
+    /// The parameters to move; the part of reads simulates only reads.
     pub part: Part,
-    /// The best candidates so far that it takes, and its steps.
+    /// How many of the best candidates it keeps, and its number of steps.
     pub kept: usize,
     pub rounds: u32,
-    /// What a throughput leaves open at least, relative, of requests one at a time.
+    /// Least relative uncertainty of a throughput with one request in flight.
     pub open_least: f64,
     /// Whether throughputs are simulated roughly.
     pub is_rough: bool,
 }
 
-/// Steps of the numerical derivatives, in logarithms: as far as there is to go, since pages come and go in whole numbers, and what many requests
-/// in flight come to is rough where one looks closely.
+/// Least and greatest step of the numerical derivatives, in logarithms. Steps are about as wide as
+/// the remaining error, since pages come in whole numbers, and throughput with many requests in
+/// flight is rough on a small scale.
 const STEPS: [f64; 2] = [0.0003, 0.03];
-/// They are not closer than so many times what is far on average.
+/// Steps are no smaller than the mean residual divided by this.
 const CLOSER: f64 = 30.0;
-/// A candidate whose score is worse by more is out: one is e^10 times as likely as the other.
+/// A candidate whose score is worse by more is dropped: the best one is e^10 times as likely.
 const APART: f64 = 20.0;
-/// See [`unlikely`].
+/// Degrees of freedom; see [`unlikely`].
 const TAILS: f64 = 4.0;
-/// What is unexplained is one of so many standard deviations, each the next one divided by a step, or nothing.
+/// Candidates for the unexplained standard deviation: zero, or one of [`BESIDES`] values, which
+/// fall from [`BESIDE_MOST`] by a factor of [`BESIDE_STEP`] each.
 const BESIDES: i32 = 32;
 const BESIDE_MOST: f64 = 1.0;
 const BESIDE_STEP: f64 = 1.25;
 
-/// A drive that was fitted, and how far its throughputs are from those that it was fitted to.
+/// A fitted drive, and how far its throughputs are from the measured ones.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The drive, as large as the set.
+    /// The drive, of the set's size.
     pub parameters: Parameters,
-    /// Of each workload, the logarithm of simulated over measured throughput.
+    /// For each workload, the logarithm of simulated over measured throughput.
     pub residuals: Vec<f64>,
-    /// Which other shapes were looked at, and what came of that.
+    /// Which other shapes were tried, and with what result.
     pub looked: Looked,
-    /// Times and rates that the measurements do not tell within a factor of 1.5, with 95 % certainty; within 2 % where they leave nothing open, as of
-    /// a simulated drive, and all where the drive does not explain them.
+    /// Times and rates that the measurements do not determine to within a factor of 1.5 with 95 %
+    /// certainty, or to within 2 % if the measurements are exact, as of a simulated drive; with
+    /// exact measurements that the drive does not explain, all times and rates.
     pub untold: Vec<&'static str>,
     /// Why the search ended with this drive.
     pub ended: Ended,
-    /// Workloads that were simulated to find it, however long each took.
+    /// Number of workloads simulated to find it, regardless of their length.
     pub simulated: u64,
 }
 
-/// Why a search for a drive ended. A search is bounded by candidates and steps, never by time: the same measurements always give the same drive.
+/// Why a search for a drive ended. Candidates and steps bound a search, never time, so the same
+/// measurements always give the same drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// This drive explains what was measured, as far as that is known.
+    /// This drive explains the measurements to within their uncertainty.
     Explained,
-    /// All candidates were tried to the end, and this one is the nearest.
+    /// All candidates were tried to the end; this one is the nearest.
     Tried,
 }
 
-/// Among which shapes a drive was looked for; a shape is channels, dies of a channel, and pages that a die programs at once.
+/// The shapes among which a drive was searched; a shape is the number of channels, of dies per
+/// channel, and of pages that a die programs at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Looked {
-    /// Among all that explain what was read, which was measured exactly.
+    /// All shapes that explain the reads, which were measured exactly.
     Everywhere,
-    /// Noise leaves many alike: all were compared roughly, and only the nearest were fitted to all that was measured.
-    Near {
-        /// Shapes that were fitted and explain the measurements as well.
+    /// As [`Self::Everywhere`], but this drive does not explain the measurements to the last
+    /// nanosecond, so the true shape may be another.
+    Alike {
+        /// Other shapes that explain the measurements as well.
         as_good: Vec<[u32; 3]>,
-        /// Shapes that were fitted and came less near.
+    },
+    /// With noise, many shapes are alike: all were compared roughly, and only the nearest were
+    /// fitted to all measurements.
+    Near {
+        /// Fitted shapes that explain the measurements as well.
+        as_good: Vec<[u32; 3]>,
+        /// Fitted shapes that came less near.
         farther: Vec<[u32; 3]>,
     },
-    /// It is not its shape that explains what was measured.
+    /// No shape: the drive's shape does not explain the measurements.
     Nowhere,
 }
 
 impl Fitted {
-    /// A drive of such residuals, of which nothing more is known.
+    /// A drive with these residuals, of which nothing else is known yet.
     pub fn new(parameters: Parameters, residuals: Vec<f64>) -> Self {
         let (looked, untold) = (Looked::Nowhere, Vec::new());
         Self { parameters, residuals, looked, untold, ended: Ended::Tried, simulated: 0 }
     }
 
-    /// Channels, dies of a channel, and pages that a die programs at once.
+    /// The numbers of channels, of dies per channel, and of pages that a die programs at once.
     pub fn shape(&self) -> [u32; 3] {
         let flash = &self.parameters.flash;
         [flash.channels, flash.dies_per_channel, flash.batch_pages()]
     }
 }
 
-/// Measurements and what is done with them.
+/// The state of the search.
 pub struct Search<'a> {
     pub trials: Trials<'a>,
     /// Whether writes were measured.
     pub writes: bool,
-    /// Whether all was measured exactly, as only a simulated drive is.
+    /// Whether all measurements are exact, as only those of a simulated drive are.
     pub is_exact: bool,
-    /// The part of the search that goes on.
+    /// The current pass.
     pub pass: &'static Pass,
 }
 
 impl Search<'_> {
-    /// Takes candidates through these passes, as far as they are worth it.
+    /// Takes the candidates through these passes, skipping passes that are not worthwhile.
     pub fn through(
         &mut self,
         passes: &'static [Pass],
@@ -118,6 +131,9 @@ impl Search<'_> {
             }
             self.pass = pass;
             sort_by_number(found, |one| self.score(one));
+            if self.is_exact && !self.writes {
+                *found = distinct(std::mem::take(found));
+            }
             found.truncate(pass.kept);
             if !pass.is_rough {
                 self.drop_unlikely(found);
@@ -130,18 +146,19 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Leaves out what is far less likely than the first.
+    /// Drops candidates that are far less likely than the first.
     pub fn drop_unlikely(&self, found: &mut Vec<Fitted>) {
         let least = found.first().map_or(0.0, |best| self.score(best));
         found.retain(|one| self.score(one) < least + APART);
     }
 
-    /// What the measurements leave open, however many were in flight: what is rough of these is looked at.
+    /// The measurements' uncertainty regardless of the queue depth: callers account for roughness
+    /// separately.
     pub fn known_exactly(&self) -> Vec<f64> {
         self.trials.measured.iter().map(|m| known_to(m).max(self.pass.open_least)).collect()
     }
 
-    /// How residuals change with each time and rate, by steps both ways.
+    /// How the residuals change with each time and rate, by steps in both directions.
     pub fn ways(&self, here: &Fitted, step: f64) -> Result<Ways, Error> {
         let [up, down] = [step, -step].map(|step| {
             let moved = self.moved(&here.parameters);
@@ -152,8 +169,9 @@ impl Search<'_> {
         Ok(Ways { up: up?, down: down?, step })
     }
 
-    /// By which candidates are compared: twice the logarithm of how unlikely the measurements are, what is unexplained included, and as many
-    /// parameters more have to explain so much more.
+    /// The score by which candidates are compared; lower is better. It is twice the negative
+    /// log-likelihood of the measurements, including unexplained error, plus a penalty per
+    /// parameter.
     pub fn score(&self, of: &Fitted) -> f64 {
         let open = self.open(&of.residuals);
         let far: f64 = of.residuals.iter().zip(&open).map(|(r, open)| unlikely(*r, *open)).sum();
@@ -165,7 +183,7 @@ impl Search<'_> {
         self.pass.part.moved(of, self.writes)
     }
 
-    /// The residuals of a drive that differs from one of residuals `base` in what was moved.
+    /// The residuals of a drive that differs only in `moved` from one with the residuals `base`.
     pub fn residuals_since(
         &self,
         base: &[f64],
@@ -175,7 +193,8 @@ impl Search<'_> {
         self.simulate(parameters, |at, m| (!moved.changes(m)).then(|| base[at]))
     }
 
-    /// Residuals, of which those need not be simulated that are `known` by their number and measurement.
+    /// The residuals; skips the simulation of those that `known` returns for an index and
+    /// measurement.
     fn simulate(
         &self,
         parameters: &Parameters,
@@ -185,8 +204,8 @@ impl Search<'_> {
         self.trials.residuals(parameters, is_rough, known)
     }
 
-    /// What each measurement leaves open, and no drive of this kind explains: what is known to 1 % counts no more than what is known to 3 % where
-    /// the drive is off by 10 %.
+    /// The uncertainty of each measurement, combined with the unexplained error: if the drive is
+    /// off by 10 %, a throughput known to 1 % counts no more than one known to 3 %.
     pub fn open(&self, residuals: &[f64]) -> Vec<f64> {
         let beside = [false, true].map(|writes| self.unexplained(residuals, writes));
         self.trials
@@ -196,13 +215,14 @@ impl Search<'_> {
             .collect()
     }
 
-    /// What a measurement leaves open.
+    /// The uncertainty of a measurement in this pass.
     fn known(&self, m: &Measurement) -> f64 {
         let least = self.pass.open_least;
         if self.is_exact { known_to(m).max(least) } else { open(m, least) }
     }
 
-    /// The standard deviation beside what the measurements leave open with which the residuals are likeliest, of reads alone or of what writes.
+    /// The standard deviation, in addition to the measurements' uncertainty, that makes the
+    /// residuals most likely; for workloads with writes if `of_writes`, else for those without.
     pub fn unexplained(&self, residuals: &[f64], of_writes: bool) -> f64 {
         let all =
             residuals.iter().zip(&self.trials.measured).filter(|(_, m)| writes(m) == of_writes);
@@ -220,9 +240,22 @@ impl Search<'_> {
         Ok(Fitted::new(parameters, residuals))
     }
 
+    /// Judges a drive that differs from one with the residuals `reader` only in times and rates of
+    /// writes.
+    pub fn judged_as(&self, reader: &[f64], parameters: Parameters) -> Result<Fitted, Error> {
+        let residuals = self.simulate(&parameters, |at, m| (!writes(m)).then(|| reader[at]))?;
+        Ok(Fitted::new(parameters, residuals))
+    }
+
+    /// Descends from a drive by the steps of this pass.
     pub fn descend(&self, from: Parameters) -> Result<Fitted, Error> {
+        self.descend_from(self.judged(from)?)
+    }
+
+    /// Descends from a drive with known residuals.
+    pub fn descend_from(&self, from: Fitted) -> Result<Fitted, Error> {
         let mut damping = 1e-3;
-        let mut here = self.judged(from)?;
+        let mut here = from;
         let open = self.open(&here.residuals);
         let mut cost = distance(&here.residuals, &open);
         let mut step = STEPS[1];
@@ -235,7 +268,11 @@ impl Search<'_> {
             for _ in 0..5 {
                 let moved = self.moved(&here.parameters);
                 let z = scaled(&here.residuals, &open);
-                let tried = self.judged(stepped(&here.parameters, moved, z, &slopes, damping))?;
+                let next = stepped(&here.parameters, moved, z, &slopes, damping);
+                let tried = match self.pass.part {
+                    Part::Writes => self.judged_as(&here.residuals, next),
+                    Part::Reads | Part::All => self.judged(next),
+                }?;
                 let there = distance(&tried.residuals, &open);
                 if there < cost {
                     (here, cost, damping) = (tried, there, damping / 10.0);
@@ -254,7 +291,8 @@ impl Search<'_> {
         Ok(here)
     }
 
-    /// Derivatives of the residuals, in units of what is left open, by the logarithm of each parameter that is moved.
+    /// The derivatives of the residuals, in units of their uncertainty, by the logarithm of each
+    /// moved parameter.
     fn slopes(&self, here: &Fitted, open: &[f64], step: f64) -> Result<DMatrix<f64>, Error> {
         let base = scaled(&here.residuals, open);
         slopes(&here.parameters, self.moved(&here.parameters), &base, step, |other, moved| {
@@ -263,18 +301,38 @@ impl Search<'_> {
     }
 }
 
-/// How unlikely a residual is where so much is left open, of a distribution of Student with [`TAILS`] degrees of freedom: a stall of the drive is
-/// likelier than all else being known badly (Lange, Little & Taylor 1989).
+/// Whether two drives have the same channels and dies and the same residuals: most reads do not
+/// show how many pages a die programs at once.
+pub fn reads_the_same(one: &Fitted, other: &Fitted) -> bool {
+    let [ours, theirs] = [one, other].map(Fitted::shape);
+    ours[..2] == theirs[..2] && one.residuals == other.residuals
+}
+
+/// Keeps one of several drives that read the same, since duplicates would only take the places of
+/// others.
+pub fn distinct(found: Vec<Fitted>) -> Vec<Fitted> {
+    let mut kept: Vec<Fitted> = Vec::new();
+    for one in found {
+        if !kept.iter().any(|other| reads_the_same(&one, other)) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// How unlikely a residual is, given its uncertainty, by Student's t distribution with [`TAILS`]
+/// degrees of freedom: an outlier such as a stall is likelier than a large error in all other
+/// measurements (Lange, Little & Taylor 1989).
 fn unlikely(residual: f64, open: f64) -> f64 {
     (TAILS + 1.0) * ((residual / open).powi(2) / TAILS).ln_1p() + 2.0 * open.ln()
 }
 
-/// What is left open by one and by the other.
+/// Combines two independent uncertainties of each residual.
 pub fn beside(open: &[f64], other: &[f64]) -> Vec<f64> {
     open.iter().zip(other).map(|(one, other)| one.hypot(*other)).collect()
 }
 
-/// Residuals in units of what is left open.
+/// Residuals in units of their uncertainty.
 pub fn scaled(residuals: &[f64], open: &[f64]) -> Vec<f64> {
     residuals.iter().zip(open).map(|(r, open)| r / open).collect()
 }
@@ -284,7 +342,7 @@ pub fn distance(residuals: &[f64], open: &[f64]) -> f64 {
     scaled(residuals, open).iter().map(|z| cost(*z)).sum()
 }
 
-/// How far there is to go.
+/// The root mean square residual, with each capped at 1.
 pub fn far(residuals: &[f64]) -> f64 {
     let squares = residuals.iter().map(|r| r.min(1.0).powi(2)).sum::<f64>();
     (squares / residuals.len().max(1) as f64).sqrt()

@@ -1,4 +1,4 @@
-//! What measurements say at a glance: drives with which the search for their twin begins.
+//! Estimates from the measurements at a glance: the drives with which the search for a twin starts.
 
 use super::moved::{MS, RATE};
 use crate::drive::Status;
@@ -7,33 +7,35 @@ use ioscape_schema::statistics::median;
 use ioscape_schema::{Access, Measurement};
 use std::collections::BTreeMap;
 
-/// The write buffer while a drive is fitted: what is measured is the rate behind it, whatever its size, as long as it has room for what all dies
-/// program at once and as much again; shapes that program more write less of it at a time.
+/// The write buffer during a fit. The measured rate is the one behind the buffer, regardless of its
+/// size, as long as it holds twice what all dies program at once; shapes that program more write
+/// out less of it at a time.
 const BUFFER: u64 = 1 << 20;
-/// The page of the twin.
+/// Bytes of the twin's page.
 const PAGE: u32 = 4096;
 const PAGES_PER_BLOCK: u32 = 512;
-/// Channels, dies of a channel, and pages that a die programs at once, that are tried.
+/// The numbers of channels, of dies per channel, and of pages that a die programs at once to try.
 pub const CHANNELS: [u32; 5] = [1, 2, 4, 8, 16];
 pub const DIES: [u32; 4] = [1, 2, 4, 8];
 pub const BATCHES: [u32; 5] = [1, 2, 4, 8, 16];
 
-/// A flush is this share, at least, of what being on storage takes, where a search begins.
+/// Least share of a flush in the extra time of a synchronous write, at the start of a search.
 const FLUSH_LEAST: f64 = 0.1;
 
-/// Of what a read takes alone, cells sense for this share at most, where a search begins.
+/// Largest share of sensing the cells in the time of a single read, at the start of a search.
 const READ_MOST: f64 = 0.95;
 
-/// What the measurements say at a glance, where the search begins.
+/// Estimates from the measurements with which the search starts.
 pub struct Seen {
     unique_bytes: u64,
-    /// Seconds of a read, of a write and of a synchronous write, one at a time, the smallest there were.
+    /// Seconds of the smallest read, write and synchronous write, one at a time.
     read_s: f64,
     write_s: f64,
     synchronous_s: f64,
-    /// Seconds of a read for each of its bytes.
+    /// Seconds of a read per byte.
     byte_s: f64,
-    /// Most reads a second; most bytes a second read, and written; most small writes a second.
+    /// Highest read IOPS; highest read and write throughput in bytes per second; highest write
+    /// IOPS.
     reads_per_s: f64,
     read_rate: f64,
     write_rate: f64,
@@ -41,7 +43,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// `None` where no read was measured.
+    /// Takes the estimates; `None` if no single read was measured.
     pub fn of(measured: &[&Measurement]) -> Option<Self> {
         let of = |read_frac: f64, access: Access| {
             let some = measured.iter().copied();
@@ -64,7 +66,8 @@ impl Seen {
         };
         let read_s = time_s(small);
         let write_s = smallest(&mut writes().filter(alone)).unwrap_or(read_s);
-        // What being on storage takes more is much the same for all sizes; one of them may have met a stall.
+        // The extra time of a synchronous write is about the same for all sizes; the median ignores
+        // a stall in one of them.
         let more = of(0.0, Access::Dsync).filter(alone).filter_map(|m| {
             let same = |w: &&Measurement| w.workload.size_mean == m.workload.size_mean;
             Some(time_s(m) - time_s(writes().filter(alone).find(same)?))
@@ -84,15 +87,16 @@ impl Seen {
         })
     }
 
-    /// A drive of this shape from which to start with what was read, whose dies limit what is in flight; the channels limit large reads if `is_narrow`,
-    /// or else the link.
+    /// A drive of this shape from which to start fitting reads. Its dies limit many requests in
+    /// flight; large reads are limited by its channels if `is_narrow`, otherwise by its link.
     pub fn reader(&self, shape: [u32; 3], is_narrow: bool) -> Parameters {
         let start = self.start(shape);
         if is_narrow { self.narrow(&start) } else { start }
     }
 
-    /// Drives of this shape from which to start: what a flush takes is all programming, or a time of its own; and what is in flight
-    /// is limited by the dies, or by a controller that takes one command after the other.
+    /// Drives of this shape from which to start. The time of a flush is either all programming or a
+    /// time of its own, and many requests in flight are limited either by the dies or by a
+    /// controller that handles one command at a time.
     pub fn starts(&self, shape: [u32; 2]) -> Vec<Parameters> {
         let programs = self.programming(shape, (self.synchronous_s - self.write_s).max(1e-6));
         let dies = f64::from(shape[0] * shape[1]);
@@ -105,8 +109,8 @@ impl Seen {
         idle.iter().flat_map(each).collect()
     }
 
-    /// The same drive with a controller that limits what is in flight, and not the dies; this part of what a read takes, and of what a write takes
-    /// at least, is waking up.
+    /// The same drive, but with a controller instead of the dies as the limit for many requests in
+    /// flight; the share `waking` of the shorter of a read's and a write's time is wake-up time.
     fn busy(&self, p: &Parameters, waking: f64) -> Parameters {
         let [busy_ms, write_busy_ms] =
             [self.reads_per_s, self.writes_per_s].map(|rate| Some(0.98e3 / rate));
@@ -127,7 +131,7 @@ impl Seen {
         Parameters { controller, ..p.clone() }
     }
 
-    /// A drive of this shape whose dies are just fast enough, and program in this time.
+    /// A drive of this shape whose dies are just fast enough and program in `program_s` seconds.
     fn programming(&self, [channels, dies_per_channel]: [u32; 2], program_s: f64) -> Parameters {
         let dies = f64::from(channels * dies_per_channel);
         let batch = (self.writes_per_s * program_s / dies).log2().round().clamp(0.0, 6.0);
@@ -137,15 +141,17 @@ impl Seen {
         Parameters { controller, flash: Flash { program_ms: 1e3 * program_s, ..p.flash }, ..p }
     }
 
-    /// Drives that read as this one does, from which to start with what was written: cells or the link limit large writes, and of what being on
-    /// storage takes, all, half, or what cells take that are just fast enough, or three times as fast, is programming.
+    /// Drives that read as this one does, from which to start fitting writes. Either the cells or
+    /// the link limit large writes. The programming time is that of cells that are just fast
+    /// enough, or three times as fast, or it is all or half of the extra time of a synchronous
+    /// write.
     pub fn writers(&self, of: &Parameters) -> Vec<Parameters> {
         let pages = of.flash.channels * of.flash.dies_per_channel * of.flash.batch_pages();
         let rated_s = f64::from(pages) * f64::from(PAGE) / self.write_rate;
         let more_s = (self.synchronous_s - self.write_s).max(1e-6);
         let one = |program_s: f64, faster: f64| {
             let program_ms = (1e3 * program_s).clamp(MS[0], MS[1]);
-            // From next to nothing no step leads to what it is.
+            // From a value near zero, no step leads to the true one.
             let flush_s = (more_s - program_s).max(FLUSH_LEAST * more_s);
             let flush_ms = (1e3 * flush_s).min(MS[1]);
             let rate = (faster * self.write_rate).clamp(RATE[0], RATE[1]);
@@ -164,7 +170,7 @@ impl Seen {
             .collect()
     }
 
-    /// A drive of another shape that is otherwise as this one.
+    /// A drive of another shape that is otherwise like this one.
     pub fn shaped(
         of: &Parameters,
         [channels, dies_per_channel, batch_pages]: [u32; 3],
@@ -174,8 +180,9 @@ impl Seen {
         sized(Parameters { flash, ..of.clone() }, of.capacity_bytes, 1.0)
     }
 
-    /// Drives of another shape that are as fast as this one, from which to look for one that explains as much: its dies program as much together; they
-    /// read as much together or each as quickly; and its channels carry as much together or each as much.
+    /// Drives of another shape that are as fast as this one, from which to search for an equally
+    /// good one. Together its dies program as much; they read as much together, or each as quickly;
+    /// and its channels carry as much together, or each as much.
     pub fn as_fast(of: &Parameters, shape: [u32; 3]) -> [Parameters; 4] {
         let flash = &of.flash;
         let of_dies = |[channels, dies, _]: [u32; 3]| f64::from(channels * dies);
@@ -200,7 +207,7 @@ impl Seen {
         [a, b, c, d]
     }
 
-    /// Drives whose channels and whose link limit large reads, otherwise as this one.
+    /// Two drives like this one, with large reads limited by the channels and by the link.
     pub fn otherwise_limited(&self, of: &Parameters) -> [Parameters; 2] {
         let narrow = self.narrow(of);
         let wide = (4.0 * narrow.flash.channel_bytes_per_s).clamp(RATE[0], RATE[1]);
@@ -210,7 +217,7 @@ impl Seen {
         [narrow, Parameters { flash, controller, ..of.clone() }]
     }
 
-    /// A drive whose channels limit large reads, where this one's link does.
+    /// A drive like this one, with large reads limited by the channels instead of the link.
     pub fn narrow(&self, of: &Parameters) -> Parameters {
         let each = 1.05 * self.read_rate / f64::from(of.flash.channels);
         let flash = Flash { channel_bytes_per_s: each.clamp(RATE[0], RATE[1]), ..of.flash };
@@ -222,7 +229,7 @@ impl Seen {
         }
     }
 
-    /// A drive of so many channels, dies of each and pages that a die programs at once, which is just fast enough.
+    /// A drive of this shape that is just fast enough.
     fn start(&self, [channels, dies_per_channel, batch_pages]: [u32; 3]) -> Parameters {
         let dies = f64::from(channels * dies_per_channel);
         let read_s = (0.8 * self.read_s).min(0.9 * dies / self.reads_per_s);
@@ -258,7 +265,8 @@ impl Seen {
             read_ms: 1e3 * read_s,
             program_ms: (1e3 * more_s).clamp(MS[0], MS[1]),
             erase_ms: 0.0,
-            // Where large requests took no longer than small ones, by noise, nothing tells the rate but its bound.
+            // If noise made large requests no slower than small ones, only the bound limits the
+            // rate.
             channel_bytes_per_s: (1.0 / channel_s).clamp(RATE[0], RATE[1]),
         };
         let parameters = Parameters {
@@ -273,17 +281,19 @@ impl Seen {
             power: None,
             sources: BTreeMap::new(),
         };
-        // As much room again: what garbage collection costs cannot be seen in seconds, and is left out of the fit.
+        // As much spare as capacity: short runs cannot show the cost of garbage collection, so the
+        // fit leaves it out.
         sized(parameters, self.unique_bytes, 1.0)
     }
 }
 
-/// Seconds between completions.
+/// Mean seconds between completions.
 fn time_s(m: &Measurement) -> f64 {
     m.workload.size_mean as f64 / m.throughput_bytes_per_s
 }
 
-/// A drive that holds so many bytes, with at least this share of them to spare: its dies have whole blocks.
+/// Resizes a drive to `bytes`, with at least the share `spare` of them as spare, in whole blocks
+/// per die.
 pub fn sized(parameters: Parameters, bytes: u64, spare: f64) -> Parameters {
     let page = u64::from(parameters.flash.page_bytes);
     let pages = bytes.div_ceil(page);

@@ -1,4 +1,4 @@
-//! What a measurement leaves open, how hard it pulls, and damped Gauss-Newton steps.
+//! A measurement's uncertainty and weight in the fit, and damped Gauss-Newton steps.
 
 use super::moved::Moved;
 use crate::Error;
@@ -7,25 +7,29 @@ use crate::twin::replica::{Replica, Requests};
 use ioscape_schema::Measurement;
 use nalgebra::{DMatrix, DVector};
 
-/// Requests that a throughput leaves open at least: its interval comes from ten batches or more, each of whole requests. That leaves half a
-/// request of each open, and of all together twice the root of ten times as much with 95 % certainty.
+/// Least uncertainty of a throughput, in requests. Its interval comes from ten or more batches of
+/// whole requests, each of which is uncertain by half a request; with 95 % certainty, all together
+/// are uncertain by twice the root of ten times as much.
 const WHOLE: f64 = 3.2;
-/// The order of several in flight hangs on every nanosecond.
+/// Least relative uncertainty with several requests in flight, whose order depends on every
+/// nanosecond.
 const OPEN_DEEP: f64 = 0.01;
-/// A throughput is known well below it, and a search that takes them for known better than so is a fine one.
+/// A throughput with a smaller relative uncertainty is known well, and a pass that assumes a
+/// smaller one is a fine pass.
 const WELL: f64 = 0.01;
-/// Throughputs that are known no better than to this share are simulated with fewer requests, by its square; at most with so many times fewer.
+/// Throughputs with a larger relative uncertainty are simulated with fewer requests, in proportion
+/// to its square, down to one in [`SHORTER_MOST`].
 const SIMULATED_TO: f64 = 0.05;
 const SHORTER_MOST: f64 = 16.0;
-/// What is simulated roughly has a quarter of the requests.
+/// Divisor of the number of requests in rough simulations.
 const ROUGH: u64 = 4;
-/// Cost at which nothing is left to be explained.
+/// Cost below which nothing is left to explain.
 pub const EXACT: f64 = 1e-7;
-/// Distance beyond which the pull is constant.
+/// Distance, in standard deviations, beyond which a residual pulls with constant force.
 const FAR: f64 = 3.0;
 
-/// What a measurement leaves open of its throughput. Where few requests happen to be as many in each of equal times, they seem to be known
-/// far better than they are.
+/// The relative uncertainty of a measured throughput. Few requests may happen to spread evenly over
+/// time, which makes the interval far too narrow; a lower bound corrects that.
 pub fn known_to(m: &Measurement) -> f64 {
     match m.relative_error() {
         // Only a simulated drive is known exactly.
@@ -34,25 +38,27 @@ pub fn known_to(m: &Measurement) -> f64 {
     }
 }
 
-/// Whether a part of the search that takes throughputs for known to `open_least` finds anything that was measured: a fine one does so only where
-/// any of them is known well.
+/// Whether a pass that assumes throughputs to be known to `open_least` is worthwhile: a fine pass
+/// is only if some throughput is known well.
 pub fn is_worth(open_least: f64, measured: &[&Measurement]) -> bool {
     open_least >= WELL || measured.iter().any(|m| known_to(m) < WELL)
 }
 
-/// What a measurement leaves open, of requests one at a time at least `least`, and of several in flight [`OPEN_DEEP`].
+/// The uncertainty of a measurement: at least `least` with one request in flight, and at least
+/// [`OPEN_DEEP`] with several.
 pub fn open(m: &Measurement, least: f64) -> f64 {
     let least = if m.workload.queue_depth > 1 { OPEN_DEEP } else { least };
     known_to(m).clamp(least, 1.0)
 }
 
-/// The logarithm of simulated over measured throughput, of one request in `shorter`.
+/// The logarithm of simulated over measured throughput; simulates only one request in `shorter`.
 pub fn residual(model: &Model, requests: &Requests<'_>, m: &Measurement, shorter: u64) -> f64 {
     let replica = Replica::new(model, requests).shorter(shorter);
     (replica.bytes_per_s(&m.workload) / m.throughput_bytes_per_s).ln()
 }
 
-/// Of how many requests one is simulated, roughly or as well as a throughput is known: what fewer requests come to scatters by less.
+/// The divisor of the number of requests to simulate: rough simulations and uncertain throughputs
+/// need fewer requests.
 pub fn shorter(m: &Measurement, is_rough: bool) -> u64 {
     let by = (known_to(m) / SIMULATED_TO).powi(2).clamp(1.0, SHORTER_MOST) as u64;
     if is_rough { by.max(ROUGH) } else { by }
@@ -63,14 +69,14 @@ fn weight(z: f64) -> f64 {
     (FAR / z.abs()).min(1.0)
 }
 
-/// Huber's cost of it.
+/// Huber's cost of a residual.
 pub fn cost(z: f64) -> f64 {
     let far = z.abs();
     if far < FAR { z * z } else { FAR * (2.0 * far - FAR) }
 }
 
-/// Derivatives of residuals, in units of what is left open, by the logarithm of each parameter that is moved: they are `base` of the drive `here`,
-/// and `at` tells those of another, in which this was moved.
+/// The derivatives of the residuals by the logarithm of each moved parameter. `base` are the
+/// residuals of the drive `here`; `at` computes those of a drive in which one parameter was moved.
 pub fn slopes(
     here: &Parameters,
     moved: impl Iterator<Item = &'static Moved>,
@@ -89,7 +95,7 @@ pub fn slopes(
     Ok(DMatrix::from_columns(&columns))
 }
 
-/// The parameters after a damped step from residuals `z`, in units of what is left open.
+/// The parameters after a damped step from the residuals `z`, in units of their uncertainty.
 pub fn stepped(
     here: &Parameters,
     moved: impl Iterator<Item = &'static Moved>,
@@ -106,7 +112,7 @@ pub fn stepped(
     parameters
 }
 
-/// The damped step of least squares in logarithms, to be taken off.
+/// The damped least-squares step in logarithms, to be subtracted.
 fn step(z: Vec<f64>, slopes: &DMatrix<f64>, damping: f64) -> Option<DVector<f64>> {
     let z = DVector::from_vec(z);
     let weights = z.map(weight);

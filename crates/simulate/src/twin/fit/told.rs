@@ -1,23 +1,29 @@
-//! What the measurements tell of a drive that was fitted to them, and what they leave open.
+//! What the measurements determine about a fitted drive, and what they leave open.
 
 use super::search::{Ended, Fitted, Looked, Search, beside, far, scaled, writes};
 use crate::Error;
 use ioscape_schema::statistics::sort_by_number;
 
-/// A time or rate is told if it is known to within this factor with 95 % certainty; where all was measured exactly, to within that.
+/// Relative error of a throughput whose times are whole nanoseconds.
+pub const WHOLE_NS: f64 = 1e-4;
+/// A time or rate counts as determined if it is known to within this factor with 95 % certainty
+/// (the second factor if all measurements are exact).
 const TOLD: f64 = 1.5;
 const TOLD_EXACTLY: f64 = 1.02;
-/// A residual of more times what is left open is not explained.
+/// Largest residual that counts as explained, in multiples of its uncertainty.
 const STUCK: f64 = 5.0;
-/// A candidate whose score is worse by less explains as much: one is at most e^3 = 20 times as likely as the other.
+/// Candidates whose scores differ by less explain the measurements equally well: one is at most e^3
+/// = 20 times as likely as the other.
 const ALIKE: f64 = 6.0;
-/// What reads do not tell of a drive with one channel: pages go over it and over the link one after the other, and whichever is the slower alone shows in large
-/// reads, so that the two may be exchanged and the command makes up for the rest.
+/// The numbers that reads do not determine on a drive with one channel. Pages pass the channel and
+/// then the link, and large reads show only the slower of the two, so the two may be exchanged
+/// while the command time makes up for the difference.
 const BESIDE_ONE_CHANNEL: [&str; 3] =
     ["flash.channel_bytes_per_s", "controller.command_ms", "controller.link_bytes_per_s"];
 
 impl Search<'_> {
-    /// The best drive with what the measurements tell of it, and why the search ended with it.
+    /// Completes the best drive with what the measurements determine, and why the search ended with
+    /// it.
     pub fn told(&self, best: Option<Fitted>, looked: Looked) -> Result<Fitted, Error> {
         let best = best.ok_or_else(|| Error::Configuration("no shape was tried".to_owned()))?;
         let untold = self.untold(&best, self.is_exact)?;
@@ -29,7 +35,8 @@ impl Search<'_> {
         Ok(Fitted { looked, untold, ended, simulated: self.trials.simulated.get(), ..best })
     }
 
-    /// Which shapes are as likely as the best, of drives that were fitted to all that was measured, and which are not.
+    /// Divides the other shapes that were fitted to all measurements into those as likely as the
+    /// best and those less likely.
     pub fn looked(&self, found: &[Fitted]) -> Looked {
         let mut scores: Vec<(f64, [u32; 3])> =
             found.iter().map(|one| (self.score(one), one.shape())).collect();
@@ -42,23 +49,41 @@ impl Search<'_> {
         Looked::Near { as_good, farther }
     }
 
-    /// Whether a drive explains what was measured exactly.
+    /// The possible shapes if all measurements are exact, from these drives, the best first: a
+    /// drive that explains them to the last nanosecond is the only one.
+    pub fn alike(&self, found: &[Fitted]) -> Result<Looked, Error> {
+        let Some(best) = found.first() else { return Ok(Looked::Everywhere) };
+        if explains_exactly(best) || !self.explains(best)? {
+            return Ok(Looked::Everywhere);
+        }
+        let mut as_good = Vec::new();
+        for one in found.iter().filter(|one| one.shape() != best.shape()) {
+            if !as_good.contains(&one.shape()) && self.explains(one)? {
+                as_good.push(one.shape());
+            }
+        }
+        Ok(Looked::Alike { as_good })
+    }
+
+    /// Whether a drive explains exact measurements, except for discontinuous effects.
     pub fn explains(&self, one: &Fitted) -> Result<bool, Error> {
         let open = beside(&self.known_exactly(), &self.ways(one, TOLD_EXACTLY.ln())?.rough());
         Ok(!is_stuck(&one.residuals, &open))
     }
 
-    /// Times and rates that the measurements do not tell, by how the residuals change with them.
+    /// The times and rates that the measurements do not determine, from the change of the residuals
+    /// with each.
     pub fn untold(&self, of: &Fitted, is_exact: bool) -> Result<Vec<&'static str>, Error> {
         let factor: f64 = if is_exact { TOLD_EXACTLY } else { TOLD };
         let ways = self.ways(of, factor.ln())?;
         let all = self.moved(&of.parameters);
+        if is_exact && !explains_exactly(of) {
+            // The true drive may be another one, however sensitive the residuals are to these
+            // numbers.
+            return Ok(all.map(|moved| moved.name).collect());
+        }
         let open = if is_exact {
-            let open = beside(&self.known_exactly(), &ways.rough());
-            if is_stuck(&of.residuals, &open) {
-                return Ok(all.map(|moved| moved.name).collect());
-            }
-            self.open_beside(&of.residuals, open)
+            self.open_beside(&of.residuals, beside(&self.known_exactly(), &ways.rough()))
         } else {
             self.open(&of.residuals)
         };
@@ -70,7 +95,9 @@ impl Search<'_> {
         Ok(untold.map(|(moved, _)| moved.name).collect())
     }
 
-    /// What is left open where all was measured exactly: `open`, what is rough, and how far the others of its kind, reads or what writes, are from all that.
+    /// The uncertainty of each residual if all measurements are exact: `open` (which includes
+    /// roughness), combined with the remaining unexplained error of all workloads of its kind,
+    /// reads or writes.
     fn open_beside(&self, residuals: &[f64], open: Vec<f64>) -> Vec<f64> {
         let stuck = [false, true].map(|kind| {
             let all = residuals
@@ -91,7 +118,26 @@ impl Search<'_> {
     }
 }
 
-/// Whether a drive does not explain what was measured exactly: it is not the right one, whatever its numbers change.
+/// Whether a drive fails to explain exact measurements, so that it cannot be the right one.
 fn is_stuck(residuals: &[f64], open: &[f64]) -> bool {
     scaled(residuals, open).iter().any(|z| z.abs() > STUCK)
+}
+
+/// Whether a drive explains exact measurements except for rounding to whole nanoseconds.
+pub fn explains_exactly(one: &Fitted) -> bool {
+    one.residuals.iter().all(|r| r.abs() < WHOLE_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_more_than_whole_nanoseconds_is_not_explained_exactly() {
+        let drive = crate::ssd::find("generic-ssd").expect("it is shipped");
+        let explains =
+            |residuals: &[f64]| explains_exactly(&Fitted::new(drive.clone(), residuals.to_vec()));
+        assert!(explains(&[9e-5, -9e-5]));
+        assert!(!explains(&[0.0, -2e-4]) && !explains(&[2e-4, 0.0]));
+    }
 }

@@ -1,4 +1,4 @@
-//! Drives tried on the workloads that were measured.
+//! Tries drives on the measured workloads.
 
 use super::steps::{residual, shorter};
 use crate::Error;
@@ -7,24 +7,25 @@ use crate::twin::replica::Requests;
 use ioscape_schema::Measurement;
 use std::cell::Cell;
 
-/// Measurements, and how drives are tried on them.
+/// The measurements, and the means to try drives on them.
 pub struct Trials<'a> {
-    /// What was measured.
+    /// The measurements.
     pub measured: Vec<&'a Measurement>,
     /// Makes the requests of a workload.
     pub requests: &'a Requests<'a>,
     /// Whether the user wants to stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// Workloads that were simulated so far.
+    /// The number of workloads simulated so far.
     pub simulated: Cell<u64>,
 }
 
 impl Trials<'_> {
-    /// Of each workload the logarithm of simulated over measured throughput, of which those need not be simulated that are `known` by their number
-    /// and measurement; `is_rough` says which are simulated roughly.
+    /// Returns, for each workload, the logarithm of simulated over measured throughput. Skips the
+    /// simulation if `known` returns the residual for a workload's index and measurement;
+    /// `is_rough` says which workloads to simulate roughly.
     ///
     /// # Errors
-    /// No such drive can be built, or the user wants to stop.
+    /// The drive cannot be built, or the user wants to stop.
     pub fn residuals(
         &self,
         parameters: &Parameters,

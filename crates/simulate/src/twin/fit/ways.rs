@@ -1,37 +1,40 @@
-//! How what is simulated changes with each time and rate, both ways: what is rough in it tells nothing, and what shows one way only leaves the other open.
+//! How simulated throughputs change with each time and rate, upwards and downwards. Rough changes
+//! tell nothing, and a change in one direction only leaves the other direction open.
 
 use nalgebra::DMatrix;
 
-/// Second differences of independent errors have so many times their variance.
+/// Variance of second differences of independent errors, in multiples of the errors' variance.
 const DIFFERENCES: f64 = 6.0;
 /// Standard deviations of 95 % certainty.
 const SURE: f64 = 1.96;
-/// Without any measurement a time or rate is known to a few orders of magnitude: so much, in the inverse square of its logarithm.
+/// Prior knowledge of a time or rate, to within a few orders of magnitude: the inverse variance of
+/// its logarithm.
 const BEFORE: f64 = 0.1;
 
-/// Derivatives of residuals by the logarithm of each parameter that is moved.
+/// Derivatives of the residuals by the logarithm of each moved parameter.
 pub struct Ways {
-    /// From here to a step up, and from a step down to here.
+    /// From here to one step up, and from one step down to here.
     pub up: DMatrix<f64>,
     pub down: DMatrix<f64>,
     pub step: f64,
 }
 
 impl Ways {
-    /// Over both steps.
+    /// The central derivatives, over both steps.
     pub fn central(&self) -> DMatrix<f64> {
         (&self.up + &self.down) / 2.0
     }
 
-    /// What shows both ways: the smaller of both, and nothing where they are of different signs.
+    /// The derivatives that both directions confirm: the smaller of the two, or zero if their signs
+    /// differ.
     fn sure(&self) -> DMatrix<f64> {
         self.up.zip_map(&self.down, |up, down| {
             if up * down > 0.0 { up.signum() * up.abs().min(down.abs()) } else { 0.0 }
         })
     }
 
-    /// The standard deviation of each residual about what is smooth in it: many requests in flight, or pages that come and go in whole numbers, change what
-    /// a workload comes to by leaps.
+    /// The roughness of each residual: its standard deviation around a smooth change. With many
+    /// requests in flight, or because pages come in whole numbers, throughput changes in jumps.
     pub fn rough(&self) -> Vec<f64> {
         let bends = (&self.up - &self.down) * self.step;
         let of = |row: usize| {
@@ -41,7 +44,8 @@ impl Ways {
         (0..bends.nrows()).map(of).collect()
     }
 
-    /// To which logarithm each parameter is known with 95 % certainty where residuals leave so much open.
+    /// The 95 % uncertainty of each parameter's logarithm, given the uncertainty `open` of each
+    /// residual.
     pub fn known_to(&self, open: &[f64]) -> Vec<f64> {
         let slopes = per_open(self.sure(), open);
         let mut known = slopes.transpose() * &slopes;
@@ -56,7 +60,7 @@ impl Ways {
     }
 }
 
-/// Derivatives of residuals in units of what each leaves open.
+/// Derivatives of the residuals in units of each residual's uncertainty.
 pub fn per_open(mut slopes: DMatrix<f64>, open: &[f64]) -> DMatrix<f64> {
     for (mut row, open) in slopes.row_iter_mut().zip(open) {
         row /= *open;
@@ -68,7 +72,8 @@ pub fn per_open(mut slopes: DMatrix<f64>, open: &[f64]) -> DMatrix<f64> {
 mod tests {
     use super::*;
 
-    /// A residual that only the first parameter moves, and one that the second does one way or both.
+    /// Derivatives of one residual that only the first parameter changes, and of one that the
+    /// second changes in one direction or both.
     fn of(other_up: f64, other_down: f64) -> Ways {
         let one = |other| DMatrix::from_row_slice(2, 2, &[0.5, 0.0, 0.0, other]);
         Ways { up: one(other_up), down: one(other_down), step: 0.02 }

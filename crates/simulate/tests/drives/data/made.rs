@@ -1,4 +1,4 @@
-//! Requests with the times that a drive takes for them, as a trace would have them.
+//! Requests with a drive's simulated times, in the form of a trace.
 
 use super::io;
 use ioscape_schema::{Io, IoFlags, Op};
@@ -6,12 +6,13 @@ use ioscape_simulate::{Arrivals, Configuration, Job, Parameters, jobs, simulate}
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Random requests all over the drive, one after the other with pauses, of which this share is written synchronously.
+/// Random requests over the whole drive, one at a time with pauses; `writes` sets the share of
+/// synchronous writes.
 pub fn scattered(truth: &Parameters, count: u64, writes: u64) -> Vec<Job> {
     scattered_below(u64::MAX, truth, count, writes)
 }
 
-/// The same, to the first of its blocks.
+/// As [`scattered`], but only within the drive's first `most` blocks.
 pub fn scattered_below(most: u64, truth: &Parameters, count: u64, writes: u64) -> Vec<Job> {
     let drive = truth.build().unwrap();
     let mut dice = Pcg64Mcg::new(11);
@@ -29,7 +30,7 @@ pub fn scattered_below(most: u64, truth: &Parameters, count: u64, writes: u64) -
     timed(truth, jobs(&rows, &[0], &drive).unwrap())
 }
 
-/// The jobs with the times that the drive takes for them one after the other.
+/// The jobs with the drive's times for them, served one at a time.
 pub fn timed(truth: &Parameters, mut all: Vec<Job>) -> Vec<Job> {
     let drive = truth.build().unwrap();
     let disk = drive.buffer.usual();

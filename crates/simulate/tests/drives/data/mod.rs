@@ -1,4 +1,4 @@
-//! Measured traces outside the repository, and loud words when they are absent.
+//! Measured traces from outside the repository, with a visible notice if they are absent.
 #![allow(dead_code, reason = "every test binary uses a part")]
 
 pub mod made;
@@ -8,7 +8,7 @@ pub mod validation;
 
 use ioscape_schema::{Io, IoFlags, Op, Request};
 
-/// The bytes of a file of the shared data, or a loud word that the test was skipped.
+/// The bytes of a file of the shared data; if it is absent, prints that the test is skipped.
 #[expect(clippy::disallowed_methods, reason = "tests read real data")]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn data(path: &str) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! Drives drawn at random: zones, skews, defects, seek curve and times, within what drives have had.
+//! Random drives: zones, skews, defects, seek curves and times within the range of real drives.
 
 use ioscape_simulate::layout::{Remap, Zone};
 use ioscape_simulate::seek::SeekCurve;
@@ -6,7 +6,7 @@ use ioscape_simulate::{Parameters, drives};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Random numbers of a seed.
+/// A seeded random number generator.
 pub struct Dice(Pcg64Mcg);
 
 impl Dice {
@@ -24,7 +24,7 @@ impl Dice {
         low + (high - low) * (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Different numbers below a bound, in order; at most so many.
+    /// Up to `most` distinct numbers below `bound`, in order.
     fn some(&mut self, most: u64, bound: u64) -> Vec<u64> {
         let mut all: Vec<u64> = (0..most).map(|_| self.below(bound)).collect();
         all.sort_unstable();
@@ -33,8 +33,8 @@ impl Dice {
     }
 }
 
-/// A drive in the manner of a shipped one: two to four zones with skews, spares, slipped sectors and tracks, some blocks that were moved to spares,
-/// a seek curve of two parts, and times of its own.
+/// A random variant of a shipped drive: two to four zones with skews, spares, slipped sectors and
+/// tracks, some blocks remapped to spares, a two-part seek curve, and times of its own.
 pub fn drive(like: &str, dice: &mut Dice) -> Parameters {
     let mut drive = drives::find(like).unwrap();
     drive.heads = 3 + dice.below(12) as u16;
@@ -49,7 +49,7 @@ pub fn drive(like: &str, dice: &mut Dice) -> Parameters {
     drive.controller.write_before_ms = dice.between(0.3, 2.5);
     drive.controller.write_after_ms = dice.between(0.0, 0.4);
     let spare = drive.zones[0].sectors_per_track - 1;
-    // To the spare sectors of the first zone.
+    // Remapped to spare sectors of the first zone.
     drive.remaps = dice
         .some(12, 50_000)
         .into_iter()
@@ -73,7 +73,7 @@ fn zones(heads: u64, dice: &mut Dice) -> Vec<Zone> {
             spares_per_track: 1,
             track_skew: dice.below(u64::from(sectors)) as u32,
             cylinder_skew: dice.below(u64::from(sectors)) as u32,
-            // The first one's angle is where all are counted from.
+            // Angles are relative to the first zone.
             offset: if nth == 0 { 0 } else { dice.below(u64::from(sectors)) as u32 },
             // Not on the last tracks, since defective tracks take some away.
             slips: dice.some(20, (tracks - 8) * u64::from(sectors - 1)),
@@ -86,7 +86,7 @@ fn zones(heads: u64, dice: &mut Dice) -> Vec<Zone> {
     zones
 }
 
-/// Two parts that meet.
+/// A seek curve of two parts that meet.
 fn curve(cylinders: u32, dice: &mut Dice) -> SeekCurve {
     let divider = cylinders / 6 + dice.below(u64::from(cylinders / 4)) as u32;
     let [a, b, e] = [dice.between(1.5, 4.0), dice.between(0.2, 0.5), dice.between(0.003, 0.009)];

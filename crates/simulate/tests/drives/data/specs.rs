@@ -1,4 +1,4 @@
-//! DiskSim's files of the drives whose measured times are among the tests' data.
+//! DiskSim's parameter files of the drives whose measured times are among the test data.
 
 use super::data;
 use ioscape_simulate::disksim::{Folder, Specs, read};
@@ -7,7 +7,7 @@ pub fn text(path: &str) -> Option<String> {
     data(&format!("disk-validation/{path}")).map(|b| String::from_utf8_lossy(&b).into_owned())
 }
 
-/// The files of one drive, found from any one of them.
+/// The files of one drive, located from the name of any one of them.
 pub fn specs(name: &str) -> Option<Specs> {
     text(name)?;
     let stem = name.split('.').next()?.trim_end_matches("_validate");

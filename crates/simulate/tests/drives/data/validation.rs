@@ -3,13 +3,14 @@
 use ioscape_schema::{Io, Op, Request};
 use ioscape_simulate::{Command, Job};
 
-/// Bytes of a block of DiskSim.
+/// Bytes of a DiskSim block.
 const BLOCK_BYTES: u64 = 512;
 
-/// The requests of lines `R|W Hit|Miss block blocks service_us think_us`; `blocks` is the disk's number of them. Recorded times begin at 0.
+/// Parses lines of `R|W Hit|Miss block blocks service_us think_us`. `blocks` is the disk's number
+/// of blocks. Recorded times begin at 0.
 ///
 /// # Errors
-/// A line that is something else, or a request beyond the disk, with its number.
+/// A line has another form, or a request lies beyond the disk; names the line's number.
 pub fn validation_trace(text: &str, blocks: u64) -> Result<Vec<Job>, String> {
     let mut jobs = Vec::new();
     let mut now_us = 0.0;

@@ -4,20 +4,20 @@ use super::figures::Judged;
 use ioscape_schema::Metric;
 use std::str::FromStr;
 
-/// Fails where a metric's ratio is beyond a limit.
+/// Fails a comparison if a metric's ratio is beyond a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// As it was given.
+    /// The condition as it was given.
     pub text: String,
-    /// What it speaks of.
+    /// The metric it applies to.
     pub metric: Metric,
-    /// Whether it fails below the limit, or above it.
+    /// Whether it fails below the limit, rather than above it.
     pub below: bool,
     /// The limit of the ratio.
     pub limit: f64,
 }
 
-/// A text that is no condition.
+/// A text that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is no condition: give throughput, rate or time, < or >, and a ratio above 0, such as 'throughput < 0.95'"
@@ -49,7 +49,14 @@ impl FromStr for Condition {
 }
 
 impl Condition {
-    /// The chance of seeing such a ratio where the true one is at the limit.
+    /// Whether a ratio within these ends meets the condition; `None` if part of the range does and
+    /// part does not.
+    pub(crate) fn is_met(&self, [low, high]: [f64; 2]) -> Option<bool> {
+        let is_beyond = |end: f64| if self.below { end < self.limit } else { end > self.limit };
+        (is_beyond(low) == is_beyond(high)).then_some(is_beyond(low))
+    }
+
+    /// The probability of seeing such a ratio if the true one is at the limit.
     pub(super) fn chance(&self, judged: &Judged) -> f64 {
         let limit = self.limit.ln();
         if self.below { judged.chance_below(limit) } else { judged.chance_above(limit) }

@@ -1,4 +1,4 @@
-//! How the systems of two results differ, by what their documents tell of machine and place.
+//! How the systems of two results differ, by what their documents say about machine and place.
 
 use super::places;
 use super::row::NamedDocument;
@@ -7,22 +7,23 @@ use crate::mount_options::without_names;
 use ioscape_schema::Environment;
 use ioscape_schema::units::Bytes;
 
-/// How two systems differ in kernel and memory limit, where both tell; one sentence each.
+/// How two systems differ in kernel and memory limit, if both documents say so; one sentence each.
 pub(super) fn of_machine(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
     let both = [first, second];
     let kernel = told(both, "kernel", |here| here.kernel.clone());
     kernel.into_iter().chain(told(both, "memory limit", memory_limit)).collect()
 }
 
-/// How the places of two results other than micro-benchmarks differ in file system, or else mount options, device and scheduler, where both tell; one
-/// sentence each. Which of several places a row lies on is told by campaigns alone, with the mount options of each.
+/// How the places of two results other than micro-benchmarks differ, if both documents say so: in
+/// file system, or else mount options, and in device and scheduler; one sentence each. With several
+/// places, only campaigns say where a row lies, each place with its mount options.
 pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
     let both = [first, second];
     if both.iter().any(|one| !one.document.environment.other_places.is_empty()) {
         return places::differences(both);
     }
     let options = |here: &Environment| here.mount_options.as_deref().map(without_names);
-    // Each type of file system has options of its own.
+    // Each type of file system has its own options.
     let files = told(both, "file system", |here| here.file_system.clone());
     let files = files.or_else(|| told(both, "mount options", options));
     let others = [
@@ -32,7 +33,7 @@ pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> V
     files.into_iter().chain(others.into_iter().flatten()).collect()
 }
 
-/// The sentence about a property that is not the same of both systems.
+/// The sentence about a property that differs between the two systems.
 fn told(
     both: [NamedDocument<'_>; 2],
     what: &str,
@@ -43,7 +44,8 @@ fn told(
     differ(both.map(|one| one.name), what, [&ours, &theirs])
 }
 
-/// The memory limit in words. What tells no kernel is of another program, or simulated: nothing is known of its limit.
+/// The memory limit in words. A document without a kernel comes from another program or is
+/// simulated: its limit is unknown.
 fn memory_limit(here: &Environment) -> Option<String> {
     let bytes = |bytes: u64| Bytes(bytes as f64).to_string();
     here.kernel.as_ref().map(|_| here.memory_limit_bytes.map_or("none".to_owned(), bytes))
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
     use ioscape_schema::{Document, OtherPlace, Workload};
 
-    /// What a run as `second` is said to differ in from one as `first`.
+    /// The differences reported for a run as `second` against one as `first`.
     fn told(first: &Environment, second: &Environment) -> Vec<String> {
         let [first, second] = [first, second].map(|environment| Document {
             environment: environment.clone(),
@@ -74,7 +76,8 @@ mod tests {
         }
     }
 
-    /// A job that had lost its memory limit was 83 times as fast, and nothing said why.
+    /// Guards against a defect: a job that had lost its memory limit was 83 times as fast, with no
+    /// hint why.
     #[test]
     fn runs_under_another_memory_limit_and_with_other_mount_options_say_so() {
         let mount_options = Some("rw,sync".into());
@@ -96,7 +99,8 @@ mod tests {
         );
     }
 
-    /// Runs on xfs were said to be on ext4 beside runs on xfs, since the other result had been measured on ext4 first.
+    /// Guards against a defect: runs on xfs were said to be on ext4 because the other result's
+    /// first place was ext4.
     #[test]
     fn of_several_places_none_is_taken_for_another() {
         let other_places = vec![OtherPlace::default()];

@@ -1,27 +1,30 @@
-//! Ratios of two figures with their intervals, and what can be said of them.
+//! Ratios of two figures with their intervals, and the verdicts on them.
 //!
-//! Logarithms of rounds are compared by Student's t with Welch's degrees of freedom, by their medians and by their means, and what
-//! is said holds of both: one round moves a median from one level to another, where rounds have two. Few rounds say little of
-//! their own scatter, so each row's variance is drawn towards the mean variance of the other rows of its document (Smyth, "Linear
-//! models and empirical Bayes methods", 2004: moderated t), and the less the further it lies above that.
+//! Logarithms of rounds are compared by Student's t with Welch's degrees of freedom, by their
+//! medians and by their means. A verdict must hold for both, since a single round can move a median
+//! from one level to another if the rounds have two levels. Few rounds say little about their own
+//! scatter, so each row's variance is drawn towards the mean variance of the other rows of its
+//! document (Smyth, "Linear models and empirical Bayes methods", 2004: moderated t). The further it
+//! lies above that mean, the less it is drawn.
 
 use ioscape_schema::statistics::{self, sort_by_number};
 use ioscape_schema::{Basis, Metric, Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Ratios within this of 1 are no difference.
+/// Ratios within this distance of 1 count as no difference.
 pub const MARGIN: f64 = 0.05;
-/// How often chance may be taken for a difference, over all rows together.
+/// Probability of taking chance for a difference, over all rows together.
 const ALPHA: f64 = 0.05;
 /// Degrees of freedom that the mean variance of the other rows counts for, at most.
 const PRIOR_FREEDOM: f64 = 3.0;
-/// Standard deviation of ln(throughput) from one run of a workload to the next, assumed at least where a row has no rounds: the
-/// median over six real systems when it was chosen (two runs lay 13 % apart), between the 8 % and the 17 to 21 % that the median and
-/// the root mean square of the differences give now (`docs/prediction.md`, accuracy on real systems).
+/// Least standard deviation of ln(throughput) from one run of a workload to the next, assumed for a
+/// row without rounds. It is the median over six real systems when it was chosen (two runs lay 13 %
+/// apart), between the 8 % and the 17 to 21 % that the median and the root mean square of the
+/// differences give now (`docs/prediction.md`, accuracy on real systems).
 pub(super) const BETWEEN_RUNS: f64 = 0.14;
-/// The same of figures of which nobody knows how they scatter from run to run: no ratio is beyond it.
+/// The same for figures whose scatter from run to run is unknown: no ratio exceeds it.
 pub(super) const UNKNOWN_BETWEEN: f64 = 1e3;
-/// Degrees of freedom of what is assumed.
+/// Degrees of freedom of an assumed scatter.
 const ASSUMED_FREEDOM: f64 = 30.0;
 /// Half the width of a normal distribution's 95 % interval, in standard deviations.
 pub(super) const NORMAL95: f64 = 1.96;
@@ -35,13 +38,15 @@ pub(super) struct Figure {
     pub(super) value: f64,
     /// Its rounds or processes.
     pub(super) samples: Vec<f64>,
-    /// Standard deviation of the figure's logarithm within a single run; 0 where nothing is known.
+    /// Standard deviation of the figure's logarithm within a single run; 0 if nothing is known.
     pub(super) within: f64,
-    /// Standard deviation of its logarithm from one run to the next, assumed at least where it has no rounds.
+    /// Least standard deviation of its logarithm from one run to the next, assumed if it has no
+    /// rounds.
     pub(super) between: f64,
-    /// Least standard error of the figure's logarithm, however little its samples scatter; 0 where they tell all.
+    /// Least standard error of the figure's logarithm, however little its samples scatter; 0 if the
+    /// samples say everything.
     pub(super) least_error: f64,
-    /// Whether the same would be measured again, as in virtual time.
+    /// Whether a repetition would give the same figure, as in virtual time.
     pub(super) is_exact: bool,
 }
 
@@ -50,16 +55,16 @@ impl Figure {
         self.samples.iter().map(|sample| sample.ln()).collect()
     }
 
-    /// Mean of the samples' logarithms; of none the figure's own.
+    /// Mean of the samples' logarithms, or the figure's own logarithm if there are no samples.
     fn mean_log(&self) -> f64 {
         if self.samples.is_empty() { self.value.ln() } else { statistics::mean(&self.logs()) }
     }
 }
 
-/// What rounds tell of the scatter of a figure's logarithm.
+/// What rounds say about the scatter of a figure's logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Scatter {
-    /// Variance; 0 where nothing is known.
+    /// Variance; 0 if nothing is known.
     variance: f64,
     /// Its degrees of freedom.
     freedom: f64,
@@ -72,7 +77,7 @@ impl Scatter {
         Self { variance: statistics::variance(&logs), freedom }
     }
 
-    /// The mean of several, weighted by what they know of it.
+    /// The mean of several scatters, weighted by their degrees of freedom.
     fn mean(all: impl Iterator<Item = Self>) -> Self {
         let (sum, freedom) = all.fold((0.0, 0.0), |(sum, freedom), one| {
             (sum + one.freedom * one.variance, freedom + one.freedom)
@@ -81,19 +86,19 @@ impl Scatter {
     }
 }
 
-/// What is known of how a figure's logarithm scatters.
+/// What is known about how a figure's logarithm scatters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Known {
     own: Scatter,
-    /// That of the other rows of its document and metric.
+    /// The scatter of the other rows of its document and metric.
     others: Scatter,
 }
 
 impl Known {
-    /// Its own scatter, of one with rounds, drawn towards that of the others.
+    /// The row's own scatter, drawn towards that of the others. The row must have rounds.
     fn drawn(&self) -> Scatter {
         let Self { own, others } = *self;
-        // The more a row scatters beyond the others, the less they are of its kind, and tell of it.
+        // The more a row scatters beyond the others, the less they resemble it and say about it.
         let likeness =
             if own.variance > others.variance { others.variance / own.variance } else { 1.0 };
         let prior = PRIOR_FREEDOM.min(others.freedom) * likeness;
@@ -108,15 +113,15 @@ impl Known {
 struct Spread {
     variance: f64,
     freedom: f64,
-    /// Whether a usual scatter had to be assumed.
+    /// Whether a typical scatter had to be assumed.
     is_alone: bool,
 }
 
-/// A ratio and how sure it is, on the logarithm.
+/// The logarithm of a ratio, and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judged {
     log: f64,
-    /// The least and the most that it is by the medians and by the means of the logarithms.
+    /// The smaller and the larger of the values by the medians and by the means of the logarithms.
     ends: [f64; 2],
     /// Standard error of either end.
     error: f64,
@@ -133,30 +138,30 @@ impl Judged {
     pub(super) fn ci95(&self) -> [f64; 2] {
         let half = self.error * student(self.freedom).map_or(2.0, |t| t.inverse_cdf(0.975));
         let [low, high] = self.ends;
-        // Far beyond any real ratio, and still a finite number.
+        // Far beyond any real ratio, but still finite.
         [low - half, high + half].map(|end| end.clamp(-100.0, 100.0).exp())
     }
 
-    /// The chance of a logarithm as small as this one or smaller where the true one is `limit`.
+    /// The probability of a logarithm as small as this one or smaller if the true one is `limit`.
     pub(super) fn chance_below(&self, limit: f64) -> f64 {
         self.chance_of(self.ends[1] - limit)
     }
 
-    /// The chance of a logarithm as large as this one or larger where the true one is `limit`.
+    /// The probability of a logarithm as large as this one or larger if the true one is `limit`.
     pub(super) fn chance_above(&self, limit: f64) -> f64 {
         self.chance_of(limit - self.ends[0])
     }
 
-    /// The chance of being off by as little as `off`, or less.
+    /// The probability of an error of `off` or less.
     fn chance_of(&self, off: f64) -> f64 {
         if self.error <= 0.0 {
-            // Nothing varies: what lies at the limit is not beyond it.
+            // Nothing varies: a value at the limit is not beyond it.
             return if off < 0.0 { 0.0 } else { 1.0 };
         }
         student(self.freedom).map_or(1.0, |t| t.cdf(off / self.error))
     }
 
-    /// The chance of a ratio as far from 1 where there is no difference.
+    /// The probability of a ratio at least as far from 1 if there is no difference.
     fn chance(&self) -> f64 {
         (2.0 * self.chance_below(0.0).min(self.chance_above(0.0))).min(1.0)
     }
@@ -166,7 +171,8 @@ fn student(freedom: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, freedom.clamp(1.0, 1e4)).ok()
 }
 
-/// How far a figure may be off, no less than its least error allows, by what is known `here`, and `there` of the other of the pair.
+/// How far a figure may be off, at least by its least error, given what is known `here` about it
+/// and `there` about the other of the pair.
 fn spread(figure: &Figure, here: Known, there: Known) -> Spread {
     let is_one = here.own.freedom == 0.0;
     let (variance, freedom) = match is_one {
@@ -177,8 +183,9 @@ fn spread(figure: &Figure, here: Known, there: Known) -> Spread {
     Spread { variance: variance.max(least), freedom, is_alone: is_one && !figure.is_exact }
 }
 
-/// Variance of a single run's logarithm, and its degrees of freedom: other rows may scatter more than is usual, but do not tell
-/// that this one scatters less. What they scatter more is known as they know it, and what is usual as that is (Satterthwaite).
+/// Variance of a single run's logarithm, and its degrees of freedom. Other rows may scatter more
+/// than is typical, but they do not show that this row scatters less. The excess has their degrees
+/// of freedom, the typical part those of an assumption (Satterthwaite).
 fn of_one(figure: &Figure, others: Scatter) -> (f64, f64) {
     let (within, usual) = (figure.within * figure.within, figure.between * figure.between);
     if figure.is_exact {
@@ -195,7 +202,8 @@ fn of_one(figure: &Figure, others: Scatter) -> (f64, f64) {
 /// Variance of the median logarithm of `count` rounds, and its degrees of freedom.
 fn of_rounds(count: f64, here: Known, there: Known) -> (f64, f64) {
     let Scatter { variance, freedom } = here.drawn();
-    // Few rounds that happen to lie close do not tell that they scatter less than more rounds of the same work.
+    // A few rounds that happen to lie close do not show less scatter than more rounds of the same
+    // work.
     let is_fewer = here.own.freedom < there.own.freedom;
     let least = if is_fewer { there.drawn().variance } else { 0.0 };
     let of_figure = if count < 3.0 { 1.0 } else { OF_MEDIAN };
@@ -205,7 +213,8 @@ fn of_rounds(count: f64, here: Known, there: Known) -> (f64, f64) {
 fn ratio_of([above, below]: [&Figure; 2], spreads: [Spread; 2], is_same: bool) -> Judged {
     let log = (above.value / below.value).ln();
     let verdict = Verdict::CannotBeTold;
-    // Figures of two results are equal by rounding too; those of virtual time are the same wherever they come from.
+    // Figures of two results can be equal by rounding; those of virtual time are the same wherever
+    // they come from.
     if above == below && (is_same || above.is_exact) {
         let basis = Basis::SameMeasurement;
         return Judged { log: 0.0, ends: [0.0; 2], error: 0.0, freedom: 1e4, basis, verdict };
@@ -223,7 +232,7 @@ fn ratio_of([above, below]: [&Figure; 2], spreads: [Spread; 2], is_same: bool) -
     Judged { log, ends, error: total.sqrt(), freedom, basis, verdict }
 }
 
-/// Which of the chances are below 5 % over all of them together (Holm 1979).
+/// Which of the probabilities are below 5 % over all of them together (Holm 1979).
 pub(super) fn holm(chances: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     sort_by_number(&mut order, |&at| chances[at]);
@@ -237,10 +246,11 @@ pub(super) fn holm(chances: &[f64]) -> Vec<bool> {
     sure
 }
 
-/// The ratio of every pair, the first of a pair over the second, and what can be said of it. `is_same`: both come from one
-/// document, so that equal figures are one measurement.
+/// Judges the ratio of every pair, the first of a pair over the second. `is_same`: both come from
+/// one document, so that equal figures are one measurement.
 ///
-/// Rows of one metric share what their scatter tells; times of the slowest requests scatter more than throughput.
+/// Rows of one metric share what is known about their scatter; times of the slowest requests
+/// scatter more than throughput.
 pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -> Vec<Judged> {
     let of_all = |side: usize| -> Vec<Scatter> {
         pairs.iter().map(|pair| Scatter::of(pair[side])).collect()
@@ -256,11 +266,16 @@ pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -
         ratio_of(pairs[at], [0, 1].map(of_side), is_same)
     };
     let mut judged: Vec<Judged> = (0..pairs.len()).map(ratio).collect();
-    let sure = holm(&judged.iter().map(Judged::chance).collect::<Vec<_>>());
-    for ((one, sure), metric) in judged.iter_mut().zip(sure).zip(metrics) {
+    // A row that cannot show anything cannot be wrong either, so it does not count among the rows
+    // over which chance is ruled out.
+    let telling: Vec<usize> =
+        (0..pairs.len()).filter(|&at| judged[at].error < UNKNOWN_BETWEEN).collect();
+    let sure = holm(&telling.iter().map(|&at| judged[at].chance()).collect::<Vec<_>>());
+    for (at, sure) in telling.into_iter().zip(sure) {
+        let one = &mut judged[at];
         let is_more = one.log > 0.0;
         one.verdict = match sure {
-            true if is_more == metric.more_is_faster() => Verdict::Faster,
+            true if is_more == metrics[at].more_is_faster() => Verdict::Faster,
             true => Verdict::Slower,
             false if is_near_one(one.ci95(), MARGIN) => Verdict::NoDifference,
             false => Verdict::CannotBeTold,

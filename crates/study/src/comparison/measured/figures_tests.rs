@@ -1,4 +1,5 @@
-//! Tests of verdicts: how often equal systems are told apart, and what single runs, rounds and other figures say.
+//! Tests of verdicts: how often equal systems are told apart, and what single runs, rounds and
+//! other figures show.
 
 use super::*;
 use rand::{RngExt, SeedableRng};
@@ -20,7 +21,7 @@ fn normal(generator: &mut Pcg64Mcg) -> f64 {
     (0..12).map(|_| generator.random::<f64>()).sum::<f64>() - 6.0
 }
 
-/// A round of a system, so far into its session: from 0 to below 1.
+/// A round of a system at a point of its session, from 0 to below 1.
 type Round = fn(&mut Pcg64Mcg, f64) -> f64;
 
 /// Rounds that scatter by 5 %.
@@ -28,7 +29,7 @@ fn usual(generator: &mut Pcg64Mcg, _: f64) -> f64 {
     (0.05 * normal(generator)).exp()
 }
 
-/// Two levels, taken equally often.
+/// Two levels, equally often.
 fn of_two_levels(generator: &mut Pcg64Mcg, _: f64) -> f64 {
     let level = if generator.random::<f64>() < 0.5 { 100.0 } else { 200.0 };
     level * (0.005 * normal(generator)).exp()
@@ -48,7 +49,7 @@ fn stalling(generator: &mut Pcg64Mcg, _: f64) -> f64 {
     level * (0.03 * normal(generator)).exp()
 }
 
-/// A fifth faster at the end of the session than at its beginning.
+/// 20 % faster at the end of the session than at its beginning.
 fn trending(generator: &mut Pcg64Mcg, at: f64) -> f64 {
     (0.2 * at + 0.03 * normal(generator)).exp()
 }
@@ -71,7 +72,7 @@ fn is_told(one: &Judged) -> bool {
     matches!(one.verdict, Verdict::Faster | Verdict::Slower)
 }
 
-/// A document with a row for each of these standard deviations, of `rounds` rounds.
+/// A document with one row of `rounds` rounds for each of these standard deviations.
 fn drawn(g: &mut Pcg64Mcg, scatter: &[f64], rounds: usize, factor: f64) -> Vec<Figure> {
     let of_row = |sd: &f64| {
         let samples: Vec<f64> = (0..rounds).map(|_| factor * (sd * normal(g)).exp()).collect();
@@ -80,7 +81,7 @@ fn drawn(g: &mut Pcg64Mcg, scatter: &[f64], rounds: usize, factor: f64) -> Vec<F
     scatter.iter().map(of_row).collect()
 }
 
-/// The scatter of `rows` rows, which differs from row to row by a factor of up to 7.
+/// The scatter of `rows` rows; it differs between rows by a factor of up to 7.
 fn uneven(rows: usize) -> Vec<f64> {
     (0..rows).map(|row| 0.03 * (2.0 * row as f64 / rows as f64).exp()).collect()
 }
@@ -90,7 +91,8 @@ fn verdicts(a: &[Figure], b: &[Figure]) -> Vec<Judged> {
     judge(&pairs, &vec![Metric::Throughput; pairs.len()], false)
 }
 
-/// How many of 400 comparisons of equal systems tell some row apart, and the share of the intervals that leave out 1.
+/// How many of 400 comparisons of equal systems tell some row apart, and the share of the intervals
+/// that exclude 1.
 fn told_apart(seed: u64, scatter: &[f64], rounds: usize) -> (usize, f64) {
     let mut generator = Pcg64Mcg::seed_from_u64(seed);
     let (mut wrong, mut outside) = (0, 0);
@@ -117,7 +119,8 @@ fn equal_systems_are_told_apart_one_time_in_twenty_at_most() {
     }
 }
 
-/// The median of seven rounds jumps from level to level: half of the comparisons said faster or slower.
+/// Guards against a defect: the median of seven rounds jumps between levels, so that half of the
+/// comparisons said faster or slower.
 #[test]
 fn equal_systems_of_two_levels_are_told_apart_one_time_in_twenty_at_most() {
     for rounds in [3, 5, 7, 10] {
@@ -128,7 +131,8 @@ fn equal_systems_of_two_levels_are_told_apart_one_time_in_twenty_at_most() {
     }
 }
 
-/// Two rounds that lay close took their certainty from the ten or fifty of the other.
+/// Guards against a defect: two rounds that lay close inherited their certainty from the ten or
+/// fifty of the other system.
 #[test]
 fn few_rounds_against_many_tell_equal_systems_apart_no_more_often() {
     let kinds: [Round; 5] = [usual, of_two_levels, log_normal, uniform, stalling];
@@ -142,7 +146,7 @@ fn few_rounds_against_many_tell_equal_systems_apart_no_more_often() {
     }
 }
 
-/// Kinds of rounds that had no part in choosing the rule.
+/// Kinds of rounds that were not used in choosing the rule.
 #[test]
 fn however_rounds_scatter_equal_systems_are_told_apart_one_time_in_twenty_at_most() {
     let kinds: [Round; 4] = [log_normal, uniform, stalling, trending];
@@ -191,7 +195,8 @@ fn a_row_without_rounds_scatters_as_is_usual_or_more_where_others_do() {
     assert!((1.3..1.5).contains(&quiet) && high_beside([2000.0, 5000.0]) > 10.0, "{quiet}");
 }
 
-/// From one pair of rounds in another row, 13.9 % left 30 degrees of freedom, and 14.1 % left 1.
+/// Guards against a defect: with one pair of rounds in another row, a scatter of 13.9 % left 30
+/// degrees of freedom, and 14.1 % left 1.
 #[test]
 fn a_row_without_rounds_is_hardly_less_known_where_others_scatter_hardly_more() {
     let one = figure(&[100.0]);
@@ -220,7 +225,7 @@ fn the_same_measurement_does_not_differ_and_a_single_run_says_little() {
     assert_eq!(same.ci95(), [1.0, 1.0]);
     let equal = verdicts(std::slice::from_ref(&one), std::slice::from_ref(&one))[0];
     assert_eq!((equal.verdict, equal.basis), (Verdict::CannotBeTold, Basis::SingleRun));
-    // Percentiles come in steps, so that rounds are equal by chance.
+    // Percentiles come in steps, so rounds may be equal by chance.
     let rounds = figure(&[100.0, 101.0]);
     let again = verdicts(std::slice::from_ref(&rounds), std::slice::from_ref(&rounds))[0];
     assert_eq!((again.ratio(), again.basis), (1.0, Basis::Rounds));
@@ -236,7 +241,7 @@ fn the_same_measurement_does_not_differ_and_a_single_run_says_little() {
 fn a_figure_is_no_surer_than_its_least_error() {
     let [a, b] = [[15.0, 15.1, 14.9, 15.0], [10.0, 10.1, 9.9, 10.0]].map(|s| figure(&s));
     assert_eq!(judge(&[[&a, &b]], &[Metric::Time], false)[0].verdict, Verdict::Slower);
-    // Its processor was slower by 1.6 at the time, so that it may take as long as the other.
+    // Its processor was slower by a factor of 1.6 at the time, so it may take as long as the other.
     let slow = Figure { least_error: 1.6f64.ln() / NORMAL95, ..a };
     let judged = judge(&[[&slow, &b]], &[Metric::Time], false)[0];
     assert_eq!(judged.verdict, Verdict::CannotBeTold);

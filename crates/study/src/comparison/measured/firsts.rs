@@ -1,10 +1,11 @@
-//! Many documents of any kinds: each against the first of its own.
+//! Many documents of any kinds: each compared with the first of its own kind.
 
 use super::{NamedDocument, compare_measured};
 use ioscape_schema::{MeasuredComparison, Outcome};
 use std::mem::discriminant;
 
-/// Every result of runs, `vxbench`, a campaign or micro-benchmarks compared with the first of its kind, as far as they did the same work.
+/// Compares every result of runs, `vxbench`, a campaign or micro-benchmarks with the first of its
+/// kind, as far as both did the same work.
 pub fn compare_with_firsts(named: &[NamedDocument<'_>]) -> Vec<MeasuredComparison> {
     let mut firsts: Vec<NamedDocument> = Vec::new();
     let mut all = Vec::new();
@@ -17,7 +18,7 @@ pub fn compare_with_firsts(named: &[NamedDocument<'_>]) -> Vec<MeasuredCompariso
             first.is_some_and(|first| discriminant(first) == discriminant(kind))
         };
         match firsts.iter().find(is_alike) {
-            // What is no comparison is shown without one.
+            // A result that cannot be compared is shown without a comparison.
             Some(first) => all.extend(compare_measured(*first, *this, None)),
             None => firsts.push(*this),
         }

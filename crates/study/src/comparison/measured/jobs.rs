@@ -1,8 +1,10 @@
-//! Rows of `vxbench` runs and campaigns, and whether two of them are the same work: rates can only be compared of the same work.
+//! Rows of `vxbench` runs and campaigns, and whether two of them are the same work: only then can
+//! their rates be compared.
 
 use super::figures::{BETWEEN_RUNS, Figure, UNKNOWN_BETWEEN};
 use super::row::{Row, RunWork, Work};
 use crate::comparison::differences::ways_apart;
+use crate::quantity::BIN;
 use ioscape_schema::statistics;
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
@@ -10,10 +12,10 @@ use ioscape_schema::{
     Metric, Outcome, Parameter, ResponseTime, VxJob, VxRun, WarningKind, Workload,
 };
 
-/// Option of a job that is off unless it was asked for, with its word.
+/// An option of a job that is off by default, with its word.
 type Switch = (&'static str, fn(&VxJob) -> bool);
 
-/// The switches that a row's name tells.
+/// The switches that are part of a row's name.
 const SWITCHES: [Switch; 15] = [
     ("direct", |job| job.direct),
     ("dsync", |job| job.dsync),
@@ -32,22 +34,19 @@ const SWITCHES: [Switch; 15] = [
     ("verified", |job| job.verify),
 ];
 
-/// Percentiles come from a histogram whose bins are as wide as this share of their times, at most: of two in one bin it is not known
-/// how they differ.
-const BIN: f64 = 1e-3;
-
 fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
     let between = BETWEEN_RUNS;
     Figure { value, samples, within: 0.0, between, least_error: 0.0, is_exact: false }
 }
 
-/// The median of the percentiles of several runs. How those of a single run scatter is not known: far more than throughput.
-fn of_percentiles(all: Vec<f64>) -> Figure {
+/// The median of the percentiles of several runs. How the percentiles of single runs scatter is
+/// unknown, but it is far more than throughput.
+pub(super) fn of_percentiles(all: Vec<f64>) -> Figure {
     let usual = of_samples(statistics::median(&all), all);
     Figure { between: UNKNOWN_BETWEEN, least_error: BIN, ..usual }
 }
 
-/// What a job does beyond its size and its streams, each after a comma.
+/// The options of a job beyond its size and its streams, each after a comma.
 fn options(job: &VxJob) -> String {
     let switches = SWITCHES.iter().filter(|(_, is_on)| is_on(job));
     let numbers = [
@@ -79,7 +78,8 @@ pub(super) fn of_vxbench(run: &VxRun) -> Row {
         options(job),
         clients.unwrap_or_default()
     );
-    // A file that grows with every run is no other work, nor is one that reaches beyond the run's requests.
+    // A file that grows with every run is not other work, nor is one larger than the run's requests
+    // reach.
     let is_bound =
         job.iocount.is_some() && (!job.workload.is_random() || job.max_file_size.is_some());
     let matters = !job.append && !is_bound;
@@ -136,7 +136,7 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
     ]
 }
 
-/// How the work of two campaigns differs as a whole, where their cells do not tell what they did.
+/// How the work of two campaigns differs as a whole, if their cells do not say what they did.
 pub(super) fn other_campaign(first: &Document, second: &Document) -> Option<String> {
     let (Some(Outcome::Campaign(one)), Some(Outcome::Campaign(other))) =
         (&first.outcome, &second.outcome)
@@ -165,7 +165,7 @@ pub(super) fn other_campaign(first: &Document, second: &Document) -> Option<Stri
     }
 }
 
-/// The size that the files of a campaign were limited to, where some would have been larger.
+/// The size to which the files of a campaign were limited, if some would have been larger.
 fn limit(document: &Document) -> Option<String> {
     let limited = document.warnings.iter().find(|one| one.kind == WarningKind::SetLimited)?;
     let bytes = document.environment.identity.get("largest file").and_then(|n| n.parse().ok());
@@ -173,8 +173,8 @@ fn limit(document: &Document) -> Option<String> {
     Some(bytes.map_or_else(told, |bytes: f64| Bytes(bytes).to_string()))
 }
 
-/// How two rows of the same name are other work, the second's against the first's, and what would make it the same, where that is known; `None` where
-/// they are the same work.
+/// How two rows of the same name differ in their work, the second's against the first's, and what
+/// would make it the same, if known; `None` if they are the same work.
 pub(super) fn other_work(first: &Row, second: &Row) -> Option<(String, Option<&'static str>)> {
     match (&first.work, &second.work) {
         (Some(Work::Campaign(Some(one))), Some(Work::Campaign(Some(other)))) if one != other => {
@@ -214,7 +214,8 @@ fn other_run(one: RunWork, other: RunWork) -> Option<(String, &'static str)> {
     }
 }
 
-/// How `row` is another workload than the one row that is called like it `there`, where that has no counterpart `here` either.
+/// How `row` differs from the only row of its name `there`, if that row has no counterpart `here`
+/// either.
 pub(super) fn other_workload(row: &Row, here: &[Row], there: &[Row]) -> Option<String> {
     let mut called = there.iter().filter(|one| one.is_called_like(row));
     let one = called.next().filter(|one| !here.iter().any(|ours| ours.is_like(one)))?;
@@ -258,7 +259,7 @@ fn other_job(one: &VxJob, other: &VxJob) -> String {
     }
 }
 
-/// The cell of a campaign that a row of this name is of.
+/// The cell of a campaign that a row of this name belongs to.
 fn cell_of<'a>(document: &'a Document, name: &str) -> Option<&'a CampaignCell> {
     let Some(Outcome::Campaign(campaign)) = &document.outcome else { return None };
     let mut cells = campaign.rows.iter().flat_map(|row| {
@@ -269,7 +270,8 @@ fn cell_of<'a>(document: &'a Document, name: &str) -> Option<&'a CampaignCell> {
     cells.find(|(cell, _)| is_of(cell)).map(|(_, cell)| cell)
 }
 
-/// How a row is other work than the cell of its name in a campaign, whether that has a figure or not.
+/// How the work of a row differs from that of the cell of its name in a campaign, whether or not
+/// that cell has a figure.
 pub(super) fn other_cell(document: &Document, row: &Row) -> Option<String> {
     let there = cell_of(document, row.name.as_deref()?)?.plan.as_ref()?;
     match &row.work {
@@ -278,7 +280,7 @@ pub(super) fn other_cell(document: &Document, row: &Row) -> Option<String> {
     }
 }
 
-/// Why a campaign has no figure in a row of this name, where it says so.
+/// Why a campaign has no figure in a row of this name, if it says so.
 pub(super) fn impossible(document: &Document, name: &str) -> Option<String> {
     cell_of(document, name)?.impossible.clone()
 }

@@ -1,10 +1,12 @@
-//! What runs of a shared row are said to do otherwise than its options tell, as another program's may: the ratio shows that, too.
+//! What the runs of a shared row are said to do differently from what its options say, as another
+//! program's may: the ratio includes that, too.
 
 use super::row::{NamedDocument, Row};
 use ioscape_schema::{Document, Measurement, Outcome, WarningKind, Workload};
 use std::collections::BTreeSet;
 
-/// What the runs of one system do otherwise and those of the other do not, in the rows that both have; one sentence for each.
+/// What the runs of one system do differently and those of the other do not, in the rows that both
+/// have; one sentence each.
 pub(super) fn differences(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -16,7 +18,7 @@ pub(super) fn differences(
     pairs.iter().flat_map(of_row).collect()
 }
 
-/// What the first of two systems does otherwise in a row, and the second does not.
+/// What the first of two systems does differently in a row and the second does not.
 fn alone([here, there]: [NamedDocument<'_>; 2], row: &Row) -> Vec<String> {
     let [own, others] = [here, there].map(|one| told(one.document, row));
     let described = || row.workload.as_ref().map(Workload::summary);
@@ -24,7 +26,7 @@ fn alone([here, there]: [NamedDocument<'_>; 2], row: &Row) -> Vec<String> {
     own.difference(&others).map(|what| format!("{name} of {}: {what}", here.name)).collect()
 }
 
-/// What a document says of its runs of a row.
+/// What a document says about its runs of a row.
 fn told<'a>(document: &'a Document, row: &Row) -> BTreeSet<&'a str> {
     let Some(Outcome::Measurements(all)) = &document.outcome else { return BTreeSet::new() };
     let is_of_row =
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
     use ioscape_schema::Warning;
 
-    /// Runs of these jobs, each with a doubt of this kind.
+    /// Runs of these jobs, each with a warning of this kind.
     fn doubted(jobs: &[&str], kind: WarningKind) -> Document {
         let one = |job: &&str| Measurement {
             warnings: vec![Warning::new(kind, "files of its own")],
@@ -53,7 +55,8 @@ mod tests {
         compared(first, second, None).expect("a row that both have").differences
     }
 
-    /// "Slower" was told of processes on files of their own against those on one file, and nothing said so.
+    /// Guards against a defect: "slower" was said of processes on their own files against processes
+    /// on one file, without a word on that.
     #[test]
     fn what_only_one_system_does_otherwise_in_a_row_is_a_difference() {
         let ours = document(vec![run("mix", Workload::default(), 5e8)]);

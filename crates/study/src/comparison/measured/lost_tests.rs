@@ -1,4 +1,5 @@
-//! Tests of rows that lost their figure: what of them fails a condition, and what is said of it.
+//! Tests of rows that lost their figure: which of them fail a condition, and what is reported about
+//! them.
 
 use super::condition_met;
 use super::tests::{campaign, compared, document, plan, planned, run};
@@ -15,7 +16,7 @@ fn first_cell(document: &mut Document) -> &mut CampaignCell {
     }
 }
 
-/// A job that hung passed `--fail-if`, and was not even named.
+/// Guards against a defect: a job that hung passed `--fail-if` and was not even named.
 #[test]
 fn a_row_that_lost_its_figure_says_so_and_fails_what_must_not_be_slower() {
     let of = |b: f64| {
@@ -35,7 +36,8 @@ fn a_row_that_lost_its_figure_says_so_and_fails_what_must_not_be_slower() {
     assert_eq!(condition_met(&[gained]), None);
 }
 
-/// A run that failed at a job has no row of it, so that the job passed where one of 0 B/s failed.
+/// Guards against a defect: a run that failed at a job has no row for it, so the job passed where
+/// one with 0 B/s failed.
 #[test]
 fn a_job_that_a_partial_result_lacks_fails_what_must_not_be_slower() {
     let of = |names: &[&str]| {
@@ -56,7 +58,22 @@ fn a_job_that_a_partial_result_lacks_fails_what_must_not_be_slower() {
     assert_eq!(condition_met(&[compared(&base, &partial, None).unwrap()]), None);
 }
 
-/// It was told to run the same jobs on both, which had been done.
+#[test]
+fn a_run_that_is_missing_is_told_once_unless_its_times_are_asked_for() {
+    let of = |names: &[&str]| {
+        let response_time_ns = ResponseTime { p50: 9, p99: 9, ..ResponseTime::default() };
+        let timed = |name: &&str| Measurement {
+            ios: 9,
+            response_time_ns,
+            ..run(name, Workload::default(), 5e8)
+        };
+        document(names.iter().map(timed).collect::<Vec<_>>())
+    };
+    let told = |fail_if| compared(&of(&["a", "b"]), &of(&["a"]), fail_if).unwrap().lone.len();
+    assert_eq!([None, Some("time > 1.05")].map(told), [1, 3]);
+}
+
+/// Guards against a defect: the advice was to run the same jobs on both, which had been done.
 #[test]
 fn a_job_that_hung_fails_a_condition_also_where_nothing_else_is_shared() {
     let of = |name: Option<&str>, rate: f64| {
@@ -92,7 +109,8 @@ fn rows_that_meet_a_condition_and_rows_that_lost_their_figure_are_both_told() {
     assert!(told.contains("; b has no figure of a's hung: no request ended there"), "{told}");
 }
 
-/// A cell without a figure failed conditions on another metric, three times.
+/// Guards against a defect: a cell without a figure failed conditions on another metric, three
+/// times.
 #[test]
 fn a_cell_that_became_impossible_fails_conditions_on_what_it_counts_alone() {
     let [mut base, mut other] = [1.0, 1.0].map(|factor| campaign(factor, [0.99, 1.0, 1.01]));

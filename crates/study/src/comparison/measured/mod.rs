@@ -1,4 +1,5 @@
-//! Two documents of one kind compared by what they measured: every shared row as a ratio with an interval and a verdict.
+//! Two documents of one kind compared by what they measured: every shared row as a ratio with an
+//! interval and a verdict.
 
 mod condition;
 mod environments;
@@ -24,22 +25,26 @@ use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, 
 use row::Row;
 use rows::{Rows, rows};
 
-/// How the reason of a row without a counterpart begins where the other document did other work.
+/// The beginning of the reason for a row without a counterpart, if the other document did other
+/// work.
 const OTHER_WORK: &str = "not the same work: ";
 
-/// A comparison, how sure each of its ratios is, and names of rows that fail the condition since they lost their figure.
+/// A comparison, how sure each of its ratios is, and the names of rows that fail the condition
+/// because they lost their figure.
 type Compared = (MeasuredComparison, Vec<Judged>, Vec<String>);
 
-/// A row without a counterpart, and what it counts.
+/// A row without a counterpart, and its metric.
 type Lone = (LoneRow, Metric);
 
 /// Compares `second` with `first`: ratios are the second's figures over the first's.
 ///
-/// Verdicts rule out chance over all rows together (Holm, "A simple sequentially rejective multiple test procedure", 1979), at
-/// 5 %: two equal systems get one false "faster" or "slower" in twenty comparisons, however many rows they share.
+/// Verdicts rule out chance over all rows together (Holm, "A simple sequentially rejective multiple
+/// test procedure", 1979), at 5 %: two equal systems get one false "faster" or "slower" in twenty
+/// comparisons, however many rows they share.
 ///
 /// # Errors
-/// The documents are of different kinds, hold nothing measured, did other work, share no row, or none that counts what `condition` speaks of.
+/// The documents are of different kinds, hold nothing measured, did other work, share no row, or
+/// share none that counts the metric of `condition`.
 pub fn compare_measured(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -52,11 +57,12 @@ pub fn compare_measured(
     Ok(one.0)
 }
 
-/// Compares each of `others` with `first`, as [`compare_measured`] does. That rows meet `condition` by chance is ruled out over the
-/// rows of all of them together, so that many equal systems meet it no more often than one.
+/// Compares each of `others` with `first`, as [`compare_measured`] does. Meeting `condition` by
+/// chance is ruled out over the rows of all of them together, so that many equal systems meet it no
+/// more often than one.
 ///
 /// # Errors
-/// As of [`compare_measured`], of any of them.
+/// The errors of [`compare_measured`], for any of them.
 pub fn compare_all_measured(
     first: NamedDocument<'_>,
     others: &[NamedDocument<'_>],
@@ -68,8 +74,9 @@ pub fn compare_all_measured(
     Ok(all.into_iter().map(|(one, ..)| one).collect())
 }
 
-/// The comparison without a condition; refused where `condition` would speak of no row. Rows that fail it since they lost their figure are reason enough
-/// to compare two documents that share no other.
+/// Compares without judging `condition`, but refuses if `condition` would apply to no row. Rows
+/// that fail it because they lost their figure suffice for a comparison of two documents that share
+/// no other row.
 fn compare_rows(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -103,6 +110,10 @@ fn compare_rows(
     };
     let of_machine = environments::of_machine(first, second);
     let of_kinds = kinds::differences(first, second, &pairs);
+    // A run without a counterpart is reported only by its throughput, unless times are asked about.
+    let are_times_told =
+        kind != "measurements" || condition.is_some_and(|one| one.metric == Metric::Time);
+    let is_told = |(_, metric): &Lone| *metric != Metric::Time || are_times_told;
     let comparison = MeasuredComparison {
         kind: kind.to_owned(),
         systems: [second, first].map(|one| one.name.to_owned()),
@@ -110,28 +121,29 @@ fn compare_rows(
         condition: None,
         rows,
         only_in,
-        lone: new.into_iter().chain(gone).map(|(row, _)| row).collect(),
+        lone: new.into_iter().chain(gone).filter(is_told).map(|(row, _)| row).collect(),
         differences: [of_place, of_machine, of_kinds].concat(),
         margin: MARGIN,
     };
     Ok((comparison, judged, lost))
 }
 
-/// The rows that both have, the first's before the second's.
+/// The rows that both have, each the first's before the second's.
 fn paired<'a>(base: &'a [Row], other: &'a [Row]) -> Vec<(&'a Row, &'a Row)> {
     let alike = |row: &'a Row| other.iter().find(|one| one.is_like(row)).map(|one| (row, one));
     base.iter().filter_map(alike).collect()
 }
 
-/// Whether both are one result: the same outcome, or one that was begun by the same machine at the same time and continued since.
+/// Whether both are one result: the same outcome, or a result that the same machine began at the
+/// same time and later continued.
 fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
     let (one, other) = (first.document, second.document);
     let is_begun_together = !one.started_at.is_empty() && one.started_at == other.started_at;
     one.outcome == other.outcome || (is_begun_together && one.host == other.host)
 }
 
-/// The rows of the first of two documents without a counterpart in the second, `there`, and why they have none. Of those without a name there may be
-/// many; they are told only where no request ended.
+/// The rows of the first of two documents that have no counterpart in the second, `there`, and why.
+/// There may be many rows without a name; they are reported only if none of their requests ended.
 fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> Vec<Lone> {
     let alone = here.told.iter().filter(|row| !there.told.iter().any(|one| one.is_like(row)));
     let lone = |row: &Row| {
@@ -169,7 +181,8 @@ fn row(base: &Row, other: &Row, judged: &Judged) -> MeasuredRow {
     }
 }
 
-/// Finds the rows of each comparison that meet `condition`, beyond what chance does over all of them together.
+/// Finds the rows of each comparison that meet `condition`, beyond chance over all of them
+/// together.
 fn judge_condition(condition: &Condition, all: &mut [Compared]) {
     let (mut about, mut chances) = (Vec::new(), Vec::new());
     for (number, (one, judged, _)) in all.iter().enumerate() {
@@ -192,7 +205,7 @@ fn judge_condition(condition: &Condition, all: &mut [Compared]) {
     }
 }
 
-/// Whether a condition can be judged: some row counts what it speaks of.
+/// Checks that a condition can be judged: some row counts its metric.
 fn has_metric(rows: &[MeasuredRow], condition: &Condition) -> Result<(), NotComparable> {
     if rows.iter().any(|row| row.metric == condition.metric) {
         return Ok(());
@@ -204,7 +217,8 @@ fn has_metric(rows: &[MeasuredRow], condition: &Condition) -> Result<(), NotComp
     Err(NotComparable::NoMetric { condition, metric, found: found.join(" and ") })
 }
 
-/// In words, the first comparison of which some row meets its condition beyond chance, or lost its figure.
+/// Describes the first comparison in which some row meets its condition beyond chance, or lost its
+/// figure.
 pub fn condition_met(all: &[MeasuredComparison]) -> Option<String> {
     all.iter().find_map(|one| {
         let condition = one.condition.as_ref()?;
@@ -223,8 +237,9 @@ pub fn condition_met(all: &[MeasuredComparison]) -> Option<String> {
     })
 }
 
-/// Names of rows that count what the condition speaks of, which the other measured without getting a figure, where it is on what is slower. Those of `os`
-/// results are none: there it is the machine's state that kept a case from being measured.
+/// Names of the rows with the condition's metric that the other document measured without getting a
+/// figure, if the condition fails on what is slower. Rows of `os` results do not count: there, the
+/// machine's state kept a case from being measured.
 fn lost(gone: &[Lone], kind: &str, condition: &Condition) -> Vec<String> {
     let is_on_slower = condition.below == condition.metric.more_is_faster();
     let counts = |(row, metric): &&Lone| *metric == condition.metric && is_lost(row);
@@ -232,12 +247,12 @@ fn lost(gone: &[Lone], kind: &str, condition: &Condition) -> Vec<String> {
     some.map(|(row, _)| row.name.clone()).collect()
 }
 
-/// Whether a row without a counterpart was measured there, and has no figure.
+/// Whether a row without a counterpart was measured in the other document but has no figure there.
 fn is_lost(row: &LoneRow) -> bool {
     !row.why.is_empty() && !row.why.starts_with(OTHER_WORK)
 }
 
-/// In words, that one of these two systems has no figure of the other's row.
+/// The sentence that one of these two systems has no figure for the other's row.
 fn no_figure([first, second]: [&str; 2], row: &LoneRow) -> String {
     let here = if row.system == first { second } else { first };
     let why = row.why.trim_end_matches('.');

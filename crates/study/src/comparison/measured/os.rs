@@ -1,10 +1,10 @@
-//! Rows of operating-system micro-benchmarks, and why one has no figure.
+//! Rows of operating-system micro-benchmarks, and why a row has no figure.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95};
 use super::row::Row;
 use ioscape_schema::{Document, MabProof, Metric, OsBenchmark, OsResults, OsUnit, Outcome};
 
-/// A row for every case that has a value, and did all of its work.
+/// A row for every case that has a value and did all its work.
 pub(super) fn of_os(results: &OsResults) -> Vec<Row> {
     let row = |one: &OsBenchmark| {
         Some(Row {
@@ -23,13 +23,14 @@ pub(super) fn of_os(results: &OsResults) -> Vec<Row> {
     whole.filter_map(row).collect()
 }
 
-/// Why a value that older documents have does not count.
+/// Why a value in an older document does not count.
 fn left_out(results: &OsResults, one: &OsBenchmark) -> Option<String> {
     results.proof_of(one).and_then(MabProof::left_out).map(str::to_owned)
 }
 
-/// The figure of a case, no surer than its own interval: that also holds what others took from it, and, where the processor was
-/// slow without a visible reason, what it would be at full speed.
+/// The figure of a case, no more certain than its own interval. The interval also covers the time
+/// taken by other processes and, if the processor was slow without a visible reason, the value at
+/// full speed.
 fn figure(one: &OsBenchmark, value: f64) -> Figure {
     let of_ends = one.ci95.map_or(1.0, |[low, high]| (value / low).max(high / value));
     let counted = one.processes.iter().zip(&one.slower).map(|(_, by)| *by);
@@ -44,7 +45,7 @@ fn figure(one: &OsBenchmark, value: f64) -> Figure {
     }
 }
 
-/// The first case without a value, and why it has none; else how its work was another one.
+/// The first case without a value, and why it has none; or else how its work differed.
 pub(super) fn missing(document: &Document) -> Option<String> {
     let Some(Outcome::Os(results)) = &document.outcome else { return None };
     let why = |one: &OsBenchmark| one.not_measured.clone().or_else(|| left_out(results, one));
@@ -56,7 +57,7 @@ pub(super) fn missing(document: &Document) -> Option<String> {
     results.benchmarks.iter().find_map(told).or_else(other)
 }
 
-/// Why a document has no value in a row of this name, where it says so.
+/// Why a document has no value in a row of this name, if it says so.
 pub(super) fn not_measured(document: &Document, row: &str) -> Option<String> {
     let Some(Outcome::Os(results)) = &document.outcome else { return None };
     let one = results.benchmarks.iter().find(|one| one.has_row(row))?;
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use ioscape_schema::Locality;
 
-    /// The Modified Andrew Benchmark by a compiler, in processes that end in a program.
+    /// The Modified Andrew Benchmark with a compiler, in processes that end in `ends_in`.
     fn andrew(compiler: &str, ends_in: &str, whole: bool) -> OsResults {
         let total = OsBenchmark {
             name: MabProof::NAME.into(),

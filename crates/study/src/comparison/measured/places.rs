@@ -1,4 +1,5 @@
-//! The places of two campaigns: one each is what is compared, whatever it is called; of several those of one name are.
+//! The places of two campaigns. If each has one place, these are compared whatever their names; if
+//! there are several, those of the same name are.
 
 use super::row::NamedDocument;
 use super::systems::differ;
@@ -6,15 +7,15 @@ use crate::mount_options::without_names;
 use ioscape_schema::{CampaignColumn, Document, Outcome};
 use std::collections::BTreeSet;
 
-/// Two campaigns that were measured in one place each, with one name for both places where these are called otherwise: columns are called after the type
-/// of the file system.
+/// Gives two campaigns that were measured in one place each a common name for that place if the
+/// names differ: columns are named after the type of the file system.
 pub(super) fn called_alike(first: &Document, second: &Document) -> Option<[Document; 2]> {
     let (ours, theirs) = (place(first)?, place(second)?);
     let both = format!("{theirs} against {ours}");
     (ours != theirs).then(|| [first, second].map(|one| called(&both, one)))
 }
 
-/// The name of the place that a campaign was measured in, if it is one.
+/// The name of the place where a campaign was measured, if it is a single one.
 fn place(document: &Document) -> Option<&str> {
     let Some(Outcome::Campaign(campaign)) = &document.outcome else { return None };
     let (first, others) = campaign.columns.split_first()?;
@@ -22,7 +23,7 @@ fn place(document: &Document) -> Option<&str> {
     is_one.then_some(first.place.as_str())
 }
 
-/// The same campaign in a place of this name.
+/// Returns the same campaign with this name for its place.
 fn called(name: &str, document: &Document) -> Document {
     let mut document = document.clone();
     if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
@@ -31,7 +32,8 @@ fn called(name: &str, document: &Document) -> Document {
     document
 }
 
-/// How places of one name differ in their mount options, where both campaigns tell; one sentence each.
+/// How places of the same name differ in their mount options, if both campaigns report them; one
+/// sentence each.
 pub(super) fn differences(both: [NamedDocument<'_>; 2]) -> Vec<String> {
     let [ours, theirs] = both.map(|one| columns(one.document));
     let sentence = |one: &CampaignColumn| {
@@ -41,12 +43,12 @@ pub(super) fn differences(both: [NamedDocument<'_>; 2]) -> Vec<String> {
         let what = format!("mount options ({})", one.place);
         differ(both.map(|one| one.name), &what, [&was, &is]).filter(|_| is_told)
     };
-    // A place has a column for every way of doing I/O.
+    // A place has a column for every I/O method.
     let told: BTreeSet<String> = ours.iter().filter_map(sentence).collect();
     told.into_iter().collect()
 }
 
-/// The columns of a campaign; none of anything else.
+/// The columns of a campaign; none for any other outcome.
 fn columns(document: &Document) -> &[CampaignColumn] {
     match &document.outcome {
         Some(Outcome::Campaign(campaign)) => &campaign.columns,
@@ -60,7 +62,8 @@ mod tests {
     use super::*;
     use ioscape_schema::OtherPlace;
 
-    /// The campaign in a place of this name, and in a second one, if there are two.
+    /// The campaign in a place of the first name and, if there are two names, also in a second
+    /// place.
     fn in_places(names: &[&str]) -> Document {
         let mut document = campaign(1.0, [0.99, 1.0, 1.01]);
         if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
@@ -77,7 +80,8 @@ mod tests {
         document
     }
 
-    /// Both had been measured in /mnt/test, and were to be measured in places of the same names.
+    /// Guards against a defect: both had been measured in /mnt/test, and the advice was to measure
+    /// them in places of the same names.
     #[test]
     fn campaigns_on_two_file_systems_in_one_place_share_their_rows() {
         let found = compared(&in_places(&["ext4"]), &in_places(&["bcachefs"]), None).unwrap();
@@ -96,7 +100,8 @@ mod tests {
         assert_eq!((found.rows.len(), found.only_in), (4, [4, 4]));
     }
 
-    /// A place that was second in both was mounted otherwise, and nothing said so.
+    /// Guards against a defect: a place that was second in both was mounted differently, and
+    /// nothing said so.
     #[test]
     fn of_several_places_each_tells_that_it_was_mounted_otherwise() {
         let mounted = |options: [&str; 2]| {

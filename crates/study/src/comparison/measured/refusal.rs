@@ -8,14 +8,14 @@ pub enum NotComparable {
         "{0} holds {1} and {2} holds {3}: only results of one kind can be compared; measure both with the same command"
     )]
     Kinds(String, &'static str, String, &'static str),
-    /// One holds nothing that was measured in rows.
+    /// One of them holds nothing that was measured in rows.
     #[error(
         "{0} holds {1}: runs, evaluations, validations, campaigns, vxbench runs and os results can be compared here; {2}"
     )]
     Unmeasured(String, &'static str, &'static str),
     /// Their workloads were carried out in different ways.
     #[error(
-        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`"
+        "{first} was measured with {asked}, {second} with {measured}: their rows are not the same work; measure both the same way, or one against the other with `ioscape ab`{help}"
     )]
     Ways {
         /// The first system.
@@ -24,8 +24,10 @@ pub enum NotComparable {
         second: String,
         /// How the first was measured.
         asked: String,
-        /// How the second was.
+        /// How the second was measured.
         measured: String,
+        /// What else may make them comparable, after a semicolon; empty if nothing is known.
+        help: &'static str,
     },
     /// They are campaigns or runs of different work.
     #[error("{first} and {second} did not do the same work: {how}; {help}")]
@@ -39,17 +41,17 @@ pub enum NotComparable {
         /// What would make them comparable.
         help: &'static str,
     },
-    /// They share no row.
+    /// They have no row in common.
     #[error(
         "{0} and {1} measured nothing alike: no row with a figure has the same name and workload in both; {2}"
     )]
     NothingShared(String, String, String),
-    /// No row counts what the condition speaks of.
+    /// No row counts the metric of the condition.
     #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
     NoMetric {
         /// The condition, as it was given.
         condition: String,
-        /// What it speaks of.
+        /// The metric of the condition.
         metric: &'static str,
         /// What the rows count instead.
         found: String,

@@ -12,21 +12,22 @@ pub struct NamedDocument<'a> {
     pub document: &'a Document,
 }
 
-/// What a row's name does not tell of its work.
+/// What a row's name does not say about its work.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Work {
-    /// A run of `vxbench`: its options, and the sizes of its files in bytes, in order, where they are told.
+    /// A run of `vxbench`: its options, and the sizes of its files in bytes, in order, if they are
+    /// known.
     Vxbench(Box<VxJob>, Vec<Option<u64>>),
-    /// A cell of a campaign; without a plan in older documents.
+    /// A cell of a campaign; older documents have no plan.
     Campaign(Option<Box<CellPlan>>),
     /// A run of a workload.
     Run(RunWork),
 }
 
-/// How a workload was run, beyond what it says itself.
+/// How a workload was run, beyond what the workload itself says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RunWork {
-    /// Whether the file cache was emptied at every pass.
+    /// Whether the file cache was emptied on every pass.
     pub(super) emptied: bool,
     /// Whether its data was verified.
     pub(super) verified: bool,
@@ -51,7 +52,7 @@ impl Work {
 pub(super) struct Row {
     pub(super) name: Option<String>,
     pub(super) workload: Option<Workload>,
-    /// What of the work neither says.
+    /// What neither the name nor the workload says about the work.
     pub(super) work: Option<Work>,
     pub(super) metric: Metric,
     pub(super) figure: Figure,
@@ -66,7 +67,7 @@ impl Row {
         self.is_called_like(other) && self.workload == other.workload && is_same_work
     }
 
-    /// Whether it has the same name and counts the same, whatever was done.
+    /// Whether it has the same name and the same metric, whatever work was done.
     pub(super) fn is_called_like(&self, other: &Self) -> bool {
         self.metric == other.metric && self.name == other.name
     }

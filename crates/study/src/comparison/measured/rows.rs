@@ -1,17 +1,18 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
-use super::jobs::{of_campaign, of_vxbench, other_campaign, other_work};
+use super::jobs::{of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, RunWork, Work};
+use crate::quantity::{QUANTITIES, Quantity};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
     WarningKind,
 };
 
-/// What a document's outcome is, in words.
+/// The kind of a document's outcome, in words.
 fn words(document: &Document) -> &'static str {
     match &document.outcome {
         None => "no outcome",
@@ -32,7 +33,8 @@ fn words(document: &Document) -> &'static str {
     }
 }
 
-/// The key of the outcome that both documents have; refuses campaigns that are known to be other work as a whole.
+/// The outcome key that both documents share; refuses campaigns that are known to be other work as
+/// a whole.
 pub(super) fn shared_kind(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -53,7 +55,8 @@ pub(super) fn shared_kind(
     }
 }
 
-/// Refuses rows that are not the same work: it differs in this way, and `help`, where it is known, would make it the same.
+/// Refuses rows that are not the same work: they differ as `how` says, and `help`, if known, would
+/// make them the same.
 fn differently(
     first: NamedDocument<'_>,
     second: NamedDocument<'_>,
@@ -72,21 +75,22 @@ fn differently(
 
 /// The rows of a document.
 pub(super) struct Rows {
-    /// Those with a figure, each once.
+    /// The rows with a figure, each once.
     pub(super) told: Vec<Row>,
-    /// Those that were measured, and have none.
+    /// The rows that were measured but have no figure.
     empty: Vec<Row>,
 }
 
 impl Rows {
-    /// Whether this work was measured, and no request of it ended.
+    /// Whether this work was measured but none of its requests ended.
     pub(super) fn none_ended(&self, row: &Row) -> bool {
-        // Older results have no times, however many requests ended.
-        row.metric != Metric::Time && self.empty.iter().any(|one| one.is_like(row))
+        // Older campaigns have no times, however many requests ended.
+        let tells = row.metric != Metric::Time || matches!(row.work, Some(Work::Run(_)));
+        tells && self.empty.iter().any(|one| one.is_like(row))
     }
 }
 
-/// Why jobs may be missing from runs that ended early, as far as the document tells.
+/// Why jobs may be missing from runs that ended early, as far as the document says.
 pub(super) fn partial(document: &Document) -> Option<String> {
     let is_runs = matches!(document.outcome, Some(Outcome::Measurements(_)));
     let told = document.warnings.iter().find(|one| one.kind == WarningKind::Interrupted);
@@ -97,7 +101,7 @@ pub(super) fn partial(document: &Document) -> Option<String> {
 /// Every row of a document.
 pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
     let found: Vec<Row> = match &one.document.outcome {
-        Some(Outcome::Measurements(all)) => all.iter().map(of_run).collect(),
+        Some(Outcome::Measurements(all)) => all.iter().flat_map(all_of_run).collect(),
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
             one.each_access().flat_map(|each| of_evaluation(each, limit)).collect()
@@ -130,13 +134,14 @@ pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
     Ok(Rows { told: each_once(told), empty })
 }
 
-/// Joins rows that are alike: what was measured again is one more sample.
+/// Merges rows that are alike: a repeated measurement is one more sample.
 fn each_once(found: Vec<Row>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for mut row in found {
         row.figure.samples.retain(|sample| sample.is_finite() && *sample > 0.0);
         match rows.iter_mut().find(|known| known.is_like(&row)) {
-            Some(known) if known.figure == row.figure => {}
+            // The resolution of percentiles is so coarse that those of two runs may be equal.
+            Some(known) if known.figure == row.figure && row.metric != Metric::Time => {}
             Some(known) => {
                 known.figure.samples.extend(&row.figure.samples);
                 known.figure.value = median(&known.figure.samples);
@@ -147,7 +152,8 @@ fn each_once(found: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Standard deviation of the logarithm of a run's throughput, by the further end of its interval: one that reaches to 0 tells nothing.
+/// Standard deviation of the logarithm of a run's throughput, by the farther end of its interval.
+/// An interval that reaches 0 says nothing.
 fn within(one: &Measurement) -> f64 {
     let off = |end: f64| (end / one.throughput_bytes_per_s).max(0.0).ln().abs();
     let [low, high] = one.throughput_ci95.map(off);
@@ -180,21 +186,41 @@ fn of_run(one: &Measurement) -> Row {
     }
 }
 
+/// The rows of a run: its throughput and its response times.
+fn all_of_run(one: &Measurement) -> Vec<Row> {
+    let throughput = of_run(one);
+    let name = one.name.clone().unwrap_or_else(|| one.workload.summary());
+    let time = |quantity: &Quantity| {
+        let time = Some((quantity.of)(one)).filter(|time| *time > 0.0 || one.ios == 0);
+        let is_exact = throughput.figure.is_exact;
+        Row {
+            name: Some(format!("{name}{}", quantity.suffix)),
+            metric: quantity.metric,
+            figure: Figure { is_exact, ..of_percentiles(time.into_iter().collect()) },
+            ..throughput.clone()
+        }
+    };
+    let times: Vec<Row> =
+        QUANTITIES.iter().filter(|one| one.metric == Metric::Time).map(time).collect();
+    [vec![throughput], times].concat()
+}
+
 fn of_point(point: &Point) -> Row {
-    // A simulation of the same requests is no other round; results of older versions have such.
+    // A simulation of the same requests is not another round; results of older versions contain
+    // such rounds.
     let is_one = point.measurement.workload.engine == Engine::Sim
         && point.rounds.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
     of_rounds(&point.measurement, if is_one { &[] } else { &point.rounds })
 }
 
-/// The row of what was measured in these rounds; without any, once.
+/// The row of a measurement with these rounds, or of the measurement itself if there are none.
 fn of_rounds(one: &Measurement, rounds: &[f64]) -> Row {
     let alone = [one.throughput_bytes_per_s];
     let samples: &[f64] = if rounds.is_empty() { &alone } else { rounds };
     Row { figure: of_measurement(one, samples.to_vec()), ..of_run(one) }
 }
 
-/// The points of one evaluation; under another memory limit than `usual` they are other rows.
+/// The points of one evaluation; under a memory limit other than `usual`, they are different rows.
 fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
     let across =
         [&one.unique_bytes_curve, &one.unique_bytes_read_curve, &one.unique_bytes_write_curve];
@@ -209,7 +235,8 @@ fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
     across.into_iter().chain(within).chain([&one.extra]).flatten().map(row).collect()
 }
 
-/// Why two documents of one kind share no row: they were measured in different ways, it was other work, or, as `reason` tells, one has no figure.
+/// Why two documents of one kind share no row: they were measured in different ways, did other work
+/// or, as `reason` says, one has no figure.
 pub(super) fn nothing_shared(
     [first, second]: [NamedDocument<'_>; 2],
     [base, other]: [&[Row]; 2],
@@ -218,7 +245,7 @@ pub(super) fn nothing_shared(
     let (asked, measured) = (ways(base), ways(other));
     let counterpart =
         |row: &Row| other_work(row, other.iter().find(|one| one.is_called_like(row))?);
-    // Names of vxbench runs tell what they do.
+    // The names of vxbench runs say what they do.
     let names = || {
         let is_run = matches!(first.document.outcome, Some(Outcome::Vxbench(_)));
         let (one, other) = (base.first()?.name.clone()?, other.first()?.name.clone()?);
@@ -228,12 +255,18 @@ pub(super) fn nothing_shared(
         return differently(first, second, how, help);
     }
     let help = help(first, second, reason);
+    let by_processes = [&asked, &measured].map(|ways| ways.replace("threads", "processes"));
+    let is_fio = [first, second].iter().any(|one| one.document.command == ["fio"]);
+    let bare = if is_fio && by_processes[0] == by_processes[1] { BARE } else { "" };
     let (first, second) = (first.name.to_owned(), second.name.to_owned());
     match asked == measured || asked.is_empty() || measured.is_empty() {
         true => NotComparable::NothingShared(first, second, help),
-        false => NotComparable::Ways { first, second, asked, measured },
+        false => NotComparable::Ways { first, second, asked, measured, help: bare },
     }
 }
+
+/// Why fio's threads may be taken for processes.
+const BARE: &str = "; fio's output does not repeat a `thread` without a value: write `thread=1`";
 
 /// What would make two documents share a row, or why one of them has no figures.
 fn help(first: NamedDocument<'_>, second: NamedDocument<'_>, reason: Option<String>) -> String {
@@ -270,10 +303,11 @@ fn ways(rows: &[Row]) -> String {
 mod tests {
     use super::super::{NamedDocument, NotComparable, compare_measured};
     use ioscape_schema::{
-        Client, Clients, Document, Measurement, Stop, Verdict, VerifyReport, Workload,
+        Client, Clients, Document, Measurement, Stop, Verdict, VerifyReport, Workers, Workload,
     };
 
-    /// Two runs of one request each, of which nothing is known but that, were told apart from a ratio of 4.5 on.
+    /// Guards against a defect: two runs of one request each, about which nothing else is known,
+    /// were told apart from a ratio of 4.5 on.
     #[test]
     fn runs_whose_intervals_reach_to_0_are_not_told_apart() {
         let verdict = |relative: f64| {
@@ -292,7 +326,30 @@ mod tests {
         assert_eq!([1.0, 0.03].map(verdict), [Verdict::CannotBeTold, Verdict::Faster]);
     }
 
-    /// Four clients were called four times as fast as one, and a run that verifies half as fast as one that does not.
+    /// Guards against a defect: fio's output does not repeat a bare `thread`, so its threads were
+    /// reported as processes without advice on what to do.
+    #[test]
+    fn threads_of_fio_that_may_be_taken_for_processes_are_said_to_be() {
+        let by = |workers, command: &str| {
+            let workload = Workload { workers, ..Workload::default() };
+            let one = Measurement {
+                throughput_bytes_per_s: 5e8,
+                ..Measurement::empty(workload, Stop::Confident)
+            };
+            let command = vec![command.to_owned()];
+            Document { command, outcome: Some(vec![one].into()), ..Document::default() }
+        };
+        let ours = by(Workers::Threads, "ioscape");
+        for (command, is_told) in [("fio", true), ("ioscape", false)] {
+            let other = by(Workers::Processes, command);
+            let [a, b] = [&ours, &other].map(|document| NamedDocument { name: "x", document });
+            let refused = compare_measured(a, b, None).unwrap_err().to_string();
+            assert_eq!(refused.contains("write `thread=1`"), is_told, "{refused}");
+        }
+    }
+
+    /// Guards against a defect: four clients were called four times as fast as one, and a run that
+    /// verifies half as fast as one that does not.
     #[test]
     fn runs_by_more_clients_or_of_verified_data_are_other_work() {
         let plain = Measurement {

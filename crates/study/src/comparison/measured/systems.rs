@@ -1,4 +1,4 @@
-//! How the systems of two results of micro-benchmarks differ in what changes their figures.
+//! How the systems of two micro-benchmark results differ in what changes their figures.
 
 use super::row::NamedDocument;
 use crate::mount_options::without_names;
@@ -8,7 +8,8 @@ use ioscape_schema::{
 };
 use std::collections::BTreeSet;
 
-/// Settings that change what system calls, processors and this program itself take, by their names in the document, and what it means that one is absent.
+/// Settings that change how long system calls, processors and this program itself take, by their
+/// names in the document, each with what its absence means.
 const SETTINGS: [(&str, Option<&str>); 14] = [
     ("processes are made from", Some("the measuring program with all that it had gathered")),
     ("seccomp mode", None),
@@ -26,7 +27,7 @@ const SETTINGS: [(&str, Option<&str>); 14] = [
     ("compiler flags of this program", None),
 ];
 
-/// What follows the link-time optimisation: who asked for it, which changes nothing.
+/// Separates the link-time optimisation from who asked for it, which does not matter.
 const ASKED_BY: &str = ", by the ";
 
 /// A document of micro-benchmarks, by its parts.
@@ -47,7 +48,8 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Type and mount options of the file system of the cases at `place`: the environment's own tell of those that come first.
+    /// Type and mount options of the file system of the cases at `place`; the environment itself
+    /// describes the place that comes first.
     fn file_system(self, place: Locality) -> Option<(&'a str, Option<&'a str>)> {
         let mut places = self.results.benchmarks.iter().filter_map(|one| one.place);
         let first = places.next()?;
@@ -62,8 +64,8 @@ impl<'a> System<'a> {
     }
 }
 
-/// How the systems of two results differ in mitigations, seccomp, quotas and other settings, in the build of this program and in file systems, where both
-/// tell; one sentence each.
+/// How the systems of two results differ in mitigations, seccomp, quotas and other settings, in the
+/// build of this program and in file systems, if both report them; one sentence each.
 pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
     let (Some(first), Some(second)) = (System::of(first), System::of(second)) else {
         return Vec::new();
@@ -80,7 +82,7 @@ pub(super) fn differences(first: NamedDocument<'_>, second: NamedDocument<'_>) -
     all
 }
 
-/// The sentence about what is not the same on both systems, which have these names.
+/// The sentence about what differs between the two systems of these names.
 pub(super) fn differ(
     [first, second]: [&str; 2],
     what: &str,
@@ -105,14 +107,15 @@ fn of_weaknesses(both: [System<'_>; 2]) -> Vec<String> {
     told.filter_map(sentence).collect()
 }
 
-/// A setting as a document tells it; what is absent is `absent` where the document tells any settings.
+/// A setting as a document reports it. An absent one is `absent` if the document reports any
+/// settings.
 fn setting<'a>(system: &'a OsSystem, name: &str, absent: Option<&'a str>) -> Option<&'a str> {
     let all = &system.settings;
     let told = all.get(name).map(|told| told.split(ASKED_BY).next().unwrap_or(told));
     told.or_else(|| absent.filter(|_| !all.is_empty()))
 }
 
-/// How the file systems at a place differ; those of one type by their mount options.
+/// How the file systems at a place differ; if they are of one type, how their mount options differ.
 fn of_files(both: [System<'_>; 2], place: Locality) -> Option<String> {
     let [ours, theirs] = both.map(|one| one.file_system(place));
     let ((kind, options), (other_kind, other_options)) = (ours?, theirs?);
@@ -123,7 +126,7 @@ fn of_files(both: [System<'_>; 2], place: Locality) -> Option<String> {
     })
 }
 
-/// What cases with files of the second result walked into and those of the first did not.
+/// The traps that cases with files of the second result ran into and those of the first did not.
 fn of_traps([first, second]: [System<'_>; 2]) -> Vec<String> {
     let counterpart = |one: &OsBenchmark| {
         let ours = first.results.benchmarks.iter();
@@ -133,14 +136,15 @@ fn of_traps([first, second]: [System<'_>; 2]) -> Vec<String> {
     };
     let with_files = second.results.benchmarks.iter();
     let with_files = with_files.filter(|one| one.place.is_some() && one.value.is_some());
-    // The trap of `read` is told by two intervals: where they are too wide nothing is told, though files lie in the cache in the same way.
+    // The trap of `read` is decided by two intervals. If they are too wide, nothing is reported,
+    // although files lie in the cache in the same way.
     let certain = with_files.filter(|one| one.name != "read");
     let new = certain.filter(|one| counterpart(one).is_some_and(|one| traps(one).is_empty()));
     let told: BTreeSet<&str> = new.flat_map(traps).collect();
     told.into_iter().map(|message| format!("on {} alone {message}", second.name)).collect()
 }
 
-/// The traps that a case walked into, in words.
+/// The traps that a case ran into, in words.
 fn traps(one: &OsBenchmark) -> Vec<&str> {
     let all = one.warnings.iter().filter(|warning| warning.kind == WarningKind::Trap);
     all.map(|warning| warning.message.as_str()).collect()
@@ -151,7 +155,7 @@ mod tests {
     use super::*;
     use ioscape_schema::{Document, Warning};
 
-    /// A document with these settings, of a case with files on a file system.
+    /// A document with these settings, with one case that uses files on a file system.
     fn document(settings: &[(&str, &str)], file_system: &str) -> Document {
         let one = OsBenchmark {
             name: "fsync".into(),

@@ -94,7 +94,7 @@ fn validated(measurement: Measurement) -> Document {
     document(Outcome::Validation(Box::new(run)))
 }
 
-/// Half a percent was called faster, since each evaluation had simulated the same requests three times.
+/// Once, 0.5 % was called faster because each evaluation had simulated the same requests thrice.
 #[test]
 fn simulations_of_the_same_requests_are_one_round() {
     let of = |engine, rate: f64| {
@@ -182,7 +182,7 @@ fn rows_are_shared_by_name_and_workload() {
     assert_eq!(found.rows[0].basis, Basis::SingleRun);
 }
 
-/// A job that was edited dropped out of `--fail-if`, and nothing said that it is there.
+/// Once, a job that was edited dropped out of `--fail-if`, and nothing said so.
 #[test]
 fn a_job_that_was_changed_says_how() {
     let of = |edited: Workload| {
@@ -203,6 +203,30 @@ fn a_job_that_was_changed_says_how() {
     assert_eq!(why, "not the same work: their options differ");
 }
 
+/// Once, a commit that took 150 times as long had no row, since pauses kept throughput equal.
+#[test]
+fn response_times_of_runs_are_rows_that_rounds_tell_of() {
+    let runs = |p50: u64, count: u64, throughput: f64| {
+        let timed = |number: u64| {
+            let rate = throughput * (1.0 + 1e-3 * number as f64);
+            // Two of them fall into one bin.
+            let p50 = p50 + number / 2;
+            let response_time_ns = ResponseTime { p50, p99: 9, ..ResponseTime::default() };
+            Measurement { ios: 9, response_time_ns, ..run("tx", Workload::default(), rate) }
+        };
+        document((0..count).map(timed).collect::<Vec<_>>())
+    };
+    let told = |count, throughput| {
+        let found = compared(&runs(4_000, count, 1e8), &runs(613_000, count, throughput), None);
+        let rows = found.unwrap().rows;
+        assert_eq!(rows[1].name.as_deref(), Some("tx, p50 response time"));
+        (rows[0].verdict, rows[1].verdict, rows[1].rounds)
+    };
+    assert_eq!(told(3, 1e8), (Verdict::NoDifference, Verdict::Slower, [3, 3]));
+    // How percentiles vary between runs is unknown. As rows, they do not make throughput less sure.
+    assert_eq!(told(1, 1.6e8), (Verdict::Faster, Verdict::CannotBeTold, [1, 1]));
+}
+
 #[test]
 fn repeated_runs_are_rounds() {
     let runs = |all: &[f64]| {
@@ -214,7 +238,7 @@ fn repeated_runs_are_rounds() {
     assert_eq!((found.rows[0].basis, found.rows[0].verdict), (Basis::Rounds, Verdict::Slower));
 }
 
-/// The rounds of `cached` lent their scatter to `disk`, which was called slower.
+/// Guards against a defect: the scatter of `cached` was lent to `disk`, which was called slower.
 #[test]
 fn a_lone_run_does_not_take_its_scatter_from_another_row() {
     let of = |cached: [f64; 2], disk: f64| {
@@ -247,7 +271,7 @@ fn what_is_not_the_same_work_is_refused() {
     ));
 }
 
-/// Both were to be measured with `ioscape run`, which replays no trace.
+/// Guards against a defect: for both, the advice was `ioscape run`, which does not replay traces.
 #[test]
 fn replays_and_simulations_are_sent_to_the_comparison_of_traces() {
     let replay = document(Outcome::TraceReplay(Box::default()));
@@ -259,7 +283,7 @@ fn replays_and_simulations_are_sent_to_the_comparison_of_traces() {
     }
 }
 
-/// A campaign of single cells with this title and plan, which ran three times.
+/// A campaign of single cells with this title and plan, with three runs.
 pub(super) fn planned(title: &str, plan: Option<CellPlan>, rate: f64) -> Document {
     let mut document = campaign(rate, [0.99, 1.0, 1.01]);
     if let Some(Outcome::Campaign(campaign)) = &mut document.outcome {
@@ -352,7 +376,7 @@ fn cells_have_rows_of_their_times() {
     assert!(found.rows[2].name.as_ref().unwrap().ends_with("p99 fsync"));
 }
 
-/// A campaign of one cell, with a run for each of these 99th percentiles, in nanoseconds.
+/// A campaign of one cell, with one run for each of these 99th percentiles, in nanoseconds.
 fn late(p99: &[u64]) -> Document {
     let sample = |p99: &u64| CampaignSample {
         throughput_bytes_per_s: 1e6,

@@ -2,14 +2,16 @@
 
 use crate::analyze::set_windows::Moment;
 
-/// Neighbouring blocks that share a hash and so lie together: requests touch runs of blocks, and what is popular has neighbours.
+/// Neighbouring blocks that share a hash and so lie together: requests touch runs of blocks, and
+/// popular blocks have popular neighbours.
 pub(super) const GROUP: u64 = 1 << GROUP_BITS;
 pub(super) const GROUP_BITS: u32 = 2;
 
-/// That a block was read, and that it was written, besides the number of its writes in Figures 12 and 13.
+/// Mark of a block that was read; the other mark is for writes. They share a word with the number
+/// of writes of Figures 12 and 13.
 pub(super) const WAS_READ: u32 = 1 << 31;
 pub(super) const WAS_WRITTEN: u32 = 1 << 30;
-/// The bits of the number of its writes.
+/// The bits that hold the number of writes.
 pub(super) const WRITES: u32 = WAS_WRITTEN - 1;
 
 /// What is known of a block.
@@ -17,25 +19,25 @@ pub(super) const WRITES: u32 = WAS_WRITTEN - 1;
 pub(super) struct Block {
     /// The last touch.
     pub last: Moment,
-    /// The number of writes and the marks.
+    /// The number of writes, and the marks.
     pub writes: u32,
-    /// The last of the writes that are counted; 0 without one.
+    /// The last counted write; 0 if there is none.
     pub last_write_ns: u64,
 }
 
-/// Where the marks are in the number of writes.
+/// Position of the marks above the number of writes.
 pub(super) const MARKS: u32 = WRITES.count_ones();
 
-/// What a part of a trace also keeps of a block for its merge.
+/// What a part of a trace keeps of a block in addition, for its merge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct First {
-    /// The first of the writes that are counted; 0 without one.
+    /// The first counted write; 0 if there is none.
     pub write_ns: u64,
     /// The first touch.
     pub touch: Moment,
 }
 
-/// The number of writes increased, which stays below the marks.
+/// Increases the number of writes, which stays below the marks.
 pub(super) fn more_writes(writes: u32, more: u32) -> u32 {
     (writes & WRITES).saturating_add(more).min(WRITES) | (writes & !WRITES)
 }

@@ -1,17 +1,18 @@
-//! The two kinds of entries that blocks are kept in: neighbours of which the same is known in 16 bytes, or each in one line of the
-//! processor's caches.
+//! The two kinds of entries for blocks: 16 bytes for neighbouring blocks in the same state, or a
+//! line of the processor's caches with each block separately.
 
 use super::block::{Block, First, GROUP, GROUP_BITS, MARKS, WRITES};
 use super::ordered::Entry;
 use crate::analyze::set_windows::Moment;
 use crate::analyze::time_series::SECOND_NS;
 
-/// Blocks of one group, a bit each, the first lowest.
+/// Blocks of one group, one bit each, the first block lowest.
 pub(super) type Set = u8;
 
-/// Bits of a slot, from the lowest on: which blocks of the group, the number of the group, the number of writes, two marks as of
-/// [`Block`], that they are kept elsewhere, and the higher bits of the second of the last touch; then the lower bits of that second,
-/// and the nanosecond of the last write.
+/// Bits of a slot, from the lowest on: the set of blocks in the group, the number of the group, the
+/// number of writes, two marks as in [`Block`], a mark for blocks kept elsewhere, and the higher
+/// bits of the second of the last touch; then the lower bits of that second, and the nanosecond of
+/// the last write.
 const GROUP_AT: u32 = GROUP as u32;
 const ALL_OF_GROUP: u64 = (1 << GROUP_AT) - 1;
 const WRITES_AT: u32 = GROUP_AT + u32::BITS - GROUP_BITS;
@@ -24,15 +25,15 @@ const LOW_BITS: u32 = 9;
 const LOW: u64 = (1 << LOW_BITS) - 1;
 const SECOND_BITS: u32 = u64::BITS - SECOND_AT + LOW_BITS;
 const NS_BITS: u32 = u64::BITS - LOW_BITS;
-/// Seconds before the first touch that times may lie; after it three times as many: 97 days and 291.
+/// Seconds that a time may lie before the first touch: 97 days. After it, three times as many.
 pub(super) const SECONDS_BEFORE: u32 = 1 << (SECOND_BITS - 2);
 
-/// Blocks of one group of which the same is known.
+/// Blocks of one group that are in the same state.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Slot {
     low: u64,
-    /// Of blocks kept elsewhere their number there.
+    /// For blocks kept elsewhere, their number there.
     high: u64,
 }
 
@@ -57,15 +58,15 @@ impl Entry for Slot {
     }
 }
 
-/// The number of the group of a key, and some of its blocks, as a slot has them.
+/// The group of a key and some of its blocks, as a slot stores them.
 #[inline]
 fn named(key: u32, set: Set) -> u64 {
     u64::from(key >> GROUP_BITS) << GROUP_AT | u64::from(set)
 }
 
 impl Slot {
-    /// Some blocks of the group of a key; nothing where they do not fit: their last touch or write lies months from the second
-    /// `base`, or they were written 2048 times.
+    /// Stores some blocks of the group of a key; `None` if they do not fit because their last touch
+    /// or write lies months from the second `base`, or they were written 2048 times.
     #[inline]
     pub fn of(key: u32, set: Set, block: &Block, base: u32) -> Option<Self> {
         let writes = block.writes & WRITES;
@@ -88,14 +89,14 @@ impl Slot {
         (self.low & ALL_OF_GROUP) as Set
     }
 
-    /// The same of other blocks.
+    /// The same state for other blocks.
     #[inline]
     #[must_use]
     pub fn with(&self, set: Set) -> Self {
         Self { low: self.low & !ALL_OF_GROUP | u64::from(set), ..*self }
     }
 
-    /// Whether the same is known of the blocks of both, which are of one group and kept here.
+    /// Whether the blocks of both, which are of one group, are in the same state and kept here.
     #[inline]
     pub fn is_like(&self, other: &Self) -> bool {
         (self.low ^ other.low) >> GROUP_AT == 0
@@ -103,8 +104,9 @@ impl Slot {
             && self.low & SPILLED == 0
     }
 
-    /// Touches the blocks at a second and a time counted from the second `base` on, `written` telling whether it is a write that is
-    /// counted; what was known of each. Nothing is done where they are kept elsewhere, or would have to be.
+    /// Touches the blocks at a second and a time, counted from the second `base`; `written` says
+    /// whether this is a counted write. Returns what was known of each. Does nothing if they are
+    /// kept elsewhere, or would have to be.
     #[inline]
     pub fn touch(
         &mut self,
@@ -136,12 +138,13 @@ impl Slot {
         })
     }
 
-    /// The blocks of the number `number` among those that do not fit.
+    /// An entry for blocks that do not fit; `number` is their number among those.
     pub fn spilled(key: u32, set: Set, number: usize) -> Self {
         Self { low: named(key, set) | SPILLED, high: number as u64 }
     }
 
-    /// The number of writes and the marks of each block, or their number among those that do not fit.
+    /// The number of writes and the marks of each block, or the blocks' number among those that do
+    /// not fit.
     #[inline]
     pub fn writes(&self) -> Result<u32, usize> {
         if self.low & SPILLED != 0 {
@@ -152,7 +155,7 @@ impl Slot {
         Ok(writes | marks << MARKS)
     }
 
-    /// Each block, or their number among those that do not fit.
+    /// The state of each block, or the blocks' number among those that do not fit.
     #[inline]
     pub fn block(&self, base: u32) -> Result<Block, usize> {
         let writes = self.writes()?;
@@ -167,19 +170,20 @@ impl Slot {
     }
 }
 
-/// Bits of a line's number of writes: two marks as of [`Block`], and that the block is kept elsewhere.
+/// Position of the marks in a line's number of writes: two marks as in [`Block`], and one for a
+/// block kept elsewhere.
 const LINE_MARKS: u32 = u16::BITS - 2;
 const LINE_SPILLED: u16 = 1 << (LINE_MARKS - 1);
 const LINE_WRITES: u32 = LINE_SPILLED as u32 - 1;
 
-/// What was known of a block before a touch.
+/// The state of a block before a touch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
-    /// Whether it was there.
+    /// Whether the block was there.
     pub known: bool,
     /// The last touch.
     pub last: Moment,
-    /// The last of the writes that are counted, where this one is.
+    /// The previous counted write, if this touch is a counted write.
     pub last_write_ns: Option<u64>,
 }
 
@@ -187,10 +191,10 @@ pub(super) struct Touched {
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Line {
-    /// Of a spilled block its number.
+    /// For a spilled block, its number.
     last_write_ns: [u64; GROUP as usize],
     last: [Moment; GROUP as usize],
-    /// 0 for a block that was not touched.
+    /// 0 for an untouched block.
     writes: [u16; GROUP as usize],
     /// The key of the first block.
     key: u32,
@@ -212,7 +216,8 @@ impl Entry for Line {
 }
 
 impl Line {
-    /// Of the group that begins with the block of that key; at least one block is put into it.
+    /// Creates the line of the group that begins with the block `key`; at least one block must be
+    /// put into it.
     pub fn of_group(key: u32) -> Self {
         Self { key, ..Self::default() }
     }
@@ -223,7 +228,7 @@ impl Line {
         self.writes[block] != 0
     }
 
-    /// The number of writes and the marks of a block that was touched, or its number among those that fit no line.
+    /// The writes and marks of a touched block, or its number among those that fit no line.
     #[inline]
     pub fn writes(&self, block: usize) -> Result<u32, usize> {
         let writes = self.writes[block];
@@ -233,14 +238,14 @@ impl Line {
         Ok(u32::from(writes >> LINE_MARKS) << MARKS | (u32::from(writes) & LINE_WRITES))
     }
 
-    /// A block that was touched, or its number among those that fit no line.
+    /// The state of a touched block, or its number among those that fit no line.
     #[inline]
     pub fn block(&self, block: usize) -> Result<Block, usize> {
         let writes = self.writes(block)?;
         Ok(Block { last: self.last[block], writes, last_write_ns: self.last_write_ns[block] })
     }
 
-    /// Keeps a block; `false` where it was written too often for a line.
+    /// Stores a block; `false` if it was written too often for a line.
     #[inline]
     pub fn put(&mut self, at: usize, block: &Block) -> bool {
         let writes = block.writes & WRITES;
@@ -253,17 +258,17 @@ impl Line {
         true
     }
 
-    /// Whether all blocks are kept here, and would be after another write.
+    /// Whether all blocks are kept here, and still would be after another write.
     #[inline]
     pub fn has_room(&self) -> bool {
-        // All at once: the mark of a spilled block is the bit above the greatest number of writes.
+        // All at once: the mark of a spilled block is the bit above the largest number of writes.
         let next = |one: u16| (one & (LINE_SPILLED | LINE_WRITES as u16)) + 1;
         let over = self.writes.iter().fold(0, |over, &one| over | next(one));
         over & (LINE_SPILLED | LINE_SPILLED << 1) == 0
     }
 
-    /// Touches a block of a line that [has room](Self::has_room), `written_ns` being the time of a write that is counted; what was
-    /// known of it.
+    /// Touches a block of a line that [has room](Self::has_room); `written_ns` is the time of a
+    /// counted write. Returns what was known of the block.
     #[inline]
     pub fn touch(&mut self, at: usize, mark: u32, now: Moment, written_ns: Option<u64>) -> Touched {
         let before = self.writes[at];
@@ -279,7 +284,7 @@ impl Line {
         Touched { known: before != 0, last, last_write_ns }
     }
 
-    /// Tells that the block is kept elsewhere.
+    /// Marks a block as kept elsewhere.
     pub fn spill(&mut self, at: usize, number: usize) {
         (self.writes[at], self.last_write_ns[at]) = (LINE_SPILLED, number as u64);
     }

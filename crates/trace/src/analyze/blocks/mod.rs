@@ -25,12 +25,13 @@ pub use shard::{Shard, gather};
 pub use size::{BLOCK_BITS, BlockAlign, BlockSize, MOST_BLOCKS, on, spread, touched};
 use table::SHARDS;
 
-/// Most bytes of the table, unless something else is asked for: about 160 million blocks.
+/// The default for the most bytes of the table: about 160 million blocks.
 pub const MOST_BYTES: usize = 4 << 30;
 
-/// A table of all blocks touched: the one part of the analysis that grows with the trace, by 20 to 28 bytes for a block that is
-/// touched alone, by a quarter of that for one that always comes with its three neighbours, and by as many more in a part. It is
-/// kept in shards, so that threads may share it out.
+/// A table of all blocks touched, the one part of the analysis that grows with the trace. A block
+/// touched alone takes 20 to 28 bytes; one that always comes with its three neighbours takes a
+/// quarter of that; a part of a trace takes as much again. The table is kept in shards, so that
+/// threads may share it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Blocks {
@@ -39,15 +40,17 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of that size, in a table of at most about so many bytes. A `part` can be merged into what comes before.
+    /// Creates a table for blocks of this size, of about `most_bytes` at most. A `part` can be
+    /// merged into what comes before.
     pub fn new(size: BlockSize, part: bool, most_bytes: usize) -> Self {
         let shard = |number| Shard::new(number, size, part, most_bytes / SHARDS);
         Self { shards: (0..SHARDS).map(shard).collect() }
     }
 
-    /// The shards in groups for so many threads, each of which takes in all requests by itself; the result is the same.
+    /// The shards, in groups for `threads` threads. Each group takes in all requests independently;
+    /// the result is the same.
     pub fn shares(&mut self, threads: usize) -> impl Iterator<Item = &mut [Shard]> {
-        // Every group looks at every request, so there are no more of them than keep the threads busy.
+        // Every group looks at every request, so only as many as keep the threads busy.
         self.shards.chunks_mut((2 * SHARDS / threads.max(1)).clamp(1, SHARDS))
     }
 
@@ -56,7 +59,7 @@ impl Blocks {
         shard::gather(&mut self.shards, ios);
     }
 
-    /// Counts what was gathered, best many requests at once.
+    /// Counts what was gathered; fastest with many requests at once.
     pub fn settle(&mut self) {
         self.shards.iter_mut().for_each(Shard::settle);
     }
@@ -66,7 +69,7 @@ impl Blocks {
         self.shards.iter_mut().zip(later.shards).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
-    /// Gives the devices other numbers: `numbers` by the present ones.
+    /// Renumbers the devices; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
         self.shards.iter_mut().for_each(|shard| shard.renumber(|key| on(numbers, key)));
     }
@@ -75,18 +78,19 @@ impl Blocks {
         self.shards.iter().map(of).sum()
     }
 
-    /// Touches of blocks that had no place in the table.
+    /// Touches of blocks for which the table had no room.
     pub fn untracked(&self) -> u64 {
         self.sum(|shard| shard.untracked + shard.table.untracked())
     }
 
-    /// Every so many-th block is followed, and how far the number of blocks may be off with a probability of 90 %, as a part of it.
+    /// One block in this many is followed; and the relative error of the number of blocks at a
+    /// probability of 90 %.
     pub fn sample(&self) -> (u64, f64) {
         let one_in = self.shards.iter().map(|shard| shard.table.one_in()).max().unwrap_or(1);
         (one_in, Table::error90(self.shards.iter().map(|shard| &shard.table)))
     }
 
-    /// Requests longer than what is counted of one.
+    /// Requests longer than the part of a request that is counted.
     pub fn cut(&self) -> u64 {
         self.sum(|shard| shard.cut)
     }
@@ -121,7 +125,7 @@ impl Blocks {
         }
     }
 
-    /// What is counted of the blocks, in one pass over the table, which may be large.
+    /// Tallies the blocks in one pass over the table, which may be large.
     pub fn tally(&self) -> Tally {
         debug_assert!(self.shards.iter().all(|shard| shard.waiting.is_empty()), "it is settled");
         let mut tally = Tally::default();
@@ -131,7 +135,7 @@ impl Blocks {
         tally
     }
 
-    /// How writes spread over blocks of disks that hold so many bytes together.
+    /// How writes spread over the blocks of disks with this total capacity.
     pub fn popularity(&self, tally: &Tally, capacity_bytes: Option<u64>) -> Popularity {
         let by_writes = tally.by_writes.clone();
         let blocks: u64 = by_writes.values().sum();
@@ -168,7 +172,7 @@ impl Blocks {
         }
     }
 
-    /// Distinct bytes, in all and by windows of the three finest widths kept, from `origin_ns` on.
+    /// Distinct bytes, in total and by windows of the three finest widths, from `origin_ns` on.
     pub fn working_set(&self, tally: &Tally, origin_ns: u64) -> WorkingSet {
         let bytes = self.size().bytes();
         if self.unique_bytes() == 0 {
@@ -187,13 +191,13 @@ impl Blocks {
     }
 }
 
-/// Numbers of writes that are counted without a search.
+/// Write counts below this are tallied without a search.
 const FEW_WRITES: usize = 64;
 
-/// Blocks by what was done to them.
+/// Blocks by the operations on them.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// By the number of their writes, from 1 on.
+    /// By number of writes, from 1 on.
     by_writes: BTreeMap<u32, u64>,
     read: u64,
     written: u64,
@@ -221,7 +225,7 @@ impl Tally {
     }
 }
 
-/// 1, 2, 5, 10 ... and the last.
+/// Returns 1, 2, 5, 10 ... and the last.
 fn ranks(most: u64) -> Vec<u64> {
     let mut ranks = Vec::new();
     let mut decade = 1u64;

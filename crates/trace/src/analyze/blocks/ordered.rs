@@ -1,26 +1,28 @@
-//! A table of entries in the order of their keys, with gaps.
+//! A table of entries in order of their keys, with gaps.
 //!
-//! Ordered linear probing (Amble and Knuth 1974): a key's search begins where it would be if all keys were spread evenly, and ends
-//! at the first key that is not smaller. Entries of one key lie side by side. So most of the places can be taken, and to grow is to copy in order.
+//! Ordered linear probing (Amble and Knuth 1974): the search for a key begins where the key would
+//! be if all keys were spread evenly, and ends at the first key that is not smaller. Entries with
+//! the same key lie side by side. So most places can be filled, and growing is copying in order.
 
 use branches::prefetch_read_data;
 
-/// Bytes of the places behind the last home, for keys that are pushed on.
+/// Bytes of the places after the last home, for keys that are pushed there.
 const TAIL_BYTES: usize = 768;
-/// Homes to begin with.
+/// Initial number of homes.
 const LEAST: usize = 16;
-/// Homes of fewer bytes are doubled when they are too few, more are increased by a sixth.
+/// Below this size the homes are doubled when there are too few; above it they grow by a sixth.
 const SMALL_BYTES: usize = 16 << 10;
-/// Lines that are brought into the caches for a key: those that a search passes, and that move on where an entry is put before them.
+/// Cache lines prefetched for a key: those that a search passes, and those that shift when an entry
+/// is inserted before them.
 const FETCHED: usize = 3;
 /// Bytes of a line of the processor's caches.
 const LINE_BYTES: usize = 64;
 
-/// What a place holds.
+/// The content of a place.
 pub(super) trait Entry: Copy + Default {
-    /// Of a hundred places at most so many are taken.
+    /// The most places that may be filled, in percent.
     const FULL: usize;
-    /// What a part of a trace keeps beside it.
+    /// What a part of a trace keeps beside an entry.
     type Beside: Copy + Default;
     /// Its key.
     fn key(&self) -> u32;
@@ -32,7 +34,7 @@ pub(super) trait Entry: Copy + Default {
 #[derive(Clone, Debug)]
 pub(super) struct Ordered<E: Entry> {
     entries: Vec<E>,
-    /// As many as entries in a part, else none.
+    /// As many as the entries in a part, otherwise none.
     beside: Vec<E::Beside>,
     keeps_beside: bool,
     homes: usize,
@@ -43,7 +45,7 @@ impl<E: Entry> Ordered<E> {
     const TAIL: usize = TAIL_BYTES / size_of::<E>();
     const SMALL: usize = SMALL_BYTES / size_of::<E>();
 
-    /// No entries yet, room for so many, and something beside each if that is kept.
+    /// Creates a table with room for `room` entries, and something beside each if `keeps_beside`.
     pub fn new(keeps_beside: bool, room: usize) -> Self {
         let (entries, beside) = Default::default();
         let mut new = Self { entries, beside, keeps_beside, homes: 0, taken: 0 };
@@ -63,7 +65,7 @@ impl<E: Entry> Ordered<E> {
         ((u64::from(key) * self.homes as u64) >> u32::BITS) as usize
     }
 
-    /// Has the place of a key brought into the caches while the processor goes on.
+    /// Prefetches the place of a key.
     #[inline]
     pub fn fetch(&self, key: u32) {
         let home = self.home(key);
@@ -74,13 +76,14 @@ impl<E: Entry> Ordered<E> {
         }
     }
 
-    /// Where a key is or belongs, and whether it is there; the first place of it, where several entries have it.
+    /// Returns where a key is or belongs, and whether it is there; if several entries have the key,
+    /// the first place.
     #[inline]
     pub fn seek(&self, key: u32) -> (usize, bool) {
         self.seek_from(self.home(key), key)
     }
 
-    /// The same for a key that lies there or behind.
+    /// Does the same for a key that lies at `at` or after it.
     #[inline]
     pub fn seek_from(&self, mut at: usize, key: u32) -> (usize, bool) {
         while let Some(entry) = self.entries.get(at) {
@@ -95,7 +98,7 @@ impl<E: Entry> Ordered<E> {
         (at, false)
     }
 
-    /// Whether the entry at a place has that key.
+    /// Whether the entry at a place has this key.
     #[inline]
     pub fn has(&self, at: usize, key: u32) -> bool {
         self.entries.get(at).is_some_and(|entry| entry.key() == key && !entry.is_free())
@@ -107,13 +110,13 @@ impl<E: Entry> Ordered<E> {
         &self.entries[at]
     }
 
-    /// The entry at a place, to be changed; its key stays.
+    /// The entry at a place, mutable; its key must stay.
     #[inline]
     pub fn at_mut(&mut self, at: usize) -> &mut E {
         &mut self.entries[at]
     }
 
-    /// What is beside it, where that is kept.
+    /// What is kept beside the entry at a place, if anything is.
     #[inline]
     pub fn beside(&mut self, at: usize) -> Option<&mut E::Beside> {
         self.beside.get_mut(at)
@@ -125,7 +128,7 @@ impl<E: Entry> Ordered<E> {
         (self.taken + 1) * 100 > self.homes * E::FULL
     }
 
-    /// Puts an entry where its key belongs.
+    /// Inserts an entry where its key belongs.
     pub fn insert(&mut self, at: usize, entry: E) {
         self.taken += 1;
         let mut end = at;
@@ -157,7 +160,7 @@ impl<E: Entry> Ordered<E> {
         self.stretch((self.homes + more).max(LEAST));
     }
 
-    /// Copies all to `homes` homes; that is in order, so every place is written once.
+    /// Copies all entries to `homes` homes, in order, so that every place is written once.
     fn stretch(&mut self, homes: usize) {
         self.homes = homes;
         let old = std::mem::take(&mut self.entries);
@@ -169,7 +172,7 @@ impl<E: Entry> Ordered<E> {
             if at >= self.entries.len() {
                 self.lengthen(at + Self::TAIL);
             }
-            // What is free goes where nothing is yet: no branch, for nobody can guess which places are taken.
+            // Free entries go to the next unused place: an unpredictable branch is avoided.
             let at = if entry.is_free() { next } else { at };
             self.entries[at] = entry;
             if let Some(kept) = beside.get(from) {
@@ -179,7 +182,7 @@ impl<E: Entry> Ordered<E> {
         }
     }
 
-    /// Has room for `to` places, and no more than that.
+    /// Reserves room for exactly `to` places.
     fn reserve(&mut self, to: usize) {
         self.entries.reserve_exact(to - self.entries.len());
         if self.keeps_beside {
@@ -192,17 +195,17 @@ impl<E: Entry> Ordered<E> {
         self.taken
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<E>() + self.beside.capacity() * size_of::<E::Beside>()
     }
 
-    /// All entries in the order of their keys.
+    /// All entries in order of their keys.
     pub fn entries(&self) -> impl Iterator<Item = &E> + '_ {
         self.entries.iter().filter(|entry| !entry.is_free())
     }
 
-    /// All entries in the order of their keys, each with its place and what is beside it.
+    /// All entries in order of their keys, each with its place and what is beside it.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &E, E::Beside)> + '_ {
         let taken = self.entries.iter().enumerate().filter(|(_, entry)| !entry.is_free());
         taken.map(|(at, entry)| (at, entry, self.beside.get(at).copied().unwrap_or_default()))

@@ -1,4 +1,5 @@
-//! The table of blocks as a part's state keeps it: blocks in order, each as its difference from the one before, 8 to 25 bytes.
+//! The table of blocks in a part's saved state: blocks in order, each as its difference from the
+//! one before, in 8 to 25 bytes.
 
 use super::block::{Block, First};
 use super::shard::Shard;
@@ -10,7 +11,7 @@ use crate::analyze::set_windows::{Moment, SetWindows};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A block less the block before it; differences wrap around, so that any two have one.
+/// A block minus the block before it; differences wrap around, so that any two blocks have one.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Entry {
     key: u64,
@@ -35,7 +36,7 @@ struct Rest<W, H> {
     most_bytes: usize,
 }
 
-/// Marks and number of writes with the marks lowest: a small number is a short one.
+/// Rotates the marks below the number of writes, so that a small number encodes short.
 fn rotated(writes: u32) -> u32 {
     writes.rotate_left(2)
 }
@@ -57,7 +58,7 @@ impl Serialize for Shard {
     }
 }
 
-/// The blocks of a table in the order of their keys.
+/// The blocks of a table in order of their keys.
 struct InOrder<'a>(&'a Table);
 
 impl Serialize for InOrder<'_> {
@@ -132,7 +133,7 @@ impl<'de> Visitor<'de> for Filling {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Filled, A::Error> {
-        // Which of the shards it is follows from its place among them.
+        // The number of a shard follows from its place among the shards.
         let (mut table, mut one) = (Table::new(true, 0), Absolute::default());
         while let Some(entry) = entries.next_element::<Entry>()? {
             one = one.after(&entry);
@@ -160,7 +161,7 @@ impl<'de> Deserialize<'de> for Shard {
     }
 }
 
-/// All shards, each with its number.
+/// Reads all shards and numbers them.
 pub(super) fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Shard>, D::Error> {
     let mut shards: Vec<Shard> = Deserialize::deserialize(deserializer)?;
     if shards.len() != SHARDS {

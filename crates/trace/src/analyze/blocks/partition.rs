@@ -1,17 +1,18 @@
-//! A part of the table of blocks: in entries of 16 bytes for blocks of which the same is known, or in lines of 64 for all of a group
-//! where most of a group's blocks differ.
+//! A part of the table of blocks. Blocks in the same state share entries of 16 bytes; if most of a
+//! group's blocks differ, the whole group has a line of 64 bytes.
 
 use super::block::{Block, First, GROUP};
 use super::entry::{Line, Set, Slot, Touched};
 use super::ordered::{Entry, Ordered};
 use super::slots::{SetTouch, spill};
 
-/// Blocks of a group that make a line worth its memory, and that make it a waste, in the mean.
+/// Mean number of blocks per group from which lines are worth their memory, and below which they
+/// waste it.
 const DENSE: usize = 3;
 const SPARSE: usize = 2;
 /// Entries of two groups that take longer to touch than two lines.
 const APART: usize = 5;
-/// Entries that are looked at to know how many a group has.
+/// Entries sampled to find out how many a group has.
 const FIRSTS: usize = 1024;
 
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub(super) struct Partition {
     spilled: Vec<Block>,
 }
 
-/// The key of the first block of a group, and which of them it is.
+/// Returns the key of a group's first block, and which block of the group this is.
 #[inline]
 fn split(key: u32) -> (u32, usize) {
     let within = key & (GROUP as u32 - 1);
@@ -43,7 +44,7 @@ fn places(set: Set) -> impl Iterator<Item = usize> {
 }
 
 impl Partition {
-    /// No blocks yet; a part of a trace keeps what they begin with.
+    /// Creates an empty partition; a part of a trace keeps the first touch and write of each block.
     pub fn new(keeps_firsts: bool) -> Self {
         Self::of(Layout::Slots(Ordered::new(keeps_firsts, 0)))
     }
@@ -52,7 +53,7 @@ impl Partition {
         Self { layout, len: 0, spilled: Vec::new() }
     }
 
-    /// Has the place of a key brought into the caches while the processor goes on.
+    /// Prefetches the place of a key.
     #[inline]
     pub fn fetch(&self, key: u32) {
         let group = split(key).0;
@@ -62,7 +63,7 @@ impl Partition {
         }
     }
 
-    /// The line of the group of a key, where there is one and all that can come to be known of its blocks by one more touch fits into it;
+    /// The line of a key's group, if there is one with room for whatever one more touch may add;
     /// and the number of blocks.
     #[inline]
     pub fn line(&mut self, key: u32) -> Option<(&mut Line, &mut usize)> {
@@ -74,8 +75,8 @@ impl Partition {
         Some((lines.at_mut(at), &mut self.len)).filter(|(line, _)| line.has_room())
     }
 
-    /// Touches blocks of a group, and tells how many of them were known as what. Of blocks and writes that are the first their
-    /// beginning is kept in a part.
+    /// Touches blocks of a group, and passes to `tell` what was known and of how many blocks. A
+    /// part keeps the first touch and write of a block.
     #[inline]
     pub fn touch_set(&mut self, touch: &SetTouch, tell: &mut impl FnMut(&Touched, u32)) {
         self.make_room(touch.group, touch.base);
@@ -101,7 +102,7 @@ impl Partition {
         before
     }
 
-    /// What is known of a block that is there; `base` as in [`put`](Self::put).
+    /// The state of a block, if present; `base` as in [`put`](Self::put).
     pub fn get(&self, key: u32, base: u32) -> Option<Block> {
         match &self.layout {
             Layout::Slots(slots) => {
@@ -117,12 +118,12 @@ impl Partition {
         }
     }
 
-    /// Keeps a block that was touched; its times are counted from the second `base`.
+    /// Stores a touched block; its times are counted from the second `base`.
     pub fn put(&mut self, key: u32, block: &Block, base: u32) {
         self.restore(key, block, &First::default(), base);
     }
 
-    /// The same with what a part keeps of the beginning of a new one.
+    /// Does the same, with what a part keeps of a new block's beginning.
     pub fn restore(&mut self, key: u32, block: &Block, first: &First, base: u32) {
         let (group, within) = split(key);
         self.make_room(group, base);
@@ -131,7 +132,7 @@ impl Partition {
             Layout::Lines(lines) => {
                 let (at, found) = lines.seek(group);
                 if !found {
-                    // It is a line as soon as the block is in it.
+                    // This becomes a valid line once the block is in it.
                     lines.insert(at, Line::of_group(group));
                 }
                 let is_new = !lines.at(at).has(within);
@@ -145,7 +146,7 @@ impl Partition {
         self.len += usize::from(is_new);
     }
 
-    /// Makes room for another entry of a group, where it can need one.
+    /// Makes room for another entry of a group, if it may need one.
     #[inline]
     fn make_room(&mut self, group: u32, base: u32) {
         let is_full = match &self.layout {
@@ -190,7 +191,7 @@ impl Partition {
         *self = new;
     }
 
-    /// The first touch and write of a block in a part of a trace, where they are kept.
+    /// The first touch and write of a block in a part of a trace, if they are kept.
     pub fn first(&mut self, key: u32) -> Option<&mut First> {
         match &mut self.layout {
             Layout::Slots(slots) => slots.first(key, &mut self.spilled),
@@ -210,7 +211,7 @@ impl Partition {
         self.len
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     pub fn bytes(&self) -> usize {
         let entries = match &self.layout {
             Layout::Slots(slots) => slots.bytes(),
@@ -219,7 +220,7 @@ impl Partition {
         entries + self.spilled.capacity() * size_of::<Block>()
     }
 
-    /// Gives the number of writes and the marks of blocks to `take`, and how many have these.
+    /// Passes to `take` each number of writes with its marks, and how many blocks have it.
     pub fn each_writes(&self, take: &mut impl FnMut(u32, u64)) {
         let mut put = |found: Result<u32, usize>, number: u32| {
             let writes = found.unwrap_or_else(|number| self.spilled[number].writes);
@@ -236,7 +237,7 @@ impl Partition {
         }
     }
 
-    /// All blocks in the order of their groups, each with what a part keeps of its beginning.
+    /// All blocks in order of their groups, each with what a part keeps of its beginning.
     pub fn iter(&self, base: u32) -> impl Iterator<Item = (u32, Block, First)> + '_ {
         let (slots, lines) = match &self.layout {
             Layout::Slots(slots) => (Some(slots), None),
@@ -257,7 +258,8 @@ impl Partition {
     }
 }
 
-/// Entries, their blocks and their distinct groups, of the first ones: keys are spread by a hash, so these stand for all.
+/// Entries, blocks and distinct groups of the first entries, which represent all because a hash
+/// spreads the keys.
 fn first_groups(slots: &Ordered<Slot>) -> [usize; 3] {
     let (mut entries, mut blocks, mut groups, mut latest) = (0, 0, 0, None);
     for slot in slots.entries().take(FIRSTS) {
@@ -288,7 +290,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Times within the range of a word and beyond it, few writes and many.
+    /// Times within the range of a word and beyond it; few writes and many.
     fn blocks() -> impl Strategy<Value = Block> {
         let last = prop_oneof![1_000u32..1_100, Just(u32::MAX), Just(1)];
         (last, 1u32..4, 0u32..3000, any::<bool>(), 0u64..2_000_000_000).prop_map(
@@ -304,7 +306,7 @@ mod tests {
         )
     }
 
-    /// Touches and puts of blocks of a few groups, as a map of single blocks knows them.
+    /// Touches and puts of blocks of a few groups, to compare with a map of single blocks.
     #[derive(Clone, Debug)]
     enum Step {
         Touch { group: u32, set: Set, mark: u32, second: u32, is_write: bool },
@@ -313,7 +315,7 @@ mod tests {
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
-        // Few groups, which come again, at both ends of the keys.
+        // Few groups, which recur, at both ends of the key range.
         let group = (0u32..40, any::<bool>())
             .prop_map(|(group, high)| if high { u32::MAX - 3 - group * 4 } else { group * 4 });
         let second = prop_oneof![8 => 1_000u32..1_010, 1 => Just(1), 1 => Just(u32::MAX)];
@@ -330,7 +332,7 @@ mod tests {
 
     const BASE: u32 = 500;
 
-    /// Touches blocks of a map, and tells what was known of each.
+    /// Touches blocks of a map, and reports what was known of each.
     fn touch_map(
         map: &mut BTreeMap<u32, (Block, First)>,
         touch: &SetTouch,
@@ -407,14 +409,14 @@ mod tests {
         }
     }
 
-    /// Blocks of random keys, in slots and lines and what lies between.
+    /// Blocks of random keys, in slots, in lines and during changes between them.
     #[test]
     fn layouts_change_and_keep_what_is_known() {
         for firsts in [false, true] {
             let (mut partition, mut map) = (Partition::new(firsts), BTreeMap::new());
             let mut was_lines = false;
             for at in 0..60_000u64 {
-                // Neighbours that come one by one, and then groups of one block.
+                // Neighbours that come one by one, then groups of one block.
                 let neighbours = at < 20_000;
                 let group = (mix(if neighbours { at / 4 } else { at }) as u32) & !3;
                 let set = if neighbours { 1 << (at % 4) } else { 1 };

@@ -1,4 +1,5 @@
-//! A part of the table of blocks, which a thread may fill by itself: every so many-th partition, with what is counted of its blocks.
+//! A part of the table of blocks that a thread can fill independently: every so many-th partition,
+//! with its counts.
 
 use super::block::{Block, First, GROUP, GROUP_BITS, WRITES, more_writes};
 use super::size::{BlockAlign, BlockSize, touched};
@@ -7,35 +8,37 @@ use super::touch::{Counts, Run, Touch};
 use crate::analyze::set_windows::Moment;
 use ioscape_schema::{Io, Op};
 
-/// Touches that wait at most, but for those of the last request: with as many in another order they take two mebibytes. A partition
-/// of a large table so has hundreds of them at a time, and the processor keeps its translations of the partition's addresses.
+/// The most touches that wait, not counting the last request's. With their sorted copy they take
+/// two mebibytes. Each partition of a large table thus gets hundreds of touches at a time, and the
+/// processor keeps its translations of the partition's addresses.
 const MOST_WAITING: usize = (1 << 16) - (1 << 12);
-/// Seconds that they lie in at most.
+/// The most seconds that waiting touches span.
 const MOST_SECONDS: usize = 1 << 12;
-/// Fewer touches than this are taken as they come.
+/// Fewer touches than this are counted unsorted.
 const FEW: usize = 256;
 
-/// A table of some of the blocks touched. At its bound it goes on with a half of them, each counted twice: what was counted before
-/// stands, so sums stay right on average.
+/// A table of some of the blocks touched. At its limit it goes on with half of them, each counted
+/// twice; earlier counts stand, so sums stay right on average.
 #[derive(Clone, Debug)]
 pub struct Shard {
     pub(super) number: usize,
     pub(super) size: BlockSize,
     pub(super) table: Table,
     pub(super) counts: Counts,
-    /// Blocks written, and requests longer than what is counted of one; the first shard counts them for all.
+    /// Blocks written, and requests longer than the part of a request that is counted; the first
+    /// shard counts them for all.
     pub(super) block_writes: u64,
     pub(super) cut: u64,
-    /// Of parts that were merged.
+    /// Untracked touches of merged parts.
     pub(super) untracked: u64,
     pub(super) most_bytes: usize,
     pub(super) waiting: Vec<Touch>,
-    /// The same by partition, while they are counted.
+    /// The same sorted by partition, while they are counted.
     pub(super) sorted: Vec<Touch>,
 }
 
 impl Shard {
-    /// The shard of that number, in a table of at most about so many bytes.
+    /// Creates the shard with this number, with a table of about `most_bytes` at most.
     pub(super) fn new(number: usize, size: BlockSize, part: bool, most_bytes: usize) -> Self {
         let (waiting, sorted) = Default::default();
         Self {
@@ -52,24 +55,24 @@ impl Shard {
         }
     }
 
-    /// Says which of the shards it is.
+    /// Sets which of the shards this is.
     pub(super) fn set_number(&mut self, number: usize) {
         self.number = number;
         self.table.set_shard(number);
     }
 
-    /// Takes in a touch; whether as many wait now as [should](Self::settle_much).
+    /// Takes in a touch; returns whether enough wait now to be [settled](Self::settle_much).
     #[inline]
     fn push(&mut self, address: &Address, run: Run, now_ns: u64) -> bool {
         if let Some(place) = self.table.place(address) {
-            // There are no more than fit.
+            // The number always fits.
             let second = self.counts.windows.under_way() as u16 - 1;
             self.waiting.push(Touch::new(place, run, now_ns, second));
         }
         self.waiting.len() >= MOST_WAITING
     }
 
-    /// Says what time it is now.
+    /// Advances to a time.
     fn enter(&mut self, time_ns: u64) {
         let windows = &self.counts.windows;
         if windows.under_way() >= MOST_SECONDS && !windows.is_now(time_ns) {
@@ -78,8 +81,8 @@ impl Shard {
         self.counts.windows.enter(time_ns);
     }
 
-    /// Counts what was gathered if it is much; whether that depends on the requests alone, so every way to share out the shards
-    /// gives the same.
+    /// Counts what was gathered if it is much. That depends only on the requests, so the result is
+    /// the same however the shards are divided.
     fn settle_much(&mut self, now_ns: u64) {
         if self.waiting.len() >= MOST_WAITING {
             self.settle();
@@ -87,7 +90,8 @@ impl Shard {
         }
     }
 
-    /// Counts what was gathered: partition by partition, for the whole table is far larger than the caches.
+    /// Counts what was gathered, partition by partition, because the whole table is far larger than
+    /// the caches.
     pub(super) fn settle(&mut self) {
         let (mut touches, mut sorted) =
             (std::mem::take(&mut self.waiting), std::mem::take(&mut self.sorted));
@@ -104,7 +108,7 @@ impl Shard {
         self.make_room();
     }
 
-    /// Goes on with fewer blocks when the table is too large.
+    /// Goes on with fewer blocks if the table is too large.
     fn make_room(&mut self) {
         while self.table.bytes() > self.most_bytes && self.table.halve() {}
     }
@@ -151,7 +155,7 @@ impl Shard {
         }
     }
 
-    /// Gives the devices other numbers, by a function of the keys; a block stays in its shard.
+    /// Renumbers the devices by a function of the keys; a block stays in its shard.
     pub(super) fn renumber(&mut self, name: impl Fn(u64) -> u64) {
         let mut table = Table::new(self.table.is_part(), self.number);
         while table.one_in() < self.table.one_in() && table.halve() {}
@@ -162,11 +166,11 @@ impl Shard {
     }
 }
 
-/// Has shards take in requests, as far as their blocks belong to one of them; their numbers follow one another. What they take in
-/// counts after [`Blocks::settle`](super::Blocks::settle).
+/// Lets shards with consecutive numbers take in requests, as far as the blocks belong to them. The
+/// touches count after [`Blocks::settle`](super::Blocks::settle).
 pub fn gather(shards: &mut [Shard], ios: &[Io]) {
     let Some(&mut Shard { number: first, size, .. }) = shards.first_mut() else { return };
-    // Of the second that all shards are in: most requests come in that of the one before.
+    // The second in which all shards are: most requests fall in the previous one's second.
     let mut second_ns = 0..0;
     for io in ios {
         let keys = touched(io, size);
@@ -174,7 +178,7 @@ pub fn gather(shards: &mut [Shard], ios: &[Io]) {
             continue;
         }
         let read = io.request.op == Op::Read;
-        // The figures count writes alone.
+        // The figures count only writes.
         let of_request = touched(io, size.begin(BlockAlign::Request)).end;
         let figures_end = if read { keys.start } else { of_request.min(keys.end) };
         if first == 0 {

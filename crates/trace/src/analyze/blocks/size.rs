@@ -5,21 +5,23 @@ use ioscape_schema::Io;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// Most blocks of one request that are counted: 64 MiB in blocks of 8 KiB.
+/// The most blocks counted of one request: 64 MiB in blocks of 8 KiB.
 pub const MOST_BLOCKS: u64 = 8192;
 
-/// Bits of a block's number; the device is above them.
+/// Bits of a block's number; the device takes the bits above.
 pub const BLOCK_BITS: u32 = 48;
 
 /// Where the blocks of a request begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockAlign {
-    /// At multiples of the block size on the device, as a cache has them: a request touches every block of which it has a byte.
+    /// At multiples of the block size on the device, as in a cache: a request touches every block
+    /// of which it has a byte.
     #[default]
     Aligned,
-    /// With the request: it touches as many blocks as its length fills, from the one it begins in. A file system whose blocks do
-    /// not begin at multiples of the block size so has each of them once; the reading of Ruemmler & Wilkes 1993.
+    /// With the request: it touches as many blocks as its length fills, from the one in which it
+    /// begins. A file system whose blocks do not begin at multiples of the block size thus counts
+    /// each of them once. This is the reading of Ruemmler & Wilkes 1993.
     Request,
 }
 
@@ -34,7 +36,8 @@ impl FromStr for BlockAlign {
     }
 }
 
-/// The blocks that are counted; their size is a power of two, since each row is divided by it several times.
+/// The blocks that are counted; their size is a power of two, because each row is divided by it
+/// several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSize {
     shift: u32,
@@ -42,24 +45,24 @@ pub struct BlockSize {
 }
 
 impl BlockSize {
-    /// The largest power of two within `bytes`, from 512 on; aligned.
+    /// The largest power of two within `bytes`, at least 512; aligned.
     pub fn of(bytes: u64) -> Self {
         Self { shift: bytes.clamp(512, 1 << 40).ilog2(), align: BlockAlign::Aligned }
     }
 
-    /// The same size, with blocks that begin there.
+    /// The same size with another alignment.
     #[must_use]
     pub fn begin(self, align: BlockAlign) -> Self {
         Self { align, ..self }
     }
 
-    /// In bytes.
+    /// The size in bytes.
     pub fn bytes(self) -> u64 {
         1 << self.shift
     }
 }
 
-/// The blocks that a request touches, as keys that hold the device.
+/// Returns the blocks that a request touches, as keys that include the device.
 #[inline]
 pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
     if !io.moves_data() {
@@ -75,16 +78,16 @@ pub fn touched(io: &Io, size: BlockSize) -> std::ops::Range<u64> {
     first..first.saturating_add(number.min(MOST_BLOCKS))
 }
 
-/// A key of the same block, or of anything else numbered within a device, when devices have other numbers: `numbers` by the present
-/// ones.
+/// Translates the key of a block, or of anything else numbered within a device, when devices are
+/// renumbered; `numbers` maps present numbers to new ones.
 pub fn on(numbers: &[u16], key: u64) -> u64 {
     let device = (key >> BLOCK_BITS) as usize;
     let number = numbers.get(device).map_or(device as u64, |&number| u64::from(number));
     (number << BLOCK_BITS) | (key & ((1 << BLOCK_BITS) - 1))
 }
 
-/// A number that is spread evenly over the blocks of all devices, by which blocks are sampled; `device` is that of
-/// [`DeviceNames`](crate::analyze::device_names::DeviceNames).
+/// Returns a number spread evenly over the blocks of all devices, by which blocks are sampled;
+/// `device` comes from [`DeviceNames`](crate::analyze::device_names::DeviceNames).
 #[inline]
 pub fn spread(key: u64, device: u64) -> u64 {
     mix((key & ((1 << BLOCK_BITS) - 1)) ^ device)

@@ -1,12 +1,12 @@
-//! Blocks in entries of 16 bytes, each for those neighbours of which the same is known: requests touch runs of blocks, and most
-//! come again as they came.
+//! Blocks in entries of 16 bytes, one for all neighbouring blocks in the same state: requests touch
+//! runs of blocks, and most runs recur unchanged.
 
 use super::block::{Block, First, GROUP, WRITES, more_writes};
 use super::entry::{Set, Slot, Touched};
 use super::ordered::{Entry, Ordered};
 use crate::analyze::set_windows::Moment;
 
-/// A list of spilled blocks grows by a tenth.
+/// A list of spilled blocks grows by one part in this many.
 const SPILL_GROWTH: usize = 10;
 const LEAST_SPILLED: usize = 16;
 
@@ -16,17 +16,17 @@ pub(super) struct SetTouch {
     /// The key of the first block of the group.
     pub group: u32,
     pub set: Set,
-    /// What the request does, as a mark of [`Block`].
+    /// The request's operation, as a mark of [`Block`].
     pub mark: u32,
     pub now: Moment,
-    /// The time, where it is a write that counts in the figures.
+    /// The time of a write that counts in the figures.
     pub written_ns: Option<u64>,
-    /// The second that times are kept from.
+    /// The second from which times are counted.
     pub base: u32,
 }
 
 impl SetTouch {
-    /// Has it done to a block: what was known before of it, which was there or not.
+    /// Applies the touch to a block; returns what was known of the block before, if it was there.
     pub fn apply(&self, block: &mut Block, known: bool) -> Touched {
         let again = self.written_ns.is_some() && block.writes & WRITES > 0;
         let last_write_ns = again.then_some(block.last_write_ns);
@@ -40,20 +40,20 @@ impl SetTouch {
         before
     }
 
-    /// What a part keeps of blocks that are first touched now.
+    /// What a part keeps of blocks that are touched for the first time.
     fn first(&self) -> First {
         First { touch: self.now, write_ns: self.written_ns.unwrap_or(0) }
     }
 }
 
-/// The key of the first block of the group, and the block as a set.
+/// Returns the key of the group's first block, and the block as a set.
 #[inline]
 fn split_key(key: u32) -> (u32, Set) {
     let within = key & (GROUP as u32 - 1);
     (key - within, 1 << within)
 }
 
-/// Keeps a block that fits no entry; its number.
+/// Stores a block that fits no entry; returns its number.
 #[cold]
 pub(super) fn spill(spilled: &mut Vec<Block>, block: &Block) -> usize {
     if spilled.len() == spilled.capacity() {
@@ -63,14 +63,14 @@ pub(super) fn spill(spilled: &mut Vec<Block>, block: &Block) -> usize {
     spilled.len() - 1
 }
 
-/// An entry of blocks, which may be kept elsewhere.
+/// Builds an entry for blocks, which may have to be kept elsewhere.
 fn entry(key: u32, set: Set, block: &Block, base: u32, spilled: &mut Vec<Block>) -> Slot {
     Slot::of(key, set, block, base)
         .unwrap_or_else(|| Slot::spilled(key, set, spill(spilled, block)))
 }
 
 impl Ordered<Slot> {
-    /// Where the entry of a block is, or one belongs: behind those of its group; and whether it is there.
+    /// Returns where a block's entry is or belongs, after its group's; and whether it is there.
     #[inline]
     pub fn seek_block(&self, key: u32) -> (usize, bool) {
         let (group, set) = split_key(key);
@@ -82,7 +82,8 @@ impl Ordered<Slot> {
         (at, found)
     }
 
-    /// Touches blocks of a group, and tells how many of them were known as what; how many are new. There is room for an entry.
+    /// Touches blocks of a group and passes on what was known and of how many blocks; returns how
+    /// many are new. There must be room for an entry.
     #[inline]
     pub fn touch(
         &mut self,
@@ -124,7 +125,7 @@ impl Ordered<Slot> {
         before
     }
 
-    /// Touches some blocks of an entry: what was known of each.
+    /// Touches some blocks of an entry; returns what was known of each.
     #[inline]
     fn touch_entry(
         &mut self,
@@ -144,7 +145,7 @@ impl Ordered<Slot> {
         before
     }
 
-    /// The same where the blocks are kept elsewhere, or are from now on.
+    /// Does the same for blocks that are kept elsewhere, or are from now on.
     #[cold]
     fn touch_elsewhere(
         &mut self,
@@ -158,7 +159,7 @@ impl Ordered<Slot> {
         before
     }
 
-    /// Gives these blocks of an entry one that has no others.
+    /// Splits these blocks of an entry off into an entry of their own.
     #[inline]
     fn single(&mut self, at: usize, set: Set, spilled: &mut Vec<Block>) {
         if self.at(at).set() != set {
@@ -166,7 +167,7 @@ impl Ordered<Slot> {
         }
     }
 
-    /// Leaves an entry these of its blocks; the others have one of their own behind it.
+    /// Leaves an entry with these of its blocks; the others get an entry after it.
     #[inline(never)]
     fn part(&mut self, at: usize, set: Set, spilled: &mut Vec<Block>) {
         let (slot, first) = (*self.at(at), self.beside(at).copied());
@@ -189,8 +190,8 @@ impl Ordered<Slot> {
         }
     }
 
-    /// Adds blocks that are not there, to an entry of their group of which the same is known, or as one of their own, which belongs
-    /// there.
+    /// Adds new blocks: to an entry of their group in the same state, or as an entry of their own,
+    /// which belongs at `at`.
     fn add(&mut self, at: usize, slot: Slot, first: &First) {
         let mut before = at;
         while before > 0 && self.has(before - 1, slot.key()) {
@@ -204,13 +205,13 @@ impl Ordered<Slot> {
         self.insert_with(at, slot, Some(*first));
     }
 
-    /// What is known of the blocks of an entry.
+    /// The state of an entry's blocks.
     #[inline]
     pub fn block(&self, at: usize, base: u32, spilled: &[Block]) -> Block {
         self.at(at).block(base).unwrap_or_else(|number| spilled[number])
     }
 
-    /// Replaces what is known of all blocks of an entry.
+    /// Replaces the state of all blocks of an entry.
     fn set_block(&mut self, at: usize, block: &Block, base: u32, spilled: &mut Vec<Block>) {
         let slot = *self.at(at);
         match slot.writes() {
@@ -219,7 +220,8 @@ impl Ordered<Slot> {
         }
     }
 
-    /// Keeps what is known of one block, and of a new one what a part keeps of its beginning; whether it is new.
+    /// Stores the state of one block and, if it is new, what a part keeps of its beginning; returns
+    /// whether it is new.
     pub fn put(
         &mut self,
         key: u32,
@@ -240,7 +242,7 @@ impl Ordered<Slot> {
         !known
     }
 
-    /// The first touch and write of a block in a part of a trace, where they are kept; of no other block.
+    /// The first touch and write of this block alone, in a part of a trace that keeps them.
     pub fn first(&mut self, key: u32, spilled: &mut Vec<Block>) -> Option<&mut First> {
         let (at, known) = self.seek_block(key);
         if !known || !self.keeps_beside() {

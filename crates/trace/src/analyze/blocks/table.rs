@@ -1,4 +1,5 @@
-//! The table of all blocks, in partitions by a hash of the block: each grows by itself, and half of them are a sample.
+//! The table of all blocks, in partitions by a hash of the block: each grows independently, and
+//! half of them are a sample.
 
 use super::block::{Block, First, GROUP, GROUP_BITS};
 use super::entry::SECONDS_BEFORE;
@@ -9,30 +10,32 @@ use crate::analyze::key_table::KeyTable;
 use crate::analyze::mix::mix;
 use crate::analyze::set_windows::Moment;
 
-/// Partitions of all blocks; as many more for blocks of far devices and places.
+/// Partitions of all near blocks; there are as many for blocks of far devices and places.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;
 const PARTITION_BITS: u32 = 8;
-/// Bits of the number of a near group: 32 TiB in blocks of 8 KiB; devices with a number below 256 are near.
+/// Bits of the number of a near group: 32 TiB in blocks of 8 KiB; devices with a number below 256
+/// are near.
 const NEAR_BITS: u32 = 30;
 const DEVICE_BITS: u32 = 8;
 /// Groups of a far region: 32 MiB in blocks of 8 KiB; and the most regions.
 const REGION_BITS: u32 = 10;
 const MOST_REGIONS: usize = 1 << (NEAR_BITS - REGION_BITS);
-/// Tables that share out the partitions: each has every so many-th.
+/// Tables that share the partitions: each has every so many-th.
 pub const SHARDS: usize = 4;
-/// Partitions kept are told to 90 % by so many standard errors.
+/// Half the width of a 90 % interval, in standard errors, for sampled partitions.
 const Z90: f64 = 1.645;
 const OWN: usize = PARTITIONS / SHARDS;
 const _: () = assert!(2 * OWN <= MOST_PARTITIONS);
-/// Least partitions of a sample: 8 in all tell how far off it may be. A smaller sample has a part of the groups of each.
+/// Fewest partitions of a sample: 8 over all tables, enough to estimate the error. A smaller sample
+/// keeps only some groups of each.
 const LEAST_KEPT: usize = 8 / SHARDS;
-/// Bits by which groups of a partition are sampled.
+/// Bits by which the groups of a partition are sampled.
 const FINE_BITS: u32 = 16;
 
 const ODD: [u64; 2] = [0x27d4_eb2f, 0x1656_67b1];
 const NEAR: u64 = (1 << NEAR_BITS) - 1;
 
-/// The number whose product with `odd` is 1 (Newton).
+/// The number whose product with `odd` is 1 (Newton's method).
 const fn inverse(odd: u64) -> u64 {
     let mut x = odd;
     let mut round = 0;
@@ -43,7 +46,7 @@ const fn inverse(odd: u64) -> u64 {
     x
 }
 
-/// [`NEAR_BITS`] bits shuffled, reversibly; the higher ones well.
+/// Shuffles [`NEAR_BITS`] bits reversibly; the higher bits are mixed well.
 #[inline]
 fn shuffle(x: u64) -> u64 {
     let x = x.wrapping_mul(ODD[0]) & NEAR;
@@ -55,19 +58,20 @@ fn unshuffle(x: u64) -> u64 {
     (x ^ (x >> (NEAR_BITS / 2))).wrapping_mul(const { inverse(ODD[0]) }) & NEAR
 }
 
-/// Where a group of blocks belongs: the number of its partition among all, and of a near one what else tells it from others.
+/// Where a group of blocks belongs: the number of its partition among all and, for a near group,
+/// what else distinguishes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Address {
     group: u64,
     partition: usize,
-    /// Bits by which a partition is sampled in its turn.
+    /// Bits by which the groups of a partition are sampled in turn.
     fine: u32,
     near: Option<u64>,
 }
 
 impl Address {
-    /// Of a group, a key of a block without its lowest bits. The device has no part in the choice of the partition: parts of a trace
-    /// may number devices each in its own way.
+    /// The address of a group, given as a block's key without its lowest bits. The device does not
+    /// influence the partition, because parts of a trace may number devices differently.
     #[inline]
     pub fn of(group: u64) -> Self {
         const DEVICE_AT: u32 = BLOCK_BITS - GROUP_BITS;
@@ -85,7 +89,7 @@ impl Address {
         Self { group, partition, fine, near: Some((rest << DEVICE_BITS) | device) }
     }
 
-    /// The table it belongs to.
+    /// The table to which the group belongs.
     #[inline]
     pub fn shard(&self) -> usize {
         self.partition % SHARDS
@@ -105,12 +109,12 @@ pub(super) struct Table {
     shard: usize,
     part: bool,
     partitions: Vec<Partition>,
-    /// Partitions that are followed, of both kinds.
+    /// Number of partitions followed, of both kinds.
     kept: usize,
-    /// Times that the groups of these were halved.
+    /// How often the groups in these were halved.
     halved: u32,
     one_in: u64,
-    /// The second that times are counted from.
+    /// The second from which times are counted.
     base: Option<u32>,
     /// Far regions by number, and their numbers.
     regions: Vec<u64>,
@@ -120,7 +124,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// No blocks yet; a `part` keeps first touches.
+    /// Creates an empty table; a `part` keeps first touches.
     pub fn new(part: bool, shard: usize) -> Self {
         let partitions = vec![Partition::new(part); 2 * OWN];
         let (regions, numbers) = Default::default();
@@ -139,7 +143,7 @@ impl Table {
         }
     }
 
-    /// Says which of the tables it is.
+    /// Sets which of the tables this is.
     pub fn set_shard(&mut self, shard: usize) {
         self.shard = shard;
     }
@@ -149,7 +153,7 @@ impl Table {
         self.part
     }
 
-    /// The place of a group that belongs here; nothing where it is not followed.
+    /// The place of a group that belongs here; `None` if it is not followed.
     #[inline]
     pub fn place(&mut self, address: &Address) -> Option<GroupPlace> {
         let partition = address.partition / SHARDS;
@@ -181,7 +185,7 @@ impl Table {
         self.numbers.bytes() + self.regions.capacity() * size_of::<u64>()
     }
 
-    /// The group of a place.
+    /// The group at a place.
     fn group(&self, partition: usize, key: u32) -> u64 {
         let rest = unshuffle(u64::from(key >> GROUP_BITS));
         if partition >= OWN {
@@ -194,7 +198,7 @@ impl Table {
         (device << (BLOCK_BITS - GROUP_BITS)) | unshuffle(hash)
     }
 
-    /// Puts touches in the order of their partitions, those of one in the order they had.
+    /// Sorts touches by partition and keeps the order within each partition.
     pub fn sort(touches: &[Touch], sorted: &mut Vec<Touch>) {
         let mut places = [0; 2 * OWN];
         touches.iter().for_each(|touch| places[touch.partition()] += 1);
@@ -210,7 +214,7 @@ impl Table {
         }
     }
 
-    /// Counts touches of one partition, in their order.
+    /// Counts touches of one partition, in order.
     pub fn touch_all(&mut self, touches: &[Touch], counts: &mut Counts) {
         let Some(first) = touches.first() else { return };
         let base = self.base(counts.windows.moment(first.second));
@@ -218,11 +222,11 @@ impl Table {
         let partition = &mut self.partitions[first.partition()];
         let before = partition.bytes();
         partition.touch_all(touches, rules, counts);
-        // It may take less: lines of groups in the place of slots of blocks.
+        // It may shrink: lines of groups replace slots of blocks.
         self.bytes = self.bytes + partition.bytes() - before;
     }
 
-    /// The second that times are counted from, chosen by the first of them.
+    /// The second from which times are counted, chosen at the first touch.
     fn base(&mut self, now: Moment) -> u32 {
         *self.base.get_or_insert(now.number().saturating_sub(SECONDS_BEFORE))
     }
@@ -233,31 +237,31 @@ impl Table {
         Found { partition: place.partition, key: place.key | u32::from(block) }
     }
 
-    /// What is known of a block that is there.
+    /// The state of a block, if present.
     #[inline]
     pub fn get(&self, found: &Found) -> Option<Block> {
         self.partitions[usize::from(found.partition)].get(found.key, self.base.unwrap_or(0))
     }
 
-    /// Keeps a block that was touched, and of a new one what a part keeps of its beginning.
+    /// Stores a touched block and, if it is new, what a part keeps of its beginning.
     #[inline]
     pub fn put(&mut self, found: &Found, block: &Block, first: &First) {
         let base = self.base(block.last);
         let partition = &mut self.partitions[usize::from(found.partition)];
         let before = partition.bytes();
         partition.restore(found.key, block, first, base);
-        // It may take less: lines of groups in the place of slots of blocks.
+        // It may shrink: lines of groups replace slots of blocks.
         self.bytes = self.bytes + partition.bytes() - before;
     }
 
-    /// Takes a block as it is.
+    /// Stores a block as it is.
     pub fn restore(&mut self, key: u64, block: &Block, first: &First) {
         let Some(place) = self.place(&Address::of(key >> GROUP_BITS)) else { return };
         let found = self.find(place, (key & (GROUP - 1)) as u8);
         self.put(&found, block, first);
     }
 
-    /// Keeps the first write of a block that is there, where that is kept.
+    /// Stores the first write of a block that is present, if first writes are kept.
     pub fn begin(&mut self, found: &Found, write_ns: u64) {
         let partition = &mut self.partitions[usize::from(found.partition)];
         if let Some(first) = partition.first(found.key) {
@@ -265,14 +269,14 @@ impl Table {
         }
     }
 
-    /// Every so many-th block is followed.
+    /// One block in this many is followed.
     #[inline]
     pub fn one_in(&self) -> u64 {
         self.one_in
     }
 
-    /// Gives up half of the partitions, or of the groups in those that are left when they are few; `false` when there is nothing to
-    /// give up.
+    /// Gives up half of the partitions or, if few are left, half of the groups in them; `false` if
+    /// there is nothing to give up.
     pub fn halve(&mut self) -> bool {
         if self.halved >= FINE_BITS {
             return false;
@@ -296,7 +300,7 @@ impl Table {
         true
     }
 
-    /// Takes every block again, as far as it is followed still; regions of none are forgotten.
+    /// Takes in again every block that is still followed; forgets regions without blocks.
     fn rebuild(&mut self) {
         let fresh = Self {
             kept: self.kept,
@@ -309,7 +313,7 @@ impl Table {
         let mut old = std::mem::replace(self, fresh);
         let base = old.base.unwrap_or(0);
         for number in 0..old.partitions.len() {
-            // Given up one after the other, so that both tables together are hardly larger than the old one.
+            // Freed one by one, so that both tables together are hardly larger than the old.
             let partition = std::mem::replace(&mut old.partitions[number], Partition::new(false));
             for (key, block, first) in partition.iter(base) {
                 let group = old.group(number, key);
@@ -318,7 +322,7 @@ impl Table {
         }
     }
 
-    /// All blocks by their keys, in an order of no meaning, each with what a part keeps of its beginning.
+    /// All blocks by key, in no particular order, each with what a part keeps of its beginning.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Block, First)> + '_ {
         let base = self.base.unwrap_or(0);
         self.partitions.iter().enumerate().flat_map(move |(number, partition)| {
@@ -329,27 +333,29 @@ impl Table {
         })
     }
 
-    /// Gives the number of writes and the marks of blocks to `take`, and how many have these, in an order of no meaning.
+    /// Passes to `take` each number of writes with its marks, and how many blocks have it, in no
+    /// particular order.
     pub fn each_writes(&self, mut take: impl FnMut(u32, u64)) {
         self.partitions.iter().for_each(|one| one.each_writes(&mut take));
     }
 
-    /// Groups that had no place: of more than a million far regions.
+    /// Groups that had no place because there are more than a million far regions.
     pub fn untracked(&self) -> u64 {
         self.untracked
     }
 
-    /// The memory it takes, in bytes.
+    /// Memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Blocks in each partition that is followed.
+    /// Number of blocks in each partition that is followed.
     fn lens(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.kept).map(|at| self.partitions[at].len() + self.partitions[OWN + at].len())
     }
 
-    /// How far the number of blocks in all tables may be off with a probability of 90 %, as a part of it: as the partitions differ.
+    /// Relative error, at a probability of 90 %, of the number of blocks in all tables, estimated
+    /// from how the partitions differ.
     pub fn error90<'a>(tables: impl Iterator<Item = &'a Self>) -> f64 {
         let counts: Vec<f64> = tables.flat_map(Self::lens).map(|len| len as f64).collect();
         let number = counts.len() as f64;

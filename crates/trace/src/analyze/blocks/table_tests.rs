@@ -1,4 +1,4 @@
-//! What the table keeps of blocks, how many bytes it takes, and what a sample of it tells.
+//! What the table keeps of blocks, how many bytes it takes, and what a sample of it shows.
 
 use super::*;
 use crate::analyze::set_windows::Moment;
@@ -32,7 +32,7 @@ fn tables(part: bool) -> Vec<Table> {
     (0..SHARDS).map(|shard| Table::new(part, shard)).collect()
 }
 
-/// Puts a block into its table: whether it was there; nothing where it is not followed.
+/// Puts a block into its table; returns whether it was there, or `None` if it is not followed.
 fn put(tables: &mut [Table], key: u64, block: &Block) -> Option<bool> {
     let address = Address::of(key >> GROUP_BITS);
     let table = &mut tables[address.shard()];
@@ -98,7 +98,7 @@ fn a_half_of_it_is_a_sample() {
     assert!(tables.iter().all(|table| table.one_in() == 32) && bytes(&tables) < before / 16);
 }
 
-/// Of near groups and of far ones, in regions that a part may number in another order.
+/// Near groups and far ones, in regions that a part may number in another order.
 #[test]
 fn a_sample_of_few_partitions_goes_on_with_a_part_of_their_groups() {
     const FAR: u64 = 1 << 40;

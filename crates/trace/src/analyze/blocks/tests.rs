@@ -42,7 +42,8 @@ fn sets_are_aligned_and_overwrites_go_by_the_request() {
     assert_eq!(seen.working_set(&seen.tally(), 0).write_bytes, Some(2 * 8192));
 }
 
-/// Sixty thousand blocks, each written twice and read once, in a table for all and in one for a few.
+/// Sixty thousand blocks, each written twice and read once, in a table with room for all and in one
+/// with room for a few.
 #[test]
 fn a_table_at_its_bound_goes_on_with_a_sample() {
     let rows = (0..180_000u64).map(|at| {
@@ -110,7 +111,7 @@ fn overwrites_popularity_and_working_set_of_a_known_stream() {
     assert_eq!((tens.window_ns, &tens.bytes[..]), (10 * SECOND_NS, &[8192, 0, 0, 24576][..]));
 }
 
-/// Shards that are given all requests, each by itself, find what all find together.
+/// Shards that are given all requests separately find what all find together.
 #[test]
 fn shards_by_themselves_give_the_whole() {
     let row = |at: u64| {
@@ -142,7 +143,7 @@ fn shards_by_themselves_give_the_whole() {
     assert!(whole.shards.iter().all(|shard| shard.counts.tracked > 100));
 }
 
-/// More touches than may wait, and more seconds than may be under way.
+/// More touches and more seconds than may wait.
 #[test]
 fn what_waits_for_long_is_counted_on_the_way() {
     let long = (0..150u64).map(|at| io(Op::Write, at / 60, (at % 7) << 26, 1 << 26));
@@ -165,13 +166,13 @@ fn what_waits_for_long_is_counted_on_the_way() {
     assert_eq!((told(&late), told(&apart)), (told(&soon), told(&soon)));
 }
 
-/// A whole counts blocks that lie together line by line, a part one by one.
+/// A whole counts blocks that lie together line by line, a part counts them one by one.
 #[test]
 fn a_part_counts_what_a_whole_does() {
     let rows = (0..40_000u64).map(|at| {
         let x = mix(at);
         let op = if x & 3 == 0 { Op::Read } else { Op::Write };
-        // One block is written more often than a line can tell.
+        // One block is written more often than a line can count.
         let (first, len) = if at >= 28_000 { (5, 1) } else { (x >> 8 & 0xfff, x >> 32 & 7) };
         Io { queued_ns: at * SECOND_NS / 50, ..io(op, 0, first * 8192, len as u32 * 8192) }
     });

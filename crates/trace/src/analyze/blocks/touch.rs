@@ -7,18 +7,19 @@ use super::slots::SetTouch;
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::set_windows::SetWindows;
 
-/// Touches of a partition that a place is brought from memory before it is needed.
+/// How many touches ahead a place is prefetched.
 const AHEAD: usize = 12;
 
-/// Bits of a touch from the lowest on: its partition, where its blocks end, where those end that count in the figures, whether it reads.
+/// Bits of a touch, from the lowest on: its partition, where its blocks end, where those counted in
+/// the figures end, whether it reads.
 const TO_AT: u32 = 7;
 const FIGURES_AT: u32 = TO_AT + 3;
 const READ_AT: u32 = FIGURES_AT + 3;
 const _: () = assert!(GROUP < 1 << (FIGURES_AT - TO_AT));
-/// Partitions that a touch can name.
+/// The number of partitions that a touch can name.
 pub(super) const MOST_PARTITIONS: usize = 1 << TO_AT;
 
-/// Where the blocks of a group are: the partition of the table, and the key of the first.
+/// Where the blocks of a group are: the partition of the table, and the key of the first block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroupPlace {
     pub partition: u16,
@@ -30,39 +31,40 @@ pub(super) struct GroupPlace {
 pub(super) struct Run {
     pub from: u8,
     pub to: u8,
-    /// Where the blocks end whose writes count in Figures 12 and 13, which go by
+    /// End of the blocks whose writes count in Figures 12 and 13, which use
     /// [`BlockAlign::Request`](super::BlockAlign::Request).
     pub figures_to: u8,
     pub read: bool,
 }
 
 impl Run {
-    /// What the request does to its blocks.
+    /// The mark of the request's operation.
     #[inline]
     fn mark(self) -> u32 {
         if self.read { WAS_READ } else { WAS_WRITTEN }
     }
 
-    /// The time, where the write of that block counts in the figures.
+    /// The time, if the write of that block counts in the figures.
     #[inline]
     fn written_ns(self, block: u8, now_ns: u64) -> Option<u64> {
         (block < self.figures_to).then_some(now_ns)
     }
 }
 
-/// A request's touch of blocks of one group, in 16 bytes: the more of them wait, the more of those of one partition come together.
+/// A request's touch of blocks of one group. It takes 16 bytes: the more touches wait, the more of
+/// one partition can be counted together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Touch {
     pub now_ns: u64,
-    /// The key of the first of its blocks, in its partition.
+    /// The key of its first block, in its partition.
     pub key: u32,
-    /// The place of its second among those under way.
+    /// The place of its second among the unsettled ones.
     pub second: u16,
     bits: u16,
 }
 
 impl Touch {
-    /// In the second of that place.
+    /// Creates a touch in the second at that place.
     #[inline]
     pub fn new(place: GroupPlace, run: Run, now_ns: u64, second: u16) -> Self {
         let bits = place.partition
@@ -91,7 +93,7 @@ impl Touch {
     }
 }
 
-/// What is counted of touches, in whatever order.
+/// The counts of touches, independent of their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     /// First touches.
@@ -102,8 +104,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts a touch of so many blocks, of which that was known before.
-    // A call would take a tenth of what a touch does.
+    /// Counts a touch of so many blocks in a given previous state.
+    // Inlined: a call would take a tenth of the time of a touch.
     #[inline(always)]
     fn count(&mut self, touch: &Touch, before: &Touched, number: u64) {
         self.windows.count(touch.second, before.last, number);
@@ -114,19 +116,19 @@ impl Counts {
     }
 }
 
-/// By which rules touches count.
+/// The rules by which touches count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// The second that times are kept from.
+    /// The second from which times are counted.
     pub base: u32,
-    /// Each block stands for so many.
+    /// How many blocks each block stands for.
     pub one_in: u64,
-    /// Of each block its first touch and write are kept.
+    /// Whether the first touch and write of each block are kept.
     pub part: bool,
 }
 
 impl Partition {
-    /// Counts touches, in their order.
+    /// Counts touches, in order.
     pub fn touch_all(&mut self, touches: &[Touch], rules: Rules, counts: &mut Counts) {
         touches.iter().take(AHEAD).for_each(|touch| self.fetch(touch.key));
         for (at, touch) in touches.iter().enumerate() {
@@ -139,7 +141,8 @@ impl Partition {
         }
     }
 
-    /// Counts a touch of blocks in a line; `false` where there is none, or it has no room: nothing is done then.
+    /// Counts a touch of blocks in a line; does nothing and returns `false` if there is no line, or
+    /// no room in it.
     #[inline]
     fn touch_line(&mut self, touch: &Touch, rules: Rules, counts: &mut Counts) -> bool {
         let Some((line, len)) = self.line(touch.key) else { return false };
@@ -159,7 +162,7 @@ impl Partition {
         let group = touch.key & !(GROUP as u32 - 1);
         let counted_to = run.figures_to.clamp(run.from, run.to);
         let written_ns = (counted_to > run.from).then_some(touch.now_ns);
-        // Few writes count in the figures by some of their blocks alone.
+        // Only few writes have just some of their blocks count in the figures.
         for (from, to, written_ns) in
             [(run.from, counted_to, written_ns), (counted_to, run.to, None)]
         {

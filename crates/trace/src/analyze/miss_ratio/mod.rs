@@ -1,4 +1,5 @@
-//! What would an LRU cache of any size miss? Exact while the blocks are few, sampled by block beyond (SHARDS).
+//! What would an LRU cache of any size miss? Exact while the blocks are few, sampled by block
+//! beyond that (SHARDS).
 
 mod sample;
 
@@ -9,25 +10,26 @@ use ioscape_schema::trace_summary::{MissRatio, MissRatioCurve};
 use sample::Sample;
 use serde::{Deserialize, Serialize};
 
-/// Sampling rates: one block in so many. Each is followed until it holds too many blocks.
+/// Sampling rates: one block in so many. Each is followed until it has too many blocks.
 const ONE_IN: [u64; 4] = [1, 16, 256, 4096];
-/// Most blocks a rate follows: 64 Ki, in about 3 MB.
+/// The most blocks that a rate follows: 64 Ki, in about 3 MB.
 const MOST_BLOCKS: usize = 1 << 16;
-/// Fewest blocks of a sample that says something.
+/// Fewest blocks of a meaningful sample.
 const LEAST_BLOCKS: usize = 32;
 
-/// Stack distances of all blocks touched, reads and writes alike, every miss allocating; one cache for all devices.
+/// Stack distances of all blocks touched, reads and writes alike, with every miss allocating; one
+/// cache for all devices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StackDistances {
     size: BlockSize,
-    /// Whether orders are kept that a merge into an earlier part needs.
+    /// Whether the orders needed for a merge into an earlier part are kept.
     part: bool,
     samples: Vec<Sample>,
     accesses: u64,
 }
 
 impl StackDistances {
-    /// The exact curve is followed up to `exact_most` blocks, at least 64 Ki.
+    /// Follows the exact curve up to `exact_most` blocks, at least 64 Ki.
     pub fn new(size: BlockSize, exact_most: usize, part: bool) -> Self {
         let sample = |one_in: u64| {
             let most = if one_in == 1 { exact_most.max(MOST_BLOCKS) } else { MOST_BLOCKS };
@@ -36,12 +38,12 @@ impl StackDistances {
         Self { size, part, samples: ONE_IN.map(sample).into(), accesses: 0 }
     }
 
-    /// Takes in the next uses of blocks of the size that is counted.
+    /// Takes in the next uses of blocks of the chosen size.
     pub fn update_all(&mut self, uses: &[Use]) {
         self.accesses += uses.len() as u64;
         let mut rest = uses;
         while let Some(finest) = self.samples.iter().position(Sample::is_followed) {
-            // What the finest does not hold, no other holds: of most blocks nothing else is asked.
+            // A block not in the finest sample is in none: for most blocks, the only check.
             let sample = &self.samples[finest];
             let Some(next) = rest.iter().position(|one| sample.holds(one.hash)) else { return };
             let Use { key, hash, .. } = rest[next];
@@ -50,7 +52,7 @@ impl StackDistances {
         }
     }
 
-    /// Uses a block in the samples from that one on.
+    /// Uses a block in the samples from `finest` on.
     #[inline(never)]
     fn touch(&mut self, finest: usize, key: u64, hash: u64) {
         let samples = self.samples[finest..].iter_mut();
@@ -70,13 +72,14 @@ impl StackDistances {
         }
     }
 
-    /// Gives the devices other numbers: `numbers` by the present ones.
+    /// Renumbers the devices; `numbers` maps present numbers to new ones.
     pub fn renumber(&mut self, numbers: &[u16]) {
         self.samples.iter_mut().for_each(|sample| sample.rename(|key| on(numbers, key)));
     }
 
-    /// The curves of the rates that hold enough blocks to say something, the finest first. A sampled one begins at a cache that
-    /// holds 16 of the sampled blocks: smaller ones cannot be told apart.
+    /// The curves of the rates with enough blocks to be meaningful, the finest first. A sampled
+    /// curve begins at a cache that holds 16 of the sampled blocks: smaller caches cannot be
+    /// distinguished.
     pub fn finish(&self) -> MissRatio {
         let told = |sample: &&Sample| {
             sample.is_followed() && (sample.one_in() == 1 || sample.blocks() >= LEAST_BLOCKS)
@@ -87,7 +90,7 @@ impl StackDistances {
         let sizes: Vec<u64> = (0..63)
             .flat_map(|power| [1u64 << power, (1u64 << power) + ((1u64 << power) >> 1)])
             .filter(|&size| size / 2 <= blocks)
-            // The half between 1 and 2 is 1 again.
+            // The half steps between 1 and 2 round to 1 again.
             .skip(1)
             .collect();
         let exact = (finest.one_in() == 1).then_some(*finest);

@@ -1,18 +1,21 @@
-//! The reuse of the blocks of one sample: its miss ratio, and how far that may be from the one of all blocks.
+//! The reuse of one sample's blocks: its miss ratio, and how far that may be from the miss ratio of
+//! all blocks.
 
 use crate::analyze::log_histogram::LogHistogram;
 use crate::analyze::stack_distance::Stack;
 use serde::{Deserialize, Serialize};
 
-/// Parts of the sampled blocks that are counted apart: how much they differ tells how much another sample would.
+/// Groups into which the sampled blocks are divided: how much the groups differ shows how much
+/// another sample would.
 const GROUPS: usize = 16;
-/// Bits of a hash that choose the group: others than those that choose the sample.
+/// Bits of a hash that choose the group; other bits choose the sample.
 const GROUP_SHIFT: u32 = 60;
-/// Standard errors to either side, so that nine curves of ten lie within at all sizes: of 1.6 and 1 to 4 and 3, the least that do
-/// so on six public traces sampled six times each, and on twelve made-up kinds of stream.
+/// Standard errors to either side such that nine curves of ten lie within at all sizes. Of 1.6 and
+/// 1 to 4 and 3, these are the smallest that do so on six public traces sampled six times each, and
+/// on twelve synthetic kinds of stream.
 const VERTICAL: f64 = 3.0;
 const HORIZONTAL: f64 = 2.5;
-/// A bin of the histogram is this much of its value wide.
+/// Width of a histogram's bin, relative to its value.
 const BIN: f64 = 1.0 / 16.0;
 
 /// What is counted of one group of blocks.
@@ -23,53 +26,53 @@ struct Group {
 }
 
 impl Group {
-    /// Uses that miss in a cache that holds so many of the sampled blocks.
+    /// Uses that miss in a cache that holds `blocks` of the sampled blocks.
     fn misses(&self, blocks: u64) -> u64 {
         self.uses - if blocks == 0 { 0 } else { self.reuses.count_to(blocks - 1) }
     }
 }
 
-/// One block in `one_in`, followed while it has at most so many.
+/// One block in `one_in`, followed while there are at most `most` of them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
     one_in: u64,
     most: usize,
     stack: Stack,
-    /// Blocks in the order of their first use, kept for a merge.
+    /// Blocks in order of first use, kept for a merge.
     firsts: Vec<(u64, u8)>,
     groups: Vec<Group>,
     followed: bool,
 }
 
 impl Sample {
-    /// Nothing seen yet.
+    /// Starts with nothing seen.
     pub fn new(one_in: u64, most: usize) -> Self {
         let groups = vec![Group::default(); if one_in == 1 { 1 } else { GROUPS }];
         Self { one_in, most, stack: Stack::default(), firsts: Vec::new(), groups, followed: true }
     }
 
-    /// One block in so many.
+    /// One block in this many is sampled.
     pub fn one_in(&self) -> u64 {
         self.one_in
     }
 
-    /// Whether it has not had too many blocks.
+    /// Whether the sample never had too many blocks.
     pub fn is_followed(&self) -> bool {
         self.followed
     }
 
-    /// Whether a block of that hash belongs to it.
+    /// Whether a block with this hash belongs to the sample.
     #[inline]
     pub fn holds(&self, hash: u64) -> bool {
         hash & (self.one_in - 1) == 0
     }
 
-    /// Distinct blocks.
+    /// Number of distinct blocks.
     pub fn blocks(&self) -> usize {
         self.stack.len()
     }
 
-    /// Uses a block; `keep` what a merge needs.
+    /// Uses a block; `keep` says whether to store what a merge needs.
     #[inline]
     pub fn touch(&mut self, key: u64, hash: u64, keep: bool) {
         let number = if self.groups.len() == 1 { 0 } else { (hash >> GROUP_SHIFT) as u8 };
@@ -93,14 +96,14 @@ impl Sample {
         }
     }
 
-    /// Gives the blocks other keys.
+    /// Renames the keys of the blocks.
     pub fn rename(&mut self, name: impl Fn(u64) -> u64) {
         self.firsts.iter_mut().for_each(|first| first.0 = name(first.0));
         self.stack.rename(name);
     }
 
-    /// Adds the later part. What is first used there may have been used here: its distance is that to the blocks used here since,
-    /// and to those that the later part had used first.
+    /// Adds the later part. A block first used there may have been used here: its distance counts
+    /// the blocks used here since then, and those that the later part used first before it.
     pub fn merge(&mut self, later: Self, keep: bool) {
         self.followed &= later.followed;
         if !self.followed {
@@ -125,8 +128,9 @@ impl Sample {
         self.groups.iter().map(move |group| group.misses(blocks) as f64)
     }
 
-    /// The miss ratio of a cache of `size` blocks; sampled misses stand for `one_in` times as many of all `accesses` (the adjusted
-    /// form of SHARDS, which makes up for a sample with more or less than its share of uses).
+    /// The miss ratio of a cache of `size` blocks. Each sampled miss stands for `one_in` misses of
+    /// all `accesses` (the adjusted form of SHARDS, which corrects for a sample with more or less
+    /// than its share of uses).
     pub fn ratio(&self, size: u64, accesses: u64) -> f64 {
         self.ratio_at(size as f64, accesses)
     }
@@ -136,7 +140,8 @@ impl Sample {
         (misses * self.one_in as f64 / accesses.max(1) as f64).min(1.0)
     }
 
-    /// The standard error of the miss ratio by the choice of the blocks: as the groups differ.
+    /// The standard error of the miss ratio due to the choice of blocks, estimated from how the
+    /// groups differ.
     fn spread(&self, size: f64, accesses: u64) -> f64 {
         let number = self.groups.len() as f64;
         let mean = self.misses(size).sum::<f64>() / number;
@@ -144,11 +149,13 @@ impl Sample {
         (squares * number / (number - 1.0)).sqrt() * self.one_in as f64 / accesses.max(1) as f64
     }
 
-    /// Where the miss ratio of all blocks lies in nine of ten traces, at all sizes at once.
+    /// The range that holds all blocks' miss ratio in nine of ten traces, at all sizes at once.
     ///
-    /// Two things are uncertain. Which blocks are in the sample: the groups show how much that matters. And the size of the cache
-    /// that the sample stands for: of `size` blocks size / one_in are sampled on average, with the root of that as the standard
-    /// error, so the cache may be as much smaller or larger; where the curve falls steeply that is the greater part.
+    /// Two things are uncertain. One is which blocks are in the sample: the groups show how much
+    /// that matters. The other is the size of the cache for which the sample stands: of `size`
+    /// blocks, size / one_in are sampled on average, with the root of that as the standard error,
+    /// so the cache may be that much smaller or larger. Where the curve falls steeply, the second
+    /// dominates.
     pub fn interval90(&self, size: u64, accesses: u64) -> [f64; 2] {
         let size = size as f64;
         let apart = HORIZONTAL * (self.one_in as f64 / size).sqrt();

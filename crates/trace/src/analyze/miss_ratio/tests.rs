@@ -1,10 +1,10 @@
-//! Miss ratios of streams whose curves are known, and how often the stated bounds hold them.
+//! Miss ratios of streams with known curves, and how often the stated bounds contain them.
 
 use super::*;
 use crate::analyze::blocks::spread;
 use crate::analyze::mix::mix;
 
-/// A use of a block of the device whose number by name is 0.
+/// A use of a block on the device whose number by name is 0.
 fn of_block(key: u64) -> Use {
     Use { key, hash: spread(key, 0), row: 0 }
 }
@@ -47,10 +47,11 @@ fn too_many_blocks_leave_the_sample_alone() {
     assert!(last.is_some_and(|miss| (miss - 0.5).abs() < 0.02), "{last:?}");
 }
 
-/// Kinds of made-up streams.
+/// Number of kinds of synthetic streams.
 const KINDS: u64 = 12;
 
-/// 100,000 uses of up to 75,000 blocks: uniform, skewed, in loops, in runs, hot and cold, wandering, by recency, and mixtures.
+/// 100,000 uses of up to 75,000 blocks: uniform, skewed, in loops, in runs, hot and cold,
+/// wandering, by recency, and mixtures.
 fn made_up(kind: u64, seed: u64) -> Vec<u64> {
     const USES: u64 = 100_000;
     let blocks = [3_000, 10_000, 30_000, 75_000][(seed % 4) as usize];
@@ -86,7 +87,7 @@ fn made_up(kind: u64, seed: u64) -> Vec<u64> {
     (0..USES).map(|i| (seed << 30) + next(i)).collect()
 }
 
-/// Seeds that the numbers of standard errors were not chosen on.
+/// Uses other seeds than those with which the standard errors were chosen.
 #[test]
 fn the_bounds_of_a_sample_hold_the_exact_curve_in_nine_streams_of_ten() {
     let (mut curves, mut held, mut width) = (0, 0, 0.0);
@@ -108,7 +109,7 @@ fn the_bounds_of_a_sample_hold_the_exact_curve_in_nine_streams_of_ten() {
         }
     }
     assert!(held * 10 >= curves * 9, "{held} of {curves}");
-    // Bounds that say nothing would hold everything.
+    // Bounds that say nothing would contain everything.
     assert!(width / f64::from(curves) < 0.35, "mean width {}", width / f64::from(curves));
 }
 
@@ -119,7 +120,7 @@ fn a_sample_without_an_exact_curve_states_its_bounds() {
     let half = curve.points.iter().zip(&curve.interval90);
     let half: f64 = half.map(|(p, [low, high])| (p.1 - low).max(high - p.1)).sum();
     assert!((curve.error - half / curve.points.len() as f64).abs() < 1e-12);
-    // All misses but in a cache that holds the loop: there is little to be unsure of before.
+    // All accesses miss unless the cache holds the loop; below that size, little is uncertain.
     let [low, high] = curve.interval90[0];
     assert!(low > 0.95 && high == 1.0, "{low} to {high}");
 }

@@ -1,11 +1,11 @@
-//! Of what a part is: where in the trace it lies, on which disks, and by which rules it was analysed.
+//! What a part covers: its place in the trace, its disks, and the options of its analysis.
 
 use crate::analyze::{Analysis, AnalysisOptions};
 use crate::clock::TraceClock;
 use ioscape_schema::{TraceInfo, Warning};
 use serde::{Deserialize, Serialize};
 
-/// The rows that were asked for.
+/// The rows asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// From this time on, on the clock.
@@ -28,11 +28,11 @@ pub struct DiskStretch {
 /// The second line of a state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of this program that wrote it.
+    /// The version of this program that wrote the state.
     pub version: String,
     /// What the user calls the trace.
     pub name: String,
-    /// Requests.
+    /// Number of requests.
     pub ios: u64,
     /// What times count from.
     pub clock: TraceClock,
@@ -42,20 +42,21 @@ pub struct Header {
     pub last_ns: u64,
     /// Longest time between two arrivals.
     pub longest_pause_ns: u64,
-    /// The rows that were asked for.
+    /// The rows asked for.
     pub asked: Asked,
     /// When each disk had requests.
     pub disks: Vec<DiskStretch>,
     /// What is missing between the parts that were merged into this one.
     pub gaps: Vec<Warning>,
-    /// By which rules it was analysed.
+    /// The options of the analysis.
     pub options: AnalysisOptions,
-    /// What holds for the trace.
+    /// What holds for the trace as a whole.
     pub info: TraceInfo,
 }
 
 impl Header {
-    /// Of a part that was analysed; `asked` counts from the beginning of the trace, as the user gave it.
+    /// The header of an analyzed part; `asked` counts from the beginning of the trace, as the user
+    /// gave it.
     pub fn of(
         analysis: &Analysis,
         name: &str,

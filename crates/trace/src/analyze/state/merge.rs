@@ -1,4 +1,4 @@
-//! Parts become one trace again: planned by their headers, merged one by one, finished.
+//! Merges parts back into one trace: planned from their headers, merged one by one, finished.
 
 use super::order::{self, Named};
 use super::tables::Tables;
@@ -6,8 +6,8 @@ use super::{Asked, Header, Part, TraceClock};
 use crate::analyze::Analysis;
 use ioscape_schema::{TraceInfo, TraceSummary, Warning};
 
-/// A merge under way. The parts' headers decide the order; then [`add`](Self::add) takes one part after the other, so that no more
-/// than one is in memory in addition to the result.
+/// A merge in progress. The parts' headers decide the order; then [`add`](Self::add) takes one part
+/// after the other, so that only one is in memory in addition to the result.
 #[derive(Debug)]
 pub struct Merge {
     order: Vec<usize>,
@@ -22,7 +22,8 @@ impl Merge {
     /// Plans a merge of parts, each with what the user calls its file; their order does not matter.
     ///
     /// # Errors
-    /// Parts that were analysed by different rules, count time differently, or hold the same requests: a sentence that names them.
+    /// Parts that were analyzed with different options, count time differently, or hold the same
+    /// requests: a sentence that names them.
     pub fn new(parts: &[(String, Header)]) -> Result<Self, String> {
         let named: Vec<Named<'_>> =
             parts.iter().map(|(name, header)| (name.as_str(), header)).collect();
@@ -47,7 +48,7 @@ impl Merge {
         })
     }
 
-    /// The order in which the parts are to be added: indices of those that [`new`](Self::new) was given.
+    /// The order in which to add the parts: indices into those that [`new`](Self::new) was given.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -84,7 +85,7 @@ impl Merge {
         summary
     }
 
-    /// The merged parts as one part, to be merged with others.
+    /// The merged parts as one part, for a merge with others.
     pub fn into_part(self) -> Part {
         let first = self.headers.first();
         // Parts without requests come last, whatever their time.

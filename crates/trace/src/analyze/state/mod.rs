@@ -1,11 +1,13 @@
-//! What a part of a trace leaves for a merge: a file with all that was learned of it, and what its neighbours need to know.
+//! What a part of a trace leaves for a merge: a file with everything learned from it, and what its
+//! neighbours need to know.
 //!
-//! The first line names the format, the second is the [`Header`] in JSON, which says of what the part is; then come the analyses
-//! ([postcard](https://postcard.jamesmunns.com/wire-format)), and 8 bytes that are the XXH3 hash of all before them.
+//! The first line names the format. The second is the [`Header`] in JSON, which says what the part
+//! covers. Then come the analyses ([postcard](https://postcard.jamesmunns.com/wire-format)), and
+//! the 8-byte XXH3 hash of everything before it.
 //!
-//! Its size: 8 to 25 bytes for each block that was touched; up to 20 bytes for each block that miss ratios are followed of
-//! (262,144 in all, or more with `exact_blocks`); up to 200 KB for each disk; up to 30 bytes for each stretch of
-//! 32 KiB that is written to in the first or in the last 30 seconds.
+//! Its size: 8 to 25 bytes for each block touched; up to 20 bytes for each block followed for miss
+//! ratios (262,144 in total, or more with `exact_blocks`); up to 200 KB for each disk; up to 30
+//! bytes for each stretch of 32 KiB written to in the first or the last 30 seconds.
 
 mod header;
 mod merge;
@@ -25,18 +27,18 @@ use twox_hash::XxHash3_64;
 
 /// The first line.
 pub const MAGIC: &[u8] = b"ioscape-state 6\n";
-/// Longest header.
+/// The longest header accepted.
 const MOST_HEADER: usize = 1 << 28;
 /// Bytes of the hash at the end.
 const HASH: usize = 8;
 
-/// Why a state cannot be used: the end of a sentence that begins with its name.
+/// Why a state cannot be used: the end of a sentence that begins with the file's name.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The file could not be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The file is something else.
     #[error(
         "is not the state of an analysis: `ioscape trace analyze TRACE --state FILE` writes one"
     )]
@@ -46,17 +48,17 @@ pub enum StateError {
         "was written by another version ({0}), whose states this one does not read: analyze that part again"
     )]
     Version(String),
-    /// The bytes are not those that were written.
+    /// The bytes differ from those written.
     #[error("is damaged or cut off: analyze that part again")]
     Damaged,
 }
 
-/// One part, analysed.
+/// One analyzed part.
 #[derive(Debug)]
 pub struct Part {
-    /// Of what it is.
+    /// What the part covers.
     pub header: Header,
-    /// What was learned, begun with [`Analysis::part`].
+    /// What was learned, by an analysis started with [`Analysis::part`].
     pub analysis: Analysis,
 }
 
@@ -81,7 +83,7 @@ impl Part {
     /// Reads a state.
     ///
     /// # Errors
-    /// It is none, of another version, or damaged.
+    /// The bytes are no state, a state of another version, or damaged.
     pub fn read(bytes: &[u8]) -> Result<Self, StateError> {
         check(bytes)?;
         let (header, from) = head(bytes)?;
@@ -104,7 +106,7 @@ impl Header {
     }
 }
 
-/// Whether the bytes are those that were written.
+/// Checks that the bytes are those written.
 fn check(bytes: &[u8]) -> Result<(), StateError> {
     if !bytes.starts_with(MAGIC) {
         let line = bytes.iter().position(|&b| b == b'\n').unwrap_or(bytes.len()).min(64);

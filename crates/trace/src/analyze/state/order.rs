@@ -1,4 +1,4 @@
-//! In which order parts belong, what is between them, and what does not fit.
+//! The order of parts, what is between them, and what does not fit.
 
 use super::Header;
 use super::tables::Tables;
@@ -8,7 +8,7 @@ use ioscape_schema::units::{Nanos, Seconds};
 use ioscape_schema::{Warning, WarningKind};
 use std::collections::HashMap;
 
-/// A part with what the user calls its file.
+/// A part, with what the user calls its file.
 pub(super) type Named<'a> = (&'a str, &'a Header);
 
 /// Parts by the time of their first request; those without requests come last.
@@ -21,7 +21,7 @@ pub(super) fn by_time(parts: &[Named<'_>]) -> Vec<usize> {
     order
 }
 
-/// Refuses parts that are not of one trace, or were not analysed alike.
+/// Refuses parts that are not of one trace, or were analyzed differently.
 pub(super) fn check_alike(parts: &[Named<'_>]) -> Result<(), String> {
     let Some(((first, begin), rest)) = parts.split_first() else {
         return Err("name the states of the parts".to_owned());
@@ -32,7 +32,7 @@ pub(super) fn check_alike(parts: &[Named<'_>]) -> Result<(), String> {
                 "{first} and {name} were not analyzed alike: give both the same --block, --block-align, --interleave and --exact-blocks"
             ));
         }
-        // One clock that is not told only traces of one format can have in common.
+        // Only traces of one format can share a clock that is not recorded.
         let is_untold = header.clock == TraceClock::Machine;
         let differs = is_untold && header.info.format != begin.info.format;
         if header.clock != begin.clock || differs {
@@ -44,14 +44,15 @@ pub(super) fn check_alike(parts: &[Named<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// A stretch of one disk in one part.
+/// The time span of one disk in one part.
 struct Stretch<'a> {
     part: Named<'a>,
     first_ns: u64,
     last_ns: u64,
 }
 
-/// Refuses parts in their order that hold the same time of a disk, or that are cut at different times on different disks.
+/// Refuses ordered parts that hold the same time of a disk, or that are cut at different times on
+/// different disks.
 pub(super) fn check_apart(parts: &[Named<'_>], tables: &Tables) -> Result<(), String> {
     let mut before: HashMap<u16, Stretch<'_>> = HashMap::new();
     for (&part, numbers) in parts.iter().zip(&tables.devices) {
@@ -89,7 +90,8 @@ fn check_pair(early: &Stretch<'_>, late: &Stretch<'_>, device: &str) -> Result<(
     Ok(())
 }
 
-/// Refuses a part that is given twice in their order: one of a single instant overlaps with nothing.
+/// Refuses a part that is given twice; a part of a single instant overlaps with nothing, so it
+/// needs this check.
 pub(super) fn check_once(parts: &[Named<'_>]) -> Result<(), String> {
     for (at, (first, one)) in parts.iter().enumerate() {
         let later = parts[at + 1..].iter();
@@ -117,7 +119,7 @@ fn since(ns: u64, origin_ns: u64) -> String {
     if ns < 60e9 { Nanos(ns).to_string() } else { Seconds(ns / 1e9).to_string() }
 }
 
-/// Stretches of time that no part covers, or that may be missing.
+/// Time spans that no part covers, or that may be missing.
 pub(super) fn gaps(parts: &[Named<'_>]) -> Vec<Warning> {
     let pause = parts.iter().map(|(_, header)| header.longest_pause_ns).max().unwrap_or(0);
     let mut warnings = Vec::new();
@@ -150,7 +152,7 @@ pub(super) fn gaps(parts: &[Named<'_>]) -> Vec<Warning> {
     warnings
 }
 
-/// How far the parts reach that hold no request, from `to_ns` on.
+/// How far the parts without requests reach, from `to_ns` on.
 fn through_idle(parts: &[Named<'_>], to_ns: u64) -> u64 {
     let mut idle: Vec<[u64; 2]> = parts
         .iter()

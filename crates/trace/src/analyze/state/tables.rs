@@ -1,4 +1,4 @@
-//! The tables of several parts as one: devices and commands by name, losses added up.
+//! Merges the tables of several parts: devices and commands by name, losses added up.
 
 use super::Header;
 use ioscape_schema::{Device, TraceInfo};
@@ -7,19 +7,20 @@ use std::collections::HashMap;
 /// The tables of all parts.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// The tables as one.
+    /// The merged tables.
     pub info: TraceInfo,
-    /// For each part its devices in the tables of all.
+    /// For each part, the index of each of its devices in the merged tables.
     pub devices: Vec<Vec<u16>>,
-    /// For each part its commands.
+    /// For each part, the same for its commands.
     pub commands: Vec<Vec<u32>>,
 }
 
-/// A device by name; of one name there may be several in a part.
+/// A device by name, and which one it is: a part may have several of the same name.
 type Named = (String, usize);
 
 impl Tables {
-    /// Of parts in their order. Devices come in the order of their first request, as in a trace read at once.
+    /// Merges the tables of ordered parts. Devices come in order of their first request, as in a
+    /// trace read at once.
     ///
     /// # Errors
     /// More devices than a trace can have.
@@ -31,7 +32,7 @@ impl Tables {
         }
     }
 
-    /// Parts of one file: each of them reports what it lost.
+    /// Tables of parts of one file, each of which reports its losses.
     fn same(info: &TraceInfo, parts: usize) -> Self {
         let devices = (0u16..=u16::MAX).zip(&info.devices).map(|(at, _)| at).collect();
         let commands = (0u32..).zip(&info.commands).map(|(at, _)| at).collect();
@@ -75,7 +76,7 @@ fn named(devices: &[Device]) -> Vec<Named> {
     each.collect()
 }
 
-/// The devices with their numbers: first those with requests, by the time of the first.
+/// Numbers the devices: first those with requests, by the time of the first.
 fn by_first_request(parts: &[&Header], names: &[Vec<Named>]) -> HashMap<Named, u16> {
     let mut first: HashMap<&Named, (u64, usize, usize)> = HashMap::new();
     for (number, (part, names)) in parts.iter().zip(names).enumerate() {
@@ -91,7 +92,7 @@ fn by_first_request(parts: &[&Header], names: &[Vec<Named>]) -> HashMap<Named, u
     (0u16..=u16::MAX).zip(order).map(|(number, (name, _))| (name.clone(), number)).collect()
 }
 
-/// Takes over what another part tells of the device.
+/// Takes over what another part knows of the device.
 fn complete(known: &mut Device, device: &Device) {
     known.name.clone_from(&device.name);
     known.sector_bytes = known.sector_bytes.max(device.sector_bytes);

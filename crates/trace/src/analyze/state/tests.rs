@@ -50,14 +50,15 @@ fn json(summary: &TraceSummary) -> String {
     serde_json::to_string(summary).expect("a summary is JSON")
 }
 
-/// Whether a gap is told is a matter of the cuts.
+/// Whether a gap is reported depends on the cuts.
 fn without_gaps(mut summary: TraceSummary) -> TraceSummary {
     summary.warnings.retain(|warning| !warning.message.starts_with("between "));
     summary
 }
 
-/// Fields are written without names, so that after one more or one fewer all that follow are read as others: a change of these raises the number. So does
-/// another meaning or type of what one of them holds, which is not seen here: these are the outermost fields alone.
+/// Fields are written without names, so adding or removing one changes how all later ones are read:
+/// any such change raises the format's number. So does a change of a field's meaning or type, which
+/// this test misses: it checks only the outermost fields.
 #[test]
 fn the_first_line_numbers_the_fields_that_are_written() {
     let Analysis {
@@ -105,7 +106,8 @@ proptest! {
         prop_assert_eq!(json(&found), json(&whole(&rows, &info, origin_ns)));
     }
 
-    /// Each part is a file of its own: it numbers its disks as they come, and counts time from its first request.
+    /// Each part is a file of its own: it numbers its disks as they appear, and counts time from
+    /// its first request.
     #[test]
     fn parts_with_tables_and_beginnings_of_their_own_give_the_whole(
         rows in rows(),
@@ -176,7 +178,7 @@ proptest! {
     }
 }
 
-/// The rows with devices in the order of their first requests, counted from `begin_ns`.
+/// The rows with devices numbered by their first requests, and times counted from `begin_ns`.
 fn numbered(rows: &[Io], begin_ns: u64) -> (Vec<Io>, TraceInfo) {
     numbered_of(rows, begin_ns, &info(&["sda", "sdb"]))
 }

@@ -7,21 +7,23 @@ use ioscape_schema::{IoFlags, Op};
 pub(crate) enum Kind {
     /// A request arrives (Q, `block_bio_queue`).
     Queue,
-    /// It becomes a request of the queue (G and I, `block_io_start`, `block_getrq`, `block_rq_insert`).
+    /// The request enters the device's queue (G and I, `block_io_start`, `block_getrq`,
+    /// `block_rq_insert`).
     Start,
-    /// It was appended to an earlier request (M, `block_bio_backmerge`, `block_rq_merge`).
+    /// The request was appended to an earlier one (M, `block_bio_backmerge`, `block_rq_merge`).
     BackMerge,
-    /// It was put before an earlier request, which now starts with it (F, `block_bio_frontmerge`).
+    /// The request was put before an earlier one, which now starts with it (F,
+    /// `block_bio_frontmerge`).
     FrontMerge,
-    /// To the device (D, `block_rq_issue`).
+    /// The request is issued to the device (D, `block_rq_issue`).
     Issue,
-    /// Back from the device, to be issued again (R, `block_rq_requeue`).
+    /// The device returned the request, to be issued again (R, `block_rq_requeue`).
     Requeue,
-    /// Done (C, `block_rq_complete`).
+    /// The request completes (C, `block_rq_complete`).
     Complete,
-    /// Cut in two at the sector `from` (X).
+    /// The request is cut in two at the sector `from` (X).
     Split,
-    /// Sent on from another device, `from` (A).
+    /// The request was sent on from another device, `from` (A).
     Remap,
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// An event of which only the place and time are known.
+    /// Creates an event of which only the place and time are known.
     pub fn new(kind: Kind, time_ns: u64, device: u32, sector: u64) -> Self {
         Self {
             kind,
@@ -67,17 +69,17 @@ impl Event {
 /// Bits of a minor number.
 const MINOR_BITS: u32 = 20;
 
-/// The number of the device `major,minor`.
+/// Returns the number of the device `major,minor`.
 pub(crate) fn device(major: u64, minor: u64) -> Option<u32> {
     (major < 1 << 12 && minor < 1 << MINOR_BITS).then_some((major << MINOR_BITS | minor) as u32)
 }
 
-/// `8,0`.
+/// Returns the device's name, such as `8,0`.
 pub(crate) fn device_name(device: u32) -> String {
     format!("{},{}", device >> MINOR_BITS, device & ((1 << MINOR_BITS) - 1))
 }
 
-/// What the kernel's event `name` means for a request.
+/// Returns what the kernel's event `name` means for a request.
 pub(crate) fn kernel_event(name: &[u8]) -> Option<Kind> {
     Some(match name {
         b"block_bio_queue" => Kind::Queue,
@@ -93,7 +95,8 @@ pub(crate) fn kernel_event(name: &[u8]) -> Option<Kind> {
     })
 }
 
-/// The number of an error, which the kernel's block tracer tells as a negative one in 16 bits: 65531 is 5.
+/// Returns an error's number. The kernel's block tracer records it as a negative number in 16 bits:
+/// 65531 is 5.
 pub(crate) fn positive_error(told: u16) -> u16 {
     (told as i16).unsigned_abs()
 }

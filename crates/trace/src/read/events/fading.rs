@@ -1,26 +1,27 @@
-//! What is open at each place of a device: mostly one request, which costs no more than one. What was put in long ago is forgotten, for its
-//! end was lost.
+//! A map of the requests open at each place of a device. A place usually has one request, which
+//! costs no more memory than one. Old entries are forgotten, because their end was lost.
 
 use ioscape_schema::Op;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
-/// Places that are remembered, and those that share one with a later request; older ones are forgotten.
+/// The most places in each generation, and the most requests that share a place with a later one.
+/// Older ones are forgotten.
 const MOST_OPEN: usize = 1 << 20;
-/// Most requests at one place.
+/// The most requests that share one place with a later request.
 const MOST_ALIKE: usize = 1 << 10;
 
-/// Device, first sector, and what is done there; nothing without bytes, as of a flush.
+/// Device, first sector, and operation; no operation for requests without bytes, such as a flush.
 pub(super) type Key = (u32, u64, Option<Op>);
 
-/// A map that forgets what was put in long ago.
+/// A map that forgets old entries.
 pub(super) struct Fading<V> {
     young: FxHashMap<Key, V>,
-    /// Of other places than those in `young`.
+    /// Entries of other places than those in `young`.
     old: FxHashMap<Key, V>,
-    /// Those that were there before the latest of their place, the earliest first.
+    /// Entries before the latest at the same place, the earliest first.
     earlier: FxHashMap<Key, VecDeque<V>>,
-    /// How many these are.
+    /// Number of entries in `earlier`.
     shared: usize,
     forgotten: u64,
 }
@@ -38,7 +39,7 @@ impl<V> Default for Fading<V> {
 }
 
 impl<V: Copy> Fading<V> {
-    /// Puts in the latest of a place, instead of the one that was.
+    /// Replaces the latest entry of a place, and returns the previous one.
     pub fn put(&mut self, key: Key, value: V) -> Option<V> {
         if self.young.len() >= MOST_OPEN {
             self.forgotten += self.old.len() as u64;
@@ -48,7 +49,7 @@ impl<V: Copy> Fading<V> {
         if self.old.is_empty() { before } else { self.old.remove(&key).or(before) }
     }
 
-    /// Puts in another of a place; the one that was the latest stays beside it if it `is_open` still.
+    /// Adds an entry to a place. The previous latest one stays beside it if it `is_open` still.
     pub fn add(&mut self, key: Key, value: V, is_open: impl FnOnce(&V) -> bool) {
         let Some(before) = self.put(key, value) else { return };
         if !is_open(&before) {
@@ -70,28 +71,28 @@ impl<V: Copy> Fading<V> {
         }
     }
 
-    /// The latest of a place.
+    /// Returns the latest entry of a place.
     pub fn get(&self, key: &Key) -> Option<V> {
         self.young.get(key).or_else(|| self.old.get(key)).copied()
     }
 
-    /// Whether one of a place fits.
+    /// Whether any entry of a place fits.
     pub fn any(&self, key: &Key, fits: impl Fn(&V) -> bool) -> bool {
         self.get(key).is_some_and(|latest| fits(&latest))
             || self.earlier.get(key).is_some_and(|earlier| earlier.iter().any(fits))
     }
 
-    /// Takes out the earliest of a place that fits; where none does, the earliest.
+    /// Takes out the earliest entry of a place that fits, or the earliest if none does.
     pub fn take_earliest(&mut self, key: &Key, fits: impl Fn(&V) -> bool) -> Option<V> {
         self.take(key, |all| all.iter().position(fits).unwrap_or(0))
     }
 
-    /// Takes out the latest of a place that fits; where none does, the latest.
+    /// Takes out the latest entry of a place that fits, or the latest if none does.
     pub fn take_latest(&mut self, key: &Key, fits: impl Fn(&V) -> bool) -> Option<V> {
         self.take(key, |all| all.iter().rposition(fits).unwrap_or(all.len().saturating_sub(1)))
     }
 
-    /// Takes out all of a place; the latest of them.
+    /// Takes out all entries of a place, and returns the latest.
     pub fn take_all(&mut self, key: &Key) -> Option<V> {
         if self.shared > 0
             && let Some(earlier) = self.earlier.remove(key)
@@ -101,21 +102,22 @@ impl<V: Copy> Fading<V> {
         self.remove(key)
     }
 
-    /// How many were put in and not taken out, but for those of which [`Self::forgotten`] told.
+    /// Returns how many entries were put in and not taken out, except those already returned by
+    /// [`Self::forgotten`].
     pub fn len(&self) -> u64 {
         (self.young.len() + self.old.len() + self.shared) as u64 + self.forgotten
     }
 
-    /// How many were given up since this was asked last.
+    /// Returns how many entries were forgotten since the last call.
     pub fn forgotten(&mut self) -> u64 {
         std::mem::take(&mut self.forgotten)
     }
 
-    /// Takes out the one that `choose` finds among those of a place, the earliest first.
+    /// Takes out the entry of a place that `choose` picks from all of them, the earliest first.
     fn take(&mut self, key: &Key, choose: impl FnOnce(&VecDeque<V>) -> usize) -> Option<V> {
         let latest = self.remove(key)?;
         let earlier = if self.shared > 0 { self.earlier.remove(key) } else { None };
-        // As a rule there is no other.
+        // Usually there is no other.
         let Some(mut all) = earlier else { return Some(latest) };
         all.push_back(latest);
         let at = choose(&all);
@@ -130,7 +132,7 @@ impl<V: Copy> Fading<V> {
         taken
     }
 
-    /// Takes out the latest of a place.
+    /// Takes out the latest entry of a place.
     fn remove(&mut self, key: &Key) -> Option<V> {
         if self.young.is_empty() && self.old.is_empty() {
             return None;

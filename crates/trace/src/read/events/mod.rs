@@ -1,4 +1,4 @@
-//! Events of the block layer, whichever source they come from, and the rows they make.
+//! Events of the block layer, whatever their source, and the rows made from them.
 
 mod event;
 mod fading;

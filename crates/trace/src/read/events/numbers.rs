@@ -1,26 +1,26 @@
-//! Lost events, which a gap in the numbers of the others tells: each device numbers its events on each CPU.
+//! Counts lost events by gaps in the event numbers: each device numbers its events on each CPU.
 
 use ioscape_schema::TraceInfo;
 use rustc_hash::FxHashMap;
 
-/// CPUs that losses are counted of.
+/// The most CPUs whose losses are counted.
 const MOST_CPUS: u32 = 1 << 13;
-/// Most devices and CPUs of one stream whose numbers are followed.
+/// The most pairs of device and CPU in one stream whose numbers are tracked.
 const MOST_NUMBERED: usize = 1 << 16;
 
 /// A device and a CPU.
 type Source = (u32, u32);
 
-/// The latest numbers in a stream.
+/// The latest event numbers in a stream.
 #[derive(Default)]
 pub(crate) struct Numbers {
     latest: Option<(Source, u32)>,
-    /// Those of other devices and CPUs than the latest.
+    /// The latest numbers of other devices and CPUs.
     others: FxHashMap<Source, u32>,
 }
 
 impl Numbers {
-    /// Takes in the next number of a device and CPU; traces that do not number their events tell 0.
+    /// Takes in the next number of a device and CPU; 0 if the trace does not number its events.
     pub fn count(&mut self, of: Source, number: u32, info: &mut TraceInfo) {
         if number == 0 || of.1 >= MOST_CPUS {
             return;
@@ -45,7 +45,7 @@ impl Numbers {
         self.latest = Some((of, number));
     }
 
-    /// Whether several devices or CPUs told numbers.
+    /// Whether the stream has numbers of several devices or CPUs.
     pub fn are_several(&self) -> bool {
         !self.others.is_empty()
     }

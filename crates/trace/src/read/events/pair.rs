@@ -1,4 +1,5 @@
-//! Rows from events: arrival, issue and completion of one request find each other by device, sector and operation.
+//! Makes rows from events: matches the arrival, issue and completion of a request by device, sector
+//! and operation.
 
 use super::event::{Event, Kind, device_name};
 use super::fading::{Fading, Key};
@@ -8,18 +9,19 @@ use ioscape_schema::{Io, IoFlags, Op, Partition, Request};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
-/// Events looked at to know which kinds the source has.
+/// Events examined to find which kinds the source has.
 const PROBE: usize = 1 << 14;
-/// The end of a request was lost if it is open for so long when another comes to its place: the kernel gives up after 30 s.
+/// When another request comes to its place, a request open for this long has lost its end: the
+/// kernel gives up after 30 s.
 const LONGEST_NS: u64 = 60_000_000_000;
-/// So it was if it is open for so many times as long as requests take on the mean: else each later one at its place would be given the end of the
-/// one behind it. Times below the least tell nothing.
+/// A request open for this many times the mean duration has lost its end too. Otherwise each later
+/// request at its place would be given the end of the next. Durations below `LEAST_NS` never count.
 const LONGEST_TIMES: u64 = 64;
 const LEAST_NS: u64 = 1_000_000;
-/// The latest arrivals, among which the one is looked for that the device mapper or md cuts.
+/// How many of the latest arrivals are searched for a request that the device mapper or md cuts.
 const RECENT: usize = 256;
 
-/// What is known when a request arrives.
+/// What is known of a request from its arrival.
 #[derive(Clone, Copy)]
 struct Arrival {
     queued_ns: u64,
@@ -29,9 +31,10 @@ struct Arrival {
     process: u32,
     command: u32,
     flags: IoFlags,
-    /// It was told by itself, or is the rest of one that was: what else follows from another event only is told again when it arrives.
+    /// Whether it has an arrival event of its own, or is the rest of a request that has. An arrival
+    /// that only follows from another event may still get one.
     is_own: bool,
-    /// It was sent on from another device, and has not been told by itself.
+    /// Whether it was sent on from another device and has no arrival event of its own yet.
     is_sent_on: bool,
 }
 
@@ -42,7 +45,7 @@ impl Arrival {
         Self { queued_ns, first, bytes, process, command, flags, is_own, is_sent_on }
     }
 
-    /// Its bytes from a sector on.
+    /// Returns its bytes from a sector on.
     fn bytes_from(&self, sector: u64) -> u64 {
         let before = sector.saturating_sub(self.first).saturating_mul(SECTOR);
         self.bytes.saturating_sub(before)
@@ -53,14 +56,14 @@ impl Arrival {
 #[derive(Clone, Copy)]
 struct Issued {
     io: Io,
-    /// First byte as it was issued, before parts of it completed.
+    /// Its first byte when issued, before parts of it completed.
     first: u64,
     len: u64,
-    /// Bytes that have completed.
+    /// How many of its bytes have completed.
     done: u64,
 }
 
-/// What makes a row in this source.
+/// Which events make a row in this source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowsFrom {
     Completions,
@@ -68,21 +71,22 @@ enum RowsFrom {
     Arrivals,
 }
 
-/// The open requests.
+/// The open requests, whose events are matched to make rows.
 #[derive(Default)]
 pub(crate) struct Pairing {
     held: Vec<Event>,
     rows_from: Option<RowsFrom>,
     arrivals: Fading<Arrival>,
-    /// Where the latest of them are, the last one last.
+    /// The places of the latest arrivals, the last one last.
     recent: VecDeque<Key>,
     issued: Fading<Issued>,
     partitions: Fading<u32>,
-    /// Devices that were sent flushes without bytes: whatever else ends there without bytes is the second end of such a flush.
+    /// Devices that were sent flushes without bytes. Any other completion there without bytes is
+    /// the second end of such a flush.
     flushed: FxHashSet<u32>,
-    /// Completions whose beginning is not in the trace, since they were told last.
+    /// Completions whose beginning is not in the trace, since the last note of them.
     orphans: u64,
-    /// Requests that ended with no other at their place, and what they took from arrival on.
+    /// Requests that ended alone at their place, and their total time from arrival on.
     ended: u64,
     took_ns: u64,
 }
@@ -91,13 +95,14 @@ fn key(event: &Event) -> Key {
     (event.device, event.sector, operation(event))
 }
 
-/// What tells the requests at one place apart; flushes have no bytes, and not all of their events tell the same operation.
+/// Returns what distinguishes requests at one place. Flushes have no bytes, and their events do not
+/// all record the same operation.
 fn operation(event: &Event) -> Option<Op> {
     (event.bytes > 0).then_some(event.op)
 }
 
 impl Pairing {
-    /// Takes the next event in time.
+    /// Takes the next event in the order of time.
     pub fn take(&mut self, event: Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
         if self.rows_from.is_some() {
             return self.apply(&event, sink);
@@ -106,7 +111,7 @@ impl Pairing {
         if self.held.len() >= PROBE { self.decide(sink) } else { Ok(()) }
     }
 
-    /// After the last event of a part: what is still open may complete in the next.
+    /// Ends a part of the trace; requests that are still open may complete in the next part.
     pub fn pause(&mut self, sink: &mut Sink<'_>) {
         if self.held.iter().any(|event| event.kind == Kind::Complete) {
             let _ = self.decide(sink);
@@ -115,14 +120,15 @@ impl Pairing {
         self.tell(given_up, sink);
     }
 
-    /// After the last event; what is still open is counted in the notes.
+    /// Ends the trace; notes how many requests are still open.
     pub fn end(&mut self, sink: &mut Sink<'_>) {
-        // A source has at most 65,536 devices when it was read so far; an excess was told as it came.
+        // What was read so far has at most 65,536 devices; any excess was already reported.
         let _ = self.decide(sink);
         self.tell(self.issued.len(), sink);
     }
 
-    /// Notes what lacks an end in this part, instead of what the notes of the part before say: requests, `open` of them, and completions.
+    /// Notes the requests without an end in this part (`open`) and the completions without a
+    /// beginning, replacing the notes of the previous part.
     fn tell(&mut self, open: u64, sink: &mut Sink<'_>) {
         let notes = &mut sink.tables.info.notes;
         for (name, count) in [
@@ -174,7 +180,7 @@ impl Pairing {
     }
 
     fn arrive(&mut self, event: &Event, is_own: bool) {
-        // Rows that are made of arrivals have no other times.
+        // Rows made from arrivals have no other times.
         if self.rows_from != Some(RowsFrom::Arrivals)
             && (is_own || self.arrivals.get(&key(event)).is_none())
         {
@@ -182,7 +188,8 @@ impl Pairing {
         }
     }
 
-    /// Another that arrived at the same place stays, unless this is the same one or the end of that one was lost.
+    /// Adds an arrival. An earlier one at the same place stays, unless it has no arrival event of
+    /// its own or lost its end.
     fn arrived(&mut self, key: Key, arrival: Arrival) {
         let longest_ns = self.longest_ns();
         let since_ns = |before: &Arrival| arrival.queued_ns.saturating_sub(before.queued_ns);
@@ -193,12 +200,13 @@ impl Pairing {
         self.recent.push_back(key);
     }
 
-    /// What was added to another request is none any more.
+    /// Drops the arrival of a request that was added to another one.
     fn merge(&mut self, event: &Event) {
         self.arrivals.take_latest(&key(event), |one| one.process == event.process);
     }
 
-    /// The request behind now starts here and keeps its time.
+    /// Merges a request in front of the one behind it, which then starts here and keeps its
+    /// arrival.
     fn front_merge(&mut self, event: &Event) {
         let behind = event.sector.saturating_add(event.bytes / SECTOR);
         let behind = (event.device, behind, operation(event));
@@ -216,7 +224,7 @@ impl Pairing {
         }
     }
 
-    /// The second part arrived when the whole did.
+    /// Splits an arrival; the second part arrived when the whole did.
     fn split(&mut self, event: &Event) {
         if event.sector == event.from.1 {
             return self.cut_off(event);
@@ -224,7 +232,7 @@ impl Pairing {
         let (place, first) = ((event.device, event.sector, Some(event.op)), event.from.1);
         let holds = |one: &Arrival| one.bytes_from(first) > 0;
         if let Some(whole) = self.arrivals.take_latest(&place, holds) {
-            // Text does not tell how long the parts are.
+            // Text does not record how long the parts are.
             let bytes = whole.bytes_from(first);
             self.arrivals.add(place, Arrival { bytes: whole.bytes - bytes, ..whole }, |_| true);
             let second = Arrival { first, bytes, is_own: false, ..whole };
@@ -232,7 +240,8 @@ impl Pairing {
         }
     }
 
-    /// The device mapper (since Linux 5.19) tells where the rest begins and no more; the whole is done as that rest.
+    /// Moves a split request to where its rest begins. The device mapper (since Linux 5.19) records
+    /// no more than that, and the whole completes as the rest.
     fn cut_off(&mut self, event: &Event) {
         let is_whole = |one: &Arrival| {
             let holds = event.sector > one.first && one.bytes_from(event.sector) > 0;
@@ -243,8 +252,9 @@ impl Pairing {
         }
     }
 
-    /// What ends here of a request that begins before it. md cuts a request where its chunks end and tells of that since 2025 only (`block_split`):
-    /// each part ends by itself, in any order.
+    /// Returns the part that ends here of a request that begins earlier. md cuts requests at the
+    /// ends of its chunks, but reports that (`block_split`) only since 2025. Each part ends by
+    /// itself, in any order.
     fn part(&mut self, event: &Event) -> Option<Arrival> {
         if event.bytes == 0 {
             return None;
@@ -257,7 +267,7 @@ impl Pairing {
         Some(Arrival { first: event.sector, bytes, ..whole })
     }
 
-    /// What is left of a request of which only the first part has ended.
+    /// Keeps the rest of a request of which only the first part has ended.
     fn keep_rest(&mut self, event: &Event, arrival: &Arrival) {
         let first = event.sector.saturating_add(event.bytes / SECTOR);
         let bytes = arrival.bytes_from(first);
@@ -267,7 +277,8 @@ impl Pairing {
         }
     }
 
-    /// Takes out the latest arrival that fits, of the event's device and operation; where it was.
+    /// Takes out the latest fitting arrival of the event's device and operation, and returns its
+    /// place.
     fn take_recent(
         &mut self,
         event: &Event,
@@ -283,15 +294,16 @@ impl Pairing {
 
     fn remap(&mut self, event: &Event) {
         let from = (event.from.0, event.from.1, operation(event));
-        // A recording of a partition alone calls the disk as the partition.
+        // A recording of a partition alone gives the disk the partition's number.
         let arrival = self.arrivals.get(&from).filter(|_| event.from.0 != event.device);
         if let Some(arrival) = arrival {
             let (first, bytes) = (event.sector, event.bytes);
             let below = Arrival { first, bytes, is_own: false, is_sent_on: true, ..arrival };
             self.arrived(key(event), below);
         }
-        // What the device mapper stacks on its own kind has the same major number, but arrives by itself. At a partition nothing does, though
-        // before Linux 4.14 it is told what is sent on to one.
+        // Device-mapper devices stacked on each other share a major number, but requests arrive at
+        // each by themselves. Nothing arrives at a partition by itself, although kernels before
+        // Linux 4.14 report what is sent on to a partition.
         let is_stacked = arrival.is_some_and(|one| !one.is_sent_on);
         if !is_stacked && event.from.0 >> 20 == event.device >> 20 {
             self.partitions.put(key(event), event.from.0);
@@ -316,7 +328,8 @@ impl Pairing {
         Ok(())
     }
 
-    /// The arrival of what is issued: an earlier one at its place may have been merged unseen, and one flush is sent for all that wait.
+    /// Returns the arrival of the issued request. An earlier one at its place may have been merged
+    /// unseen, and one flush is sent for all that wait.
     fn waiting(&mut self, event: &Event) -> Option<Arrival> {
         match event.bytes {
             0 => self.arrivals.take_all(&key(event)),
@@ -324,21 +337,23 @@ impl Pairing {
         }
     }
 
-    /// Another that is at the device for the same place is done first, unless its end was lost.
+    /// Adds an issued request. An earlier one at the device for the same place completes first,
+    /// unless its end was lost.
     fn send(&mut self, key: Key, issued: Issued, now_ns: u64) {
         let longest_ns = self.longest_ns();
         let since_ns = |before: &Issued| now_ns.saturating_sub(before.io.issued_ns);
         self.issued.add(key, issued, |one| since_ns(one) < longest_ns);
     }
 
-    /// How long a request may be open before its end counts as lost where another comes to its place.
+    /// Returns how long a request may be open before its end counts as lost when another comes to
+    /// its place.
     fn longest_ns(&self) -> u64 {
         let mean_ns = self.took_ns.checked_div(self.ended);
         let longest_ns = mean_ns.map(|mean_ns| mean_ns.saturating_mul(LONGEST_TIMES));
         longest_ns.map_or(LONGEST_NS, |longest_ns| longest_ns.clamp(LEAST_NS, LONGEST_NS))
     }
 
-    /// Counts what a request took that was alone at its place.
+    /// Counts the duration of a request that was alone at its place.
     fn took(&mut self, io: &Io) {
         self.ended += 1;
         self.took_ns = self.took_ns.saturating_add(io.elapsed_ns());
@@ -363,7 +378,8 @@ impl Pairing {
             }
             sink.rows.push(issued.io);
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
-            // The kernel completes the flush that it sent, then each request that asked for one, of which none was issued.
+            // The kernel completes the flush that it sent, then each request that asked for one;
+            // none of these was issued.
         } else if let Some(arrival) =
             self.arrivals.take_earliest(&place, as_long).or_else(|| self.part(event))
         {
@@ -379,7 +395,8 @@ impl Pairing {
         Ok(())
     }
 
-    /// The row of what merely arrived: a device without a queue of its own (device mapper, md) completes it.
+    /// Returns the row of a request that arrived but was not issued: a device without a queue of
+    /// its own (device mapper, md) completed it.
     fn without_queue(
         &mut self,
         event: &Event,
@@ -391,18 +408,19 @@ impl Pairing {
         io.queued_ns = arrival.queued_ns.min(event.time_ns);
         io.issued_ns = io.queued_ns;
         (io.process, io.command) = (arrival.process, arrival.command);
-        // The end of a flush does not say that it was one.
+        // The completion of a flush does not say that it was one.
         io.flags |= arrival.flags;
         io.error = event.error;
         Ok(io)
     }
 
-    /// A row with all times at this event.
+    /// Returns a row with all times at this event.
     fn row(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<Io, Bad> {
         let device =
             sink.tables.device(&event.device.to_le_bytes(), || device_name(event.device))?;
         let flushes = event.bytes == 0 && event.flags.contains(IoFlags::FLUSH);
-        // The kernel gives a flush the sector -1; the bytes of a discard may not fit, and none of them moves.
+        // The kernel gives a flush the sector -1. The bytes of a discard may not fit, but none of
+        // them moves.
         let offset = if event.bytes == 0 { 0 } else { event.sector.saturating_mul(SECTOR) };
         let most = u64::from(u32::MAX) / SECTOR * SECTOR;
         let len = event.bytes.min(most).min(u64::MAX - offset) as u32;
@@ -426,8 +444,8 @@ impl Pairing {
     }
 }
 
-/// The number of the partition `from` of a device: its minor number less the device's where that is one, else the minor; 0 where it cannot
-/// be told.
+/// Returns the number of the partition `from` of a device: its minor number less the device's if
+/// that is 1 to 255, else its minor number; 0 if it is unknown.
 fn partition(index: u16, device: u32, from: u32, sink: &mut Sink<'_>) -> u16 {
     let number = match from.checked_sub(device) {
         Some(number @ 1..=255) => number as u16,

@@ -1,11 +1,13 @@
-//! The letters of `rwbs`: what kind of request it is, as `blk_fill_rwbs` of Linux and blkparse write it.
+//! Parses the letters of `rwbs`, the kind of request, as Linux's `blk_fill_rwbs` and blkparse write
+//! it.
 
 use ioscape_schema::{IoFlags, Op};
 
-/// Operation and flags of letters such as `RA`, `FWFSM`, `DS`, `N`.
+/// Returns the operation and flags of letters such as `RA`, `FWFSM`, `DS`, `N`.
 ///
-/// `F` before the operation asks for a flush of the cache, `F` after it for writing through. blkparse gives `N` to
-/// requests without bytes and the kernel to those that it has no letters for ([`of_kernel`]).
+/// `F` before the operation asks for a flush of the cache, `F` after it for writing through.
+/// blkparse gives `N` to requests without bytes; the kernel gives it to those for which it has no
+/// letters ([`of_kernel`]).
 pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
     let mut flags = IoFlags::empty();
     let mut op = None;
@@ -22,7 +24,7 @@ pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
                 op = Some(Op::Write);
                 rest = rest.strip_prefix(b"E").unwrap_or(rest);
             }
-            // Management of zones moves nothing; its second letter says what it does, an append writes.
+            // Zone management moves no data; its second letter says what it does. An append writes.
             b'Z' if op.is_none() => {
                 op = Some(Op::Write);
                 rest = rest.get(1..).unwrap_or_default();
@@ -32,7 +34,7 @@ pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
             b'A' => flags |= IoFlags::READ_AHEAD,
             b'S' => flags |= IoFlags::SYNC,
             b'M' => flags |= IoFlags::META,
-            // Written without being torn: no difference here.
+            // Atomic writes (`U`) and barriers (`B`) make no difference here.
             b'U' | b'B' => {}
             _ => return None,
         }
@@ -45,16 +47,16 @@ pub(crate) fn parse(letters: &[u8]) -> Option<(Op, IoFlags)> {
     }
 }
 
-/// The same of the kernel's own events: of those with sectors `N` writes zeroes, for which many kernels have no letters (nor, before
-/// 6.17, for what zoned devices append).
+/// Returns the operation and flags in the kernel's own events. With sectors, `N` writes zeroes, for
+/// which many kernels have no letters (nor, before 6.17, for zone appends).
 pub(crate) fn of_kernel(letters: &[u8]) -> Option<(Op, IoFlags)> {
     let (op, flags) = parse(letters)?;
     let zeroes = if letters.starts_with(b"N") { IoFlags::ZEROES } else { IoFlags::empty() };
     Some((op, flags | zeroes))
 }
 
-/// Whether the kernel tells of a command that is passed through to the device, or of one to a zone: no transfer of blocks. At issue it
-/// has no sectors, and at completion no first one, which is told as -1.
+/// Whether an event is of a command passed through to the device, or to a zone, and not a transfer
+/// of blocks. At issue such a command has no sectors; at completion its first sector is -1.
 pub(crate) fn is_passed_through(letters: &[u8], sector: u64, sectors: u64) -> bool {
     letters.starts_with(b"N") && (sectors == 0 || sector == u64::MAX)
 }

@@ -1,19 +1,20 @@
-//! Events in the order of their times: what a stream of several CPUs or devices tells, buffer by buffer, is held back and sorted.
+//! Sorts events by time: holds back events of a stream in which several CPUs or devices alternate,
+//! buffer by buffer.
 
 use std::collections::VecDeque;
 
-/// Events that are held back.
+/// How many events are held back.
 const WINDOW: usize = 1 << 16;
 
-/// Where an event stands among others: its time, its number, its CPU.
+/// The sort key of an event: its time, number and CPU.
 type Moment = (u64, u32, u32);
 
-/// The events that are held back.
+/// A window of events that are held back and sorted.
 pub(crate) struct Window<T> {
     held: VecDeque<(Moment, T)>,
-    /// Whether one of them came after a later one.
+    /// Whether any of them came after a later one.
     is_mixed: bool,
-    /// How many of the first are in order and may leave.
+    /// How many of the first events are in order and may leave.
     ready: usize,
     latest: Moment,
     late: u64,
@@ -32,7 +33,7 @@ impl<T> Window<T> {
         self.held.push_back((moment, event));
     }
 
-    /// The first event, unless an earlier one may come; `at_end` none does.
+    /// Returns the first event, unless an earlier one may still come; `at_end`, none can.
     pub fn pop(&mut self, at_end: bool) -> Option<T> {
         if self.ready == 0 {
             if !at_end && self.held.len() < 2 * WINDOW {
@@ -50,7 +51,7 @@ impl<T> Window<T> {
         Some(event)
     }
 
-    /// Events that came later than the window could mend.
+    /// Returns how many events came too late for the window to sort them in.
     pub fn late(&self) -> u64 {
         self.late
     }

@@ -1,4 +1,5 @@
-//! Alibaba block traces 2020: `device_id,opcode,offset,length,timestamp`, microseconds of Unix (its README.md).
+//! Alibaba block traces 2020: `device_id,opcode,offset,length,timestamp` in Unix microseconds (see
+//! its README.md).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -6,7 +7,7 @@ use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{field, fields, letter, only, request, whole, wrong};
 
-/// Parser of its lines.
+/// Parses Alibaba lines.
 #[derive(Default)]
 pub(crate) struct Alibaba;
 

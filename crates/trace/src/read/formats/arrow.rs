@@ -1,5 +1,7 @@
-//! Arrow streams, and files, which are streams with a head and a foot: the columns of this project, by name, from any program
-//! (<https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>). Devices and commands are names or numbers.
+//! Arrow streams, and Arrow files, which are streams with a header and a footer: this project's
+//! columns, by name, from any program
+//! (<https://arrow.apache.org/docs/format/Columnar.html#ipc-streaming-format>). Devices and
+//! commands are names or numbers.
 
 use crate::columns::{self, ALL, NEEDED, TABLES};
 use crate::error::{Error, FilePosition};
@@ -23,12 +25,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// First bytes of a file, before its stream.
 const FILE: &[u8] = b"ARROW1\0\0";
-/// First bytes of a stream: the length of the first message follows.
+/// First bytes of a stream; the length of the first message follows.
 const STREAM: &[u8] = &[0xff; 4];
 /// Bytes handed to the decoder at once.
 const CHUNK: usize = 1 << 20;
 
-/// A file by its first bytes, a stream by a first message of a length that can be one.
+/// Recognizes a file by its first bytes, and a stream by a plausible length of its first message.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     let length = |at: &[u8]| at.first_chunk().map(|bytes| i32::from_le_bytes(*bytes));
     let stream = head.bytes.strip_prefix(STREAM).and_then(length);
@@ -36,7 +38,7 @@ pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(is_stream || head.bytes.starts_with(FILE))
 }
 
-/// A decoder of each source.
+/// Opens a decoder for each source.
 pub(super) fn open(
     format: &'static str,
     sources: Vec<Opened>,
@@ -46,7 +48,7 @@ pub(super) fn open(
     sources.into_iter().map(decoder).collect()
 }
 
-/// Decoder of one stream.
+/// The decoder of one stream.
 struct Batches {
     input: Input,
     decoder: StreamDecoder,
@@ -56,11 +58,11 @@ struct Batches {
     batch: Option<(RecordBatch, usize)>,
     rows: u64,
     tables: Tables,
-    /// What times count from: known with the tables, else with the first row.
+    /// What times count from; known with the tables, else with the first row.
     epoch: Option<Epoch>,
-    /// Neither tables nor a column name the disks.
+    /// Whether neither tables nor a column name the disks.
     names_no_disk: bool,
-    /// Leave out rows that lack a value.
+    /// Whether to leave out rows that lack a value.
     skip_bad: bool,
 }
 
@@ -112,13 +114,13 @@ impl Batches {
         self.broken_row(self.rows, reason)
     }
 
-    /// The same of the row that so many rows come before.
+    /// Returns the error of a broken row that `before` rows precede.
     fn broken_row(&self, before: u64, reason: impl Into<String>) -> Error {
         let position = FilePosition::Record { number: before + 1, byte: self.input.position() };
         self.input.bad_record(position, reason)
     }
 
-    /// The next batch with rows.
+    /// Returns the next batch with rows.
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
         loop {
             if self.bytes.is_empty() {
@@ -131,12 +133,13 @@ impl Batches {
                 self.bytes = Buffer::from(&bytes[..count]);
                 self.input.consume(count);
             }
-            // The library may panic on streams that are damaged, which is one more way for them to be unreadable.
+            // The library may panic on damaged streams; that makes them unreadable like any other
+            // error.
             let decode = AssertUnwindSafe(|| self.decoder.decode(&mut self.bytes));
             match catch_unwind(decode) {
                 Ok(Ok(Some(batch))) if batch.num_rows() > 0 => return Ok(Some(batch)),
                 Ok(Ok(_)) => {}
-                // Behind a stream's end there is the foot of a file, or nothing.
+                // After a stream's end comes the footer of a file, or nothing.
                 Ok(Err(_)) if self.is_over() => return Ok(None),
                 Ok(Err(e)) => return Err(self.broken(e.to_string())),
                 Err(_) => return Err(self.broken("a damaged Arrow stream")),
@@ -148,7 +151,8 @@ impl Batches {
         self.decoder.finish().is_ok()
     }
 
-    /// The rows that lack what no row is without: one of them is an error unless such are left out.
+    /// Finds the rows that lack a required value. Such a row is an error unless broken rows are
+    /// skipped.
     fn gaps(&self, batch: &RecordBatch) -> Result<Gaps, Error> {
         let mut gaps = Gaps::default();
         for name in NEEDED {
@@ -187,18 +191,15 @@ impl Batches {
         self.check(rows)
     }
 
-    /// Names as their numbers in the tables; an absent one is empty.
+    /// Returns names as their numbers in the tables; a missing name is empty.
     fn named(&mut self, column: &str, names: &dyn Array) -> Result<Option<Vec<u64>>, Error> {
         let tables = &mut self.tables;
-        let mut number = |name: &str| match column {
-            columns::DEVICE => tables.device_named(name.as_bytes()).map(u64::from),
-            _ => Ok(u64::from(tables.command(name.as_bytes()))),
-        };
+        let mut number = |name: &str| tables.number(column, name.as_bytes());
         if let Some(dictionary) = names.as_any_dictionary_opt() {
             let Some(known) = texts(dictionary.values().as_ref()) else { return Ok(None) };
             let known = known.into_iter().map(&mut number).collect::<Result<Vec<_>, _>>();
             let keys = dictionary.keys();
-            // A number for no name is given only where a row has none.
+            // The empty name gets a number only if a row has no name.
             let unnamed = if keys.null_count() > 0 { number("") } else { Ok(0) };
             let known = known.map_err(|reason| self.broken(reason))?;
             let unnamed = unnamed.map_err(|reason| self.broken(reason))?;
@@ -215,7 +216,8 @@ impl Batches {
         numbers.map(Some).map_err(|reason| self.broken(reason))
     }
 
-    /// Devices and commands must be in their tables, times in their order.
+    /// Checks that commands are in their table and times in order. Adds devices that are in no
+    /// table.
     fn check(&mut self, rows: &[Io]) -> Result<(), Error> {
         for (before, io) in (self.rows..).zip(rows) {
             if let Some(why) = columns::backwards(io) {
@@ -233,7 +235,7 @@ impl Batches {
     }
 }
 
-/// Texts of any width; absent ones are empty.
+/// Returns texts of any width; missing ones are empty.
 fn texts(column: &dyn Array) -> Option<Vec<&str>> {
     let text = Option::unwrap_or_default;
     Some(match column.data_type() {
@@ -244,7 +246,8 @@ fn texts(column: &dyn Array) -> Option<Vec<&str>> {
     })
 }
 
-/// Whole numbers of any width, times of the clock in nanoseconds among them; absent ones are 0, and negative ones are out of every range.
+/// Returns whole numbers of any width, including timestamps in nanoseconds. Missing ones are 0;
+/// negative ones become too large for any column of numbers.
 fn whole(column: &dyn Array) -> Option<Vec<u64>> {
     macro_rules! values {
         ($kind:ty) => {{

@@ -1,5 +1,5 @@
-//! blkparse's default text: `major,minor cpu sequence seconds.nanoseconds pid action rwbs` and what the action has to say
-//! (blktrace's `doc/blkparse.1` and `blkparse_fmt.c`).
+//! blkparse's default text: `major,minor cpu sequence seconds.nanoseconds pid action rwbs`, then
+//! what depends on the action (blktrace's `doc/blkparse.1` and `blkparse_fmt.c`).
 
 use crate::read::decode::Epoch;
 use crate::read::events::{Event, Kind, Pairing, device, positive_error, rwbs};
@@ -9,18 +9,18 @@ use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, whole, words, wrong};
 use ioscape_schema::IoFlags;
 
-/// Why an event behind a summary is refused.
+/// Why an event after a summary is refused.
 const SECOND: &str = "a second output of blkparse, whose times count from another beginning: put it into a file of its own";
 
-/// Parser of its lines.
+/// Parses blkparse lines.
 #[derive(Default)]
 pub(crate) struct Blkparse {
     pairing: Pairing,
-    /// The summary after the events has begun.
+    /// Whether the summary after the events has begun.
     summary: bool,
 }
 
-/// Some line is an event.
+/// Recognizes the format if any line is an event.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.lines.iter().any(|line| is_event(line)))
 }
@@ -36,7 +36,8 @@ fn is_event(line: &[u8]) -> bool {
         && action.len() <= 2
 }
 
-/// Whether the summary begins: with the first CPU or, of `blkparse -s`, with the first process, as `dd (697)` or `dd (697, ...)`.
+/// Whether the summary begins here: with the first CPU or, with `blkparse -s`, with the first
+/// process, such as `dd (697)` or `dd (697, ...)`.
 fn begins_summary(line: &[u8]) -> bool {
     line.starts_with(b"CPU") || line.starts_with(b"Total") || is_process(line)
 }
@@ -45,18 +46,18 @@ fn is_process(line: &[u8]) -> bool {
     let Some(inner) = line.trim_ascii_end().strip_suffix(b")") else { return false };
     let Some(open) = memchr::memrchr(b'(', inner) else { return false };
     let process = inner[open + 1..].strip_suffix(b", ...").unwrap_or(&inner[open + 1..]);
-    // Messages may end so too, but begin with their device.
+    // Messages may end like this too, but they begin with their device.
     let has_device = words::<1>(line).is_some_and(|([first], _)| numbers(first).is_some());
     whole(process).is_some() && !has_device
 }
 
-/// `8,16` as a device.
+/// Parses a device such as `8,16`.
 pub(super) fn numbers(text: &[u8]) -> Option<u32> {
     let comma = memchr::memchr(b',', text)?;
     device(whole(&text[..comma])?, whole(&text[comma + 1..])?)
 }
 
-/// The kind of an action that matters here.
+/// Returns the kind of an action, if it matters here.
 fn kind(action: &[u8]) -> Option<Kind> {
     Some(match action {
         b"Q" => Kind::Queue,
@@ -95,11 +96,12 @@ impl Pieces for Blkparse {
         (event.op, event.flags) = rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
         event.process = process as u32;
         if sector.starts_with(b"[") || sector.starts_with(b"(") {
-            // A flush, or a command that is no transfer: no sector is told.
+            // A flush, or a command that is not a transfer: no sector is recorded.
             return self.without_sector(event, sink);
         }
         let tail = words::<10>(line).map(|(cells, _)| [cells[8], cells[9]]);
-        // Bytes before a command in parentheses: passed through to the device, and no transfer of blocks.
+        // Bytes before a command in parentheses: it was passed through to the device, not a
+        // transfer of blocks.
         if tail.is_some_and(|[first, _]| first.starts_with(b"(")) {
             return Ok(());
         }
@@ -122,7 +124,7 @@ impl Blkparse {
     }
 }
 
-/// Actions that say nothing of a request: plugs, timers, messages, bounces.
+/// Accepts actions that say nothing about a request: plugs, timers, messages, bounces.
 fn known(action: &[u8]) -> Result<(), Bad> {
     match action {
         b"P" | b"U" | b"UT" | b"m" | b"S" | b"B" | b"N" | b"T" => Ok(()),
@@ -130,7 +132,8 @@ fn known(action: &[u8]) -> Result<(), Bad> {
     }
 }
 
-/// What stands behind the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end `[comm]` or `[error]`.
+/// Parses what follows the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end
+/// `[comm]` or `[error]`.
 fn rest(
     event: &mut Event,
     line: &[u8],
@@ -164,7 +167,8 @@ fn rest(
     Ok(())
 }
 
-/// What stands in the brackets at the end of a line: a command, which may have brackets of its own, or an error.
+/// Returns what is in the brackets at the end of a line: a command, which may contain brackets, or
+/// an error.
 pub(super) fn bracket(line: &[u8]) -> Option<&[u8]> {
     let open = memchr::memchr(b'[', line)?;
     let close = memchr::memrchr(b']', line)?;

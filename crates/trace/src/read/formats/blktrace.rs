@@ -1,4 +1,5 @@
-//! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream for each CPU, or one of several, merged by time.
+//! blktrace's binary records (`blktrace_api.h`), versions 7 and 8: one stream per CPU, or one
+//! stream of several CPUs, merged by time.
 
 use crate::error::{Error, FilePosition};
 use crate::read::decode::{BATCH, Decode, Epoch};
@@ -10,13 +11,13 @@ use crate::read::tables::{Sink, Tables, passed_over};
 use ioscape_schema::{Io, IoFlags, Op, TraceInfo};
 use rustc_hash::FxHashMap;
 
-/// Upper three bytes of the magic number; the lowest one is the version.
+/// The upper three bytes of the magic number; the lowest byte is the version.
 const MAGIC: u32 = 0x6561_7400;
-/// Bytes of a record's head in versions 7 and 8.
+/// Size of a record's head in bytes, by version.
 const HEAD: [(u32, usize); 2] = [(7, 48), (8, 64)];
 /// The part of an action that says what happened.
 const WHAT: u32 = 0xff;
-/// A cgroup's number of 8 bytes comes first in the payload.
+/// Set if the payload begins with a cgroup's number of 8 bytes.
 const CGROUP: u32 = 0x100;
 /// Bits of an action's upper half: the kind of request.
 const TC_WRITE: u32 = 1 << 17;
@@ -28,22 +29,23 @@ const TC_AHEAD: u32 = 1 << 27;
 const TC_META: u32 = 1 << 28;
 const TC_DISCARD: u32 = 1 << 29;
 const TC_FUA: u32 = 1 << 31;
-/// Notes: a process's name, the wall clock.
+/// Kinds of notes: a process's name, the wall clock.
 const NOTE_PROCESS: u32 = 0;
 const NOTE_TIMESTAMP: u32 = 1;
-/// Most processes whose names are remembered.
+/// The most processes whose names are remembered.
 const MOST_PROCESSES: usize = 1 << 20;
-/// Bytes of all streams that are looked at to know whether one is of several CPUs or devices: as many records as are held back then.
+/// How many bytes of all streams together are examined for records of several CPUs or devices. They
+/// hold as many records as are then held back.
 const LOOK: usize = 1 << 22;
-/// The least of them in a stream.
+/// The fewest bytes examined in one stream.
 const LEAST: usize = 1 << 18;
 
-/// It begins with a record.
+/// Recognizes the format if the source begins with a record.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.is_binary() && version(head.bytes).is_some())
 }
 
-/// One decoder of all sources: each is the stream of a CPU of one recording.
+/// Opens one decoder for all sources: each is the stream of one CPU of a recording.
 pub(super) fn open(
     name: &str,
     sources: Vec<Opened>,
@@ -53,7 +55,7 @@ pub(super) fn open(
     Ok(vec![Box::new(Blktrace::new(name, inputs, skip_bad)?)])
 }
 
-/// The version of the first record and whether its bytes are swapped.
+/// Returns the version of the first record, and whether its bytes are swapped.
 fn version(bytes: &[u8]) -> Option<(u32, bool)> {
     let magic = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
     [(magic, false), (magic.swap_bytes(), true)]
@@ -76,7 +78,7 @@ struct Record {
     error: u16,
     payload: usize,
     head: usize,
-    /// Whether its numbers begin with their upper bytes.
+    /// Whether its numbers are big-endian.
     swapped: bool,
 }
 
@@ -98,7 +100,8 @@ impl Record {
             let (low, high) = if swapped { (at + 4, at) } else { (at, at + 4) };
             u64::from(u32_at(high)) << 32 | u64::from(u32_at(low))
         };
-        // Version 8 widens the action and puts the process before it; its new upper half tells of zones only.
+        // Version 8 widens the action and puts the process before it. The new upper half concerns
+        // zones only.
         let (action, pid, after) = if version == 7 {
             (u32_at(28), u32_at(32), 36)
         } else {
@@ -183,13 +186,13 @@ impl Record {
     }
 }
 
-/// What a record tells.
+/// What a record reports.
 enum Told {
     Event(Event),
     Name { process: u32, command: u32 },
 }
 
-/// One stream, as a rule of one CPU, with the record that comes next.
+/// One stream, usually of one CPU, with its next record.
 struct Cpu {
     input: Input,
     records: u64,
@@ -197,11 +200,11 @@ struct Cpu {
     numbers: Numbers,
 }
 
-/// Where a record stands among those of all streams: its time, its number, its stream.
+/// The sort key of a record among all streams: its time, number and stream.
 type Moment = (u64, u32, usize);
 
 impl Cpu {
-    /// Finds the next record.
+    /// Finds the next record; leaves none at the end.
     fn advance(&mut self, skip_bad: bool, info: &mut TraceInfo) -> Result<(), Error> {
         self.next = None;
         loop {
@@ -237,7 +240,7 @@ impl Cpu {
         }
     }
 
-    /// Whether records of several CPUs or devices are among the next bytes.
+    /// Whether the next bytes have records of several CPUs or devices.
     fn is_mixed(&mut self, bytes: usize) -> Result<bool, Error> {
         let bytes = self.input.peek(bytes)?;
         let (mut at, mut first) = (0, None);
@@ -252,11 +255,11 @@ impl Cpu {
     }
 }
 
-/// Decoder of all CPUs' streams.
+/// The decoder of the streams of all CPUs.
 pub(crate) struct Blktrace {
     cpus: Vec<Cpu>,
     skip_bad: bool,
-    /// Holds back what is told, once a stream is known to be of several CPUs or devices.
+    /// Holds back and sorts records, once a stream is known to have several CPUs or devices.
     window: Option<Window<Told>>,
     pairing: Pairing,
     tables: Tables,
@@ -298,7 +301,7 @@ impl Blktrace {
         let told = if record.is_note() {
             note(&record, payload, &mut self.tables, &mut self.unix_offset_ns)
         } else {
-            // The kernel gives notes no number: there stands what the buffer held before.
+            // The kernel does not number notes: the field has whatever the buffer held before.
             let of = (record.device, record.cpu);
             cpu.numbers.count(of, record.sequence, &mut self.tables.info);
             record.kind().map(|kind| Told::Event(record.event(kind, payload)))
@@ -319,7 +322,7 @@ impl Blktrace {
         advanced
     }
 
-    /// Takes what a record tells, in the order of time.
+    /// Takes what a record reports, in the order of time.
     fn pair(&mut self, told: Told, into: &mut Vec<Io>) -> Result<(), Error> {
         let mut event = match told {
             Told::Event(event) => event,
@@ -342,7 +345,7 @@ impl Blktrace {
         }
     }
 
-    /// Takes what is held back no longer.
+    /// Takes what the window releases.
     fn release(&mut self, at_end: bool, into: &mut Vec<Io>) -> Result<(), Error> {
         while let Some(told) = self.window.as_mut().and_then(|window| window.pop(at_end)) {
             self.pair(told, into)?;
@@ -350,7 +353,7 @@ impl Blktrace {
         Ok(())
     }
 
-    /// After the last record.
+    /// Ends the trace after the last record.
     fn end(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
         self.release(true, into)?;
         self.pairing.end(&mut Sink { rows: into, tables: &mut self.tables });
@@ -361,7 +364,8 @@ impl Blktrace {
         Ok(())
     }
 
-    /// The stream with the earliest record, and the place in time of the next one of another.
+    /// Returns the stream with the earliest record, and the moment of the next record of any other
+    /// stream.
     fn earliest(&self) -> Option<(usize, Option<Moment>)> {
         let (mut first, mut second): (Option<Moment>, Option<Moment>) = (None, None);
         for moment in (0..self.cpus.len()).filter_map(|index| self.moment(index)) {
@@ -374,14 +378,14 @@ impl Blktrace {
         first.map(|first| (first.2, second))
     }
 
-    /// The place in time of the next record of a stream.
+    /// Returns the moment of a stream's next record.
     fn moment(&self, index: usize) -> Option<Moment> {
         let next = self.cpus.get(index)?.next?;
         Some((next.time_ns, next.sequence, index))
     }
 }
 
-/// Passes over bytes until a record may begin.
+/// Skips bytes until a record may begin.
 fn resynchronize(input: &mut Input) -> Result<(), Error> {
     input.consume(1);
     loop {
@@ -399,7 +403,7 @@ fn resynchronize(input: &mut Input) -> Result<(), Error> {
     }
 }
 
-/// A process's name; the wall clock is taken over.
+/// Returns a process's name, if the note is one; takes over the wall clock.
 fn note(
     record: &Record,
     payload: &[u8],

@@ -1,4 +1,5 @@
-//! CloudPhysics as CSV of libCacheSim: `version,time,op,size,lbn`, seconds, SCSI opcode, bytes, sectors.
+//! CloudPhysics traces as libCacheSim's CSV: `version,time,op,size,lbn`, in seconds, SCSI opcode,
+//! bytes and sectors.
 
 use super::vscsi::operation;
 use crate::read::decode::Epoch;
@@ -7,7 +8,7 @@ use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
 
-/// Parser of its lines.
+/// Parses CloudPhysics lines.
 #[derive(Default)]
 pub(crate) struct CloudPhysics;
 

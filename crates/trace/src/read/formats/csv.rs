@@ -1,4 +1,5 @@
-//! This project's own rows as text: a comment with the tables, a header that names the columns, a line for each row.
+//! This project's own rows as text: a comment with the tables, a header that names the columns, and
+//! a line for each row.
 
 use crate::columns::{self, ALL, NEEDED};
 use crate::read::decode::Epoch;
@@ -10,10 +11,11 @@ use ioscape_schema::text::TRACE_MARK;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TraceInfo};
 use std::borrow::Cow;
 
-/// What a file begins with; the tables follow as JSON.
+/// First bytes of a file; the tables follow as JSON.
 const MAGIC: &[u8] = TRACE_MARK.as_bytes();
 
-/// It begins with the tables, or one of the first lines names the columns.
+/// Recognizes the format if the source begins with the tables, or one of the first lines names the
+/// columns.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     let found = head.bytes.starts_with(MAGIC) || head.lines.iter().any(|line| is_header(line));
     Likeness::certain_if(found)
@@ -25,17 +27,17 @@ fn is_header(line: &[u8]) -> bool {
     NEEDED.iter().all(|needed| names.contains(&needed.as_bytes()))
 }
 
-/// Parser of its lines.
+/// Parses lines of this project's CSV.
 #[derive(Default)]
 pub(crate) struct Csv {
     header: Option<Header>,
     flags: Latest<IoFlags>,
     io_type: Latest<IoType>,
-    /// What times count from: known with the tables, else with the first row.
+    /// What times count from; known with the tables, else with the first row.
     epoch: Option<Epoch>,
 }
 
-/// What the fields of a line are for, and which times the lines have.
+/// What the fields of a line hold, and which optional columns the lines have.
 struct Header {
     fields: Vec<Field>,
     issued: bool,
@@ -43,21 +45,21 @@ struct Header {
     device: bool,
 }
 
-/// What a field is for.
+/// What a field holds.
 #[derive(Clone, Copy)]
 enum Field {
-    /// Unknown columns are passed over.
+    /// An unknown column, which is ignored.
     Nothing,
     Device,
     Command,
     Flags,
     Type,
     IsWrite,
-    /// A whole number: the column of that place in [`ALL`], and what sets it.
+    /// A whole number: the place of its column in [`ALL`], and the function that sets it.
     Whole(usize, fn(u64, &mut Io) -> bool),
 }
 
-/// A text of the line before and what it stood for: neighbours have much in common.
+/// The text of a field in the previous line and its value: neighbouring lines often agree.
 #[derive(Default)]
 struct Latest<V> {
     text: Vec<u8>,
@@ -66,7 +68,8 @@ struct Latest<V> {
 
 impl<V: Copy> Latest<V> {
     fn get(&mut self, text: &[u8], find: impl FnOnce() -> Option<V>) -> Option<V> {
-        // Nothing is not compared with nothing, which would take the C library longest of all.
+        // Two empty texts are not compared, which would cost the C library more than any other
+        // text.
         let is_same = self.text.len() == text.len() && (text.is_empty() || self.text == text);
         if self.value.is_none() || !is_same {
             self.text.clear();
@@ -173,7 +176,7 @@ impl Csv {
         sink: &mut Sink<'_>,
     ) -> Result<(), Bad> {
         match field {
-            // What is absent stays 0, as in a table of another program.
+            // A missing value stays 0, as in tables of other programs.
             Field::Whole(column, _) if text.is_empty() && !NEEDED.contains(&ALL[column]) => {}
             Field::Type if text.is_empty() => {}
             Field::Whole(column, set) => {
@@ -218,7 +221,8 @@ fn parsed(json: &[u8]) -> Result<TraceInfo, Bad> {
         .map_err(|e| Bad::from(format!("the tables in a comment cannot be read: {e}")))
 }
 
-/// Takes what is told behind the last row: what the whole trace lacks, and what is known of its devices.
+/// Takes over what follows the last row: what the whole trace lacks, and what is known of its
+/// devices.
 fn complete(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
     let told = parsed(json)?;
     let info = &mut sink.tables.info;
@@ -235,7 +239,7 @@ fn complete(json: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
 /// The fields of a line.
 struct Fields<'a> {
     line: &'a [u8],
-    /// Where the next one begins, if there is one.
+    /// Where the next field begins, if there is one.
     start: Option<usize>,
     ends: Places<'a>,
 }
@@ -258,7 +262,8 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// What is in quotes, of which the first is left out, and what follows the last.
+/// Splits at the closing quote: returns the quoted text, whose opening quote was removed, and the
+/// rest.
 fn unquoted(quoted: &[u8]) -> (Vec<u8>, &[u8]) {
     let (mut field, mut rest) = (Vec::new(), quoted);
     while let Some(end) = memchr::memchr(b'"', rest) {

@@ -1,4 +1,5 @@
-//! DiskSim's two text formats (`disksim_iotrace.c`): ascii requests, and measured service times for validation.
+//! DiskSim's two text formats (`disksim_iotrace.c`): ASCII requests, and measured service times for
+//! validation.
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -7,7 +8,7 @@ use crate::read::tables::{Bad, Sink};
 use crate::read::text::{decimal, field, hex, letter, only, sectors, whole, words, wrong};
 use ioscape_schema::Op;
 
-/// Bit of the flags that means reading.
+/// The bit of the flags that marks a read.
 const READ: u64 = 1;
 
 /// `time_ms devno blkno bcount flags`: blocks of 512 bytes, flags in hexadecimal.
@@ -33,7 +34,8 @@ impl Pieces for Ascii {
     }
 }
 
-/// `R|W Hit|Miss blkno bcount service think`: microseconds; the next request starts a think time after the completion.
+/// `R|W Hit|Miss blkno bcount service think` in microseconds. The next request starts a think time
+/// after the completion.
 #[derive(Default)]
 pub(crate) struct Validate {
     next_ns: u64,
@@ -45,7 +47,7 @@ impl Pieces for Validate {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([op, hit, block, count, service, think], fields) =
             words::<6>(line).ok_or("fewer than 6 fields")?;
-        // Hit and Miss of the drive's cache, and what was tried besides: a word in any case.
+        // Hit or Miss of the drive's cache, or another word for what was tried, in any case.
         if fields > 6 || !hit.iter().all(u8::is_ascii_alphabetic) {
             return Err("not of the form R|W Hit|Miss block count service think".into());
         }

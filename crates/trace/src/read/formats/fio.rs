@@ -1,4 +1,5 @@
-//! fio's iolog, versions 2 and 3 (fio's HOWTO): files are the devices; version 2 tells time by waits only. Logs of samples are no traces.
+//! fio's iolog, versions 2 and 3 (fio's HOWTO). Files become devices. Version 2 records time only
+//! as waits. fio's logs of samples are not traces.
 
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
@@ -11,22 +12,24 @@ use ioscape_schema::{Io, IoFlags, Op, Request};
 /// First lines of the two versions.
 const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
 
-/// Note of a log without any time.
+/// The note about a log without any times.
 const ARRIVALS: &str = "arrivals";
 
-/// It begins with the line of a version.
+/// Recognizes the format by the line of a version at the beginning.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(MAGICS.iter().any(|magic| head.bytes.starts_with(magic)))
 }
 
-/// Whether half of the lines or more are samples of bandwidth, latency or IOPS: numbers alone, as the requests of other formats are.
+/// Whether at least half of the lines are samples of bandwidth, latency or IOPS. These are numbers
+/// only, like the requests of other formats.
 pub(super) fn are_samples(head: &Head<'_>) -> bool {
     let count = head.lines.iter().filter(|line| is_sample(line)).count();
     count > 0 && 2 * count >= head.lines.len()
 }
 
-/// `milliseconds, value, direction, bytes, ...`, with a blank behind each comma, as others have none. Means (`log_avg_msec`) are of 0 bytes, and none
-/// is of one, which is the type of a write elsewhere.
+/// Whether a line is `milliseconds, value, direction, bytes, ...`, with a blank after each comma,
+/// unlike other formats. Means (`log_avg_msec`) have 0 bytes. No sample has 1 byte, which marks a
+/// write in another format.
 fn is_sample(line: &[u8]) -> bool {
     let Some(([time, value, direction, bytes], _)) = fields::<4>(line, b',') else { return false };
     let are_numbers = [time, value, bytes].iter().all(|text| whole(text).is_some());
@@ -40,7 +43,7 @@ fn without_arrivals(sink: &mut Sink<'_>) {
     without(sink, ARRIVALS, text);
 }
 
-/// Parser of its lines.
+/// Parses lines of an iolog.
 #[derive(Default)]
 pub(crate) struct FioLog {
     version: u8,
@@ -73,7 +76,7 @@ impl Pieces for FioLog {
 }
 
 impl FioLog {
-    /// `file action [offset length]`.
+    /// Parses `file action [offset length]`.
     fn entry(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([file, action], count) = words::<2>(line).ok_or("neither file nor action")?;
         let numbers = words::<4>(line).map(|(cells, _)| [cells[2], cells[3]]);
@@ -108,7 +111,7 @@ impl FioLog {
         Ok(())
     }
 
-    /// `file wait microseconds ...`: a pause before the next request.
+    /// Parses `file wait microseconds ...`: a pause before the next request.
     fn wait(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([_, _, time], _) = words::<3>(line).ok_or("a wait without its time")?;
         let us = field(whole(time).filter(|us| *us < 1 << 53), "the wait", time)?;

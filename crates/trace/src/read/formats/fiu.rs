@@ -1,4 +1,5 @@
-//! FIU: `time pid process lba blocks W|R major minor md5`, nanoseconds and sectors of 512 bytes (SNIA's README).
+//! FIU traces: `time pid process lba blocks W|R major minor md5`, in nanoseconds and sectors of 512
+//! bytes (SNIA's README).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -7,7 +8,7 @@ use crate::read::tables::{Bad, Sink};
 use crate::read::text::{field, letter, sectors, whole, words, wrong};
 use ioscape_schema::Io;
 
-/// Parser of its lines.
+/// Parses FIU lines.
 #[derive(Default)]
 pub(crate) struct Fiu {
     key: Vec<u8>,

@@ -1,6 +1,8 @@
-//! Lines of five numbers, which three formats have, in different units: replayer, ssdsim and disksim.
+//! Lines of five numbers, which three formats use with different units: replayer, ssdsim and
+//! disksim.
 //!
-//! What their numbers are must follow from the numbers themselves. Where it does not, all that are possible are named.
+//! The values of the numbers must show their units. Where they do not, all possible formats are
+//! named.
 
 use super::disksim::Ascii;
 use super::replayer::Replayer;
@@ -10,14 +12,14 @@ use crate::read::lines::{Pieces, rows_of};
 use crate::read::text::SECTOR;
 use ioscape_schema::Io;
 
-/// No request is longer: kernels and disks take 32 MiB at most, and traces hold what they were given.
+/// The longest plausible request, in bytes: kernels and disks take 32 MiB at most.
 const LONGEST: u32 = 16 << 20;
-/// No disk of these traces is larger.
+/// The largest plausible disk in these traces, in bytes.
 const LARGEST: u64 = 1 << 47;
-/// Mean times between two requests that are possible.
+/// Plausible mean times between two requests.
 const GAPS_NS: std::ops::RangeInclusive<f64> = 100.0..=600e9;
 
-/// The units of a format's numbers, where only they tell it from others.
+/// Returns the units of a format's numbers, if only they distinguish it from other formats.
 pub(super) fn units(format: &str) -> Option<&'static str> {
     match format {
         "replayer" => Some("milliseconds and bytes"),
@@ -27,17 +29,17 @@ pub(super) fn units(format: &str) -> Option<&'static str> {
     }
 }
 
-/// Milliseconds and bytes.
+/// Recognizes milliseconds and bytes.
 pub(super) fn like_replayer(head: &Head<'_>) -> Likeness {
     likeness(head, 0)
 }
 
-/// Nanoseconds and sectors.
+/// Recognizes nanoseconds and sectors.
 pub(super) fn like_ssdsim(head: &Head<'_>) -> Likeness {
     likeness(head, 1)
 }
 
-/// Milliseconds and sectors.
+/// Recognizes milliseconds and sectors.
 pub(super) fn like_disksim(head: &Head<'_>) -> Likeness {
     likeness(head, 2)
 }
@@ -47,24 +49,24 @@ fn likeness(head: &Head<'_>, which: usize) -> Likeness {
     if possible(&all)[which] { Likeness::Lines(all[which].0) } else { Likeness::NONE }
 }
 
-/// How many of the first lines a format can read, and the rows of all lines at hand.
+/// Returns how many of the first lines a format can read, and the rows of all lines at hand.
 fn read<P: Pieces + Default>(head: &Head<'_>) -> (usize, Vec<Io>) {
     (rows_of::<P>(&head.lines).0, rows_of::<P>(&head.all_lines()).1)
 }
 
-/// Which of the three formats the lines can be of.
+/// Returns which of the three formats the lines can have.
 fn possible(all: &[(usize, Vec<Io>); 3]) -> [bool; 3] {
     let most = all.iter().map(|one| one.0).max().unwrap_or(0);
     let mut possible = [0, 1, 2].map(|which| most > 0 && all[which].0 == most);
-    // Bytes are whole sectors.
+    // Offsets and lengths in bytes are whole sectors.
     let whole = |io: &Io| (io.request.offset | u64::from(io.request.len)).is_multiple_of(SECTOR);
     possible[0] &= all[0].1.iter().all(whole);
-    // Bytes taken for sectors make requests and disks that nobody has.
+    // Bytes taken for sectors give impossibly large requests and disks.
     let too_large = |io: &Io| io.request.len > LONGEST || io.end() > LARGEST;
     if possible[0] && all[1..].iter().any(|(_, rows)| rows.iter().any(too_large)) {
         possible = [true, false, false];
     }
-    // So do milliseconds taken for nanoseconds, and the other way round.
+    // Milliseconds taken for nanoseconds, or the reverse, give impossible gaps.
     let in_time = [0, 1, 2].map(|which| possible[which] && is_gap_possible(&all[which].1));
     if in_time.contains(&true) { in_time } else { possible }
 }

@@ -1,7 +1,8 @@
 //! libCacheSim's own format, `lcs`: a header of 8192 bytes, then packed little-endian records (its `lcs.h`).
 //!
-//! Version 1: `u32 seconds, u64 object, u32 size, i64 next access`. Version 2 has before the next access `u8 operation, u24
-//! tenant`; version 3 has moreover an `i64 size` and a `u32` time to live. An object of a block trace is a sector of 512 bytes.
+//! Version 1: `u32 seconds, u64 object, u32 size, i64 next access`. Version 2 puts
+//! `u8 operation, u24 tenant` before the next access. Version 3 also has an `i64 size` and a `u32`
+//! time to live. An object of a block trace is a sector of 512 bytes.
 
 use crate::error::Error;
 use crate::read::decode::{Decode, Epoch};
@@ -15,20 +16,20 @@ use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations}
 use crate::read::text::object;
 use ioscape_schema::Op;
 
-/// Bytes of the header, and the number that it begins and ends with.
+/// Size of the header in bytes, and the number that it begins and ends with.
 const HEADER: usize = 8192;
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
 
-/// Operations (`req_op_e`): those of caches stand for the I/O that they cause.
+/// Operations (`req_op_e`). Cache operations stand for the I/O that they cause.
 const READS: [u8; 4] = [0, 1, 2, 12];
 const WRITES: [u8; 2] = [3, 13];
 
-/// It begins with the magic number.
+/// Recognizes the format by its magic number.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.bytes.starts_with(&MAGIC.to_le_bytes()))
 }
 
-/// A decoder of each source, by the version in its header.
+/// Opens a decoder for each source, by the version in its header.
 pub(super) fn open(
     name: &'static str,
     sources: Vec<Opened>,
@@ -52,7 +53,7 @@ fn decoder(name: &'static str, mut input: Input, skip_bad: bool) -> Result<Box<d
     }
 }
 
-/// Parser of records of `SIZE` bytes, which tells the version.
+/// Parses records of `SIZE` bytes, a size that identifies the version.
 struct Lcs<const SIZE: usize>;
 
 impl<const SIZE: usize> Pieces for Lcs<SIZE> {

@@ -1,7 +1,8 @@
-//! The registry of the trace formats that can be read: one row each, in the order in which they are tried.
+//! The registry of the trace formats that can be read: one row each, in the order in which they are
+//! tried.
 //!
-//! A new format is one file here, with its `mod` line, and one row of [`FORMATS`]; its name appears by itself in `--format`,
-//! in messages and in the help.
+//! A new format is one file here, with its `mod` line, and one row of [`FORMATS`]. Its name then
+//! appears in `--format`, in messages and in the help.
 
 mod alibaba;
 mod arrow;
@@ -35,28 +36,28 @@ use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// A name of a format.
+/// The name of a format.
 type Name = &'static str;
-/// How much the first bytes of a source look like a format.
+/// Returns how much the first bytes of a source look like a format.
 type LooksLike = fn(&Head<'_>) -> Likeness;
-/// The decoders of sources that are of one format: one for each source, or one for all of them. The arguments are the
-/// format's name, the sources, and whether broken records are left out.
+/// Opens the decoders of sources of one format: one for each source, or one for all of them. The
+/// arguments are the format's name, the sources, and whether to leave out broken records.
 type Open = fn(Name, Vec<Opened>, bool) -> Result<Vec<Box<dyn Decode>>, Error>;
 
-/// Whether sources of a format tell something.
+/// Whether sources of a format record something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tells {
-    /// They do: what a request does not have, it was told not to have.
+    /// They record it: where it is missing, the request does not have it.
     Yes,
-    /// They do not.
+    /// They do not record it.
     No,
-    /// They hold the rows of any source, which may tell it or not.
+    /// They hold rows from any source, which may record it or not.
     Anyone,
 }
 use Tells::{Anyone, No, Yes};
 
 impl Tells {
-    /// What sources of both together tell: no more than either of them.
+    /// Returns what sources of both together record: no more than either of them.
     pub fn both(self, other: Self) -> Self {
         match (self, other) {
             (No, _) | (_, No) => No,
@@ -66,34 +67,35 @@ impl Tells {
     }
 }
 
-/// What sources of a format tell of requests beside what is read or written where and when.
+/// What sources of a format record about requests besides operation, place and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Types {
-    /// Which are synchronous.
+    /// Which requests are synchronous.
     pub sync: Tells,
-    /// Which are asynchronous: declared so, not only not synchronous.
+    /// Which requests are declared asynchronous, and not merely lack the synchronous flag.
     pub asynchronous: Tells,
-    /// Which went round the file system.
+    /// Which requests bypassed the file system.
     pub raw: Tells,
     /// What their blocks hold.
     pub blocks: Tells,
 }
 
 impl Types {
-    /// The same for all.
+    /// The same for all properties.
     const fn all(tells: Tells) -> Self {
         Self { sync: tells, asynchronous: tells, raw: tells, blocks: tells }
     }
 
-    /// Of requests as Linux's block layer names them: one flag, which says that somebody waits.
+    /// Requests as Linux's block layer reports them: one flag says that somebody waits.
     const KERNEL: Self = Self { sync: Yes, ..Self::all(No) };
-    /// Of our own recordings of these, which ask file systems what blocks hold: not all of them say it.
+    /// Our own recordings of these requests, which ask file systems what blocks hold. Not all
+    /// recordings have the answer.
     pub const RECORDED: Self = Self { blocks: Anyone, ..Self::KERNEL };
-    /// Of rows whose origin is not known.
+    /// Rows of unknown origin.
     pub const OF_ANYONE: Self = Self::all(Anyone);
     const NONE: Self = Self::all(No);
 
-    /// What sources of both together tell.
+    /// Returns what sources of both together record.
     pub fn both(self, other: Self) -> Self {
         Self {
             sync: self.sync.both(other.sync),
@@ -104,11 +106,12 @@ impl Types {
     }
 }
 
-/// Whether they tell when requests were issued to the device.
+/// Whether sources record when requests were issued to the device.
 type Issue = Tells;
 
-/// The formats. The first that is certain is taken; if none is, the one that can read the most of the first lines, and of
-/// those the first, unless they differ in the units of their numbers only.
+/// The formats. The first one that is certain is taken. If none is, the one that can read the most
+/// of the first lines is taken. Of several such, the first is taken, unless they differ only in
+/// units.
 static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
     ("parquet", parquet::looks_like, parquet::open, Types::OF_ANYONE, Anyone),
     ("arrow", arrow::looks_like, arrow::open, Types::OF_ANYONE, Anyone),
@@ -153,35 +156,36 @@ static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
 pub struct Format(usize);
 
 impl Format {
-    /// All formats, in the order in which they are tried.
+    /// Returns all formats, in the order in which they are tried.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..FORMATS.len()).map(Self)
     }
 
-    /// The name, as in `--format` and in [`ioscape_schema::TraceInfo::format`].
+    /// Returns the name, as in `--format` and in [`ioscape_schema::TraceInfo::format`].
     pub fn name(self) -> &'static str {
         FORMATS[self.0].0
     }
 
-    /// All names, for messages.
+    /// Returns all names, for messages.
     pub fn names() -> String {
         FORMATS.map(|(name, ..)| name).join(", ")
     }
 
-    /// Which flags and types it tells.
+    /// Returns which flags and types the format records.
     pub(crate) fn types(self) -> Types {
         FORMATS[self.0].3
     }
 
-    /// Whether it tells when requests were issued to the device.
+    /// Whether the format records when requests were issued to the device.
     pub(crate) fn issue(self) -> Tells {
         FORMATS[self.0].4
     }
 
-    /// The format of a source.
+    /// Detects the format of a source.
     ///
     /// # Errors
-    /// Bytes that cannot be read, and bytes that look like no format.
+    /// The source cannot be read, is empty, looks like no format, or looks like several that differ
+    /// only in units.
     pub(crate) fn of(opened: &mut Opened) -> Result<Self, Error> {
         let name = opened.name().to_owned();
         let head = opened.head()?;
@@ -199,7 +203,8 @@ impl Format {
         }
         match best.1[..] {
             [one, ref others @ ..] if 2 * best.0 >= head.lines.len() => {
-                // Formats of different fields are tried in an order that tells them apart; units cannot be told by any.
+                // Formats with different fields are tried in an order that tells them apart. Units
+                // cannot be told apart by any order.
                 let in_units = |other: &&Self| one.units().is_some() && other.units().is_some();
                 let alike = others.iter().filter(in_units);
                 let formats: Vec<String> =
@@ -221,10 +226,10 @@ impl Format {
         format!("{} ({})", self.name(), self.units().unwrap_or_default())
     }
 
-    /// The decoders of sources of this format.
+    /// Opens the decoders of sources of this format.
     ///
     /// # Errors
-    /// Bytes that cannot be read, and a broken header.
+    /// A source cannot be read, or its header is broken.
     pub(crate) fn open(
         self,
         sources: Vec<Opened>,
@@ -235,7 +240,7 @@ impl Format {
     }
 }
 
-/// What to do about a source of no known format.
+/// Returns what to do about a source of no known format.
 fn advice(head: &Head<'_>) -> String {
     if fio::are_samples(head) {
         let text = "it looks like a log of fio's samples (write_bw_log, write_lat_log, write_iops_log), which holds no requests: have fio log those with write_iolog";

@@ -1,4 +1,5 @@
-//! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in 100 ns of Windows (its README.txt).
+//! MSR Cambridge traces: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, with
+//! Windows times in units of 100 ns (see its README.txt).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -9,7 +10,7 @@ use crate::read::text::{field, fields, letter, only, request, whole, wrong};
 /// 1 January 1970 in units of 100 ns since 1601.
 const UNIX: u64 = 116_444_736_000_000_000;
 
-/// Parser of its lines.
+/// Parses MSR lines.
 #[derive(Default)]
 pub(crate) struct Msr {
     key: Vec<u8>,

@@ -1,6 +1,8 @@
-//! libCacheSim's oracleGeneral: 24 packed bytes `u32 seconds, u64 object, u32 size, i64 next access` (`oracleGeneralBin.h`).
+//! libCacheSim's oracleGeneral (`oracleGeneralBin.h`), in packed records of 24 bytes:
+//! `u32 seconds, u64 object, u32 size, i64 next access`.
 //!
-//! It tells no operation: rows are reads. An object is taken for a sector of 512 bytes, as in its block traces.
+//! It records no operation, so rows are reads. An object is taken for a sector of 512 bytes, as in
+//! the block traces of this format.
 
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
@@ -11,14 +13,15 @@ use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations}
 use crate::read::text::object;
 use ioscape_schema::Op;
 
-/// Bytes of a record.
+/// Size of a record in bytes.
 const RECORD: usize = 24;
 
-/// Parser of its records.
+/// Parses oracleGeneral records.
 #[derive(Default)]
 pub(crate) struct OracleGeneral;
 
-/// In the first records times do not fall, sizes are not zero, and the next accesses lie ahead; a record that is alone has none.
+/// Recognizes the format by its first records: times do not decrease, sizes are not zero, and next
+/// accesses lie ahead. A single record must have no next access.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.is_binary() && are_records(head.bytes))
 }

@@ -1,5 +1,5 @@
-//! What `ioscape trace record` had gathered when it was killed: files of a line that tells how the kernel lays out its events, and
-//! pages of them, one file for each processor.
+//! What `ioscape trace record` had gathered when it was killed: one file per CPU. Each has a line
+//! that describes the kernel's layout of events, then pages of events.
 
 use crate::error::Error;
 use crate::read::decode::{Decode, Epoch};
@@ -12,12 +12,12 @@ use crate::ring::part::{NextPart, Part};
 use ioscape_schema::text::RECORDING_MARK;
 use ioscape_schema::{Io, RecordingSource, TraceInfo};
 
-/// Certain by the first words.
+/// Recognizes the format by its first words.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.bytes.starts_with(RECORDING_MARK.as_bytes()))
 }
 
-/// One decoder for all files of one recording.
+/// Opens one decoder for all files of one recording.
 pub(super) fn open(
     _name: &'static str,
     sources: Vec<Opened>,
@@ -55,10 +55,10 @@ fn head(input: &mut Input) -> Result<RecordingSource, Error> {
     Ok(head)
 }
 
-/// What is said of a recording whose recorder was killed.
+/// The note about a recording whose recorder was killed.
 const KILLED: &str = "the recorder was killed: what its files cost is among the requests, and what blocks hold is not known";
 
-/// Adds that to what the recorder said of itself.
+/// Adds this note to what the recorder said about itself.
 fn note(info: &mut TraceInfo) {
     let told = info.notes.entry("recording".to_owned()).or_default();
     if !told.is_empty() {
@@ -67,7 +67,7 @@ fn note(info: &mut TraceInfo) {
     told.push_str(KILLED);
 }
 
-/// The events without those of the recorder.
+/// Decodes the events, without those of the recorder itself.
 struct Killed {
     ring: Ring,
     recorder: u32,

@@ -1,4 +1,5 @@
-//! The trace replayer of Heimdall and IODA: `time_ms disk offset size op`, bytes; 1 is a read (its README.md).
+//! The trace replayer of Heimdall and IODA: `time_ms disk offset size op`, in bytes; 1 is a read
+//! (see its README.md).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -6,7 +7,7 @@ use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{decimal, field, one_is_read, only, request, whole, words};
 
-/// Parser of its lines.
+/// Parses replayer lines.
 #[derive(Default)]
 pub(crate) struct Replayer;
 

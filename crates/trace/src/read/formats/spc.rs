@@ -1,4 +1,5 @@
-//! SPC, as of the UMass repository: `ASU,LBA,Size,Opcode,Timestamp[,...]`, blocks of 512 bytes, sizes in bytes, seconds from the start.
+//! SPC traces, as in the UMass repository: `ASU,LBA,Size,Opcode,Timestamp[,...]`, with blocks of
+//! 512 bytes, sizes in bytes, and seconds from the start.
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -6,7 +7,7 @@ use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, fields, letter, request, whole, wrong};
 
-/// Parser of its lines.
+/// Parses SPC lines.
 #[derive(Default)]
 pub(crate) struct Spc;
 

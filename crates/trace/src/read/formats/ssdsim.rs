@@ -1,4 +1,5 @@
-//! MQSim and SSDSim: `time_ns devno lba sectors op`, sectors of 512 bytes; 1 is a read (MQSim's README).
+//! MQSim and SSDSim traces: `time_ns devno lba sectors op`, with sectors of 512 bytes; 1 is a read
+//! (MQSim's README).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -6,7 +7,7 @@ use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{field, one_is_read, only, sectors, whole, words};
 
-/// Parser of its lines.
+/// Parses SSDSim lines.
 #[derive(Default)]
 pub(crate) struct SsdSim;
 

@@ -1,4 +1,5 @@
-//! SYSTOR '17: `Timestamp,Response,IOType,LUN,Offset,Size`, seconds of Unix and bytes (its README).
+//! SYSTOR '17 traces: `Timestamp,Response,IOType,LUN,Offset,Size`, in Unix seconds and bytes (see
+//! its README).
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -6,7 +7,7 @@ use crate::read::row::answered;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{decimal, field, fields, letter, only, request, whole, wrong};
 
-/// Parser of its lines.
+/// Parses SYSTOR lines.
 #[derive(Default)]
 pub(crate) struct Systor {
     unanswered: u64,
@@ -18,7 +19,7 @@ impl Pieces for Systor {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, response, op, unit, offset, size] = only(fields::<6>(line, b','))?;
         if op.is_empty() {
-            // A request without its kind never got an answer in the source: nothing to tell of it.
+            // A request without its kind never got an answer at the source, so it makes no row.
             self.unanswered += 1;
             let notes = &mut sink.tables.info.notes;
             notes.insert("requests without kind".to_owned(), self.unanswered.to_string());

@@ -1,4 +1,5 @@
-//! Tencent cloud block storage: `Timestamp,Offset,Size,IOType,VolumeID`, seconds and sectors (SNIA's README); 1 is a write.
+//! Tencent cloud block storage: `Timestamp,Offset,Size,IOType,VolumeID`, in seconds and sectors
+//! (SNIA's README); 1 is a write.
 
 use super::fio::are_samples;
 use crate::read::decode::Epoch;
@@ -9,12 +10,13 @@ use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{field, fields, only, sectors, whole, wrong};
 use ioscape_schema::Op;
 
-/// As many of the first lines as can be rows, unless fio wrote them: its means are five numbers, too, but with blanks between.
+/// Counts the first lines that can be rows, unless fio wrote them: its means are also five numbers,
+/// but with blanks between.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     if are_samples(head) { Likeness::NONE } else { fits::<Tencent>(head) }
 }
 
-/// Parser of its lines.
+/// Parses Tencent lines.
 #[derive(Default)]
 pub(crate) struct Tencent;
 

@@ -1,6 +1,8 @@
-//! Block events as text: tracefs (`trace`, `trace_pipe`), `trace-cmd report` and `perf script`, which share the event's own part.
+//! Block events as text: tracefs (`trace`, `trace_pipe`), `trace-cmd report` and `perf script`,
+//! which write the event's own part alike.
 //!
-//! `comm-pid [cpu] flags seconds.micros: event: body` or `comm pid [cpu] seconds.micros: block:event: body`, of perf also without CPU.
+//! A line is `comm-pid [cpu] flags seconds.micros: event: body` or
+//! `comm pid [cpu] seconds.micros: block:event: body`; perf may leave out the CPU.
 
 use super::blkparse::{bracket, numbers};
 use crate::read::decode::Epoch;
@@ -10,18 +12,19 @@ use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, whole, wrong};
 
-/// Parser of its lines.
+/// Parses lines of block events.
 #[derive(Default)]
 pub(crate) struct TraceEvents {
     pairing: Pairing,
 }
 
-/// A line cut into its parts.
+/// A line, cut into its parts.
 struct Cut<'a> {
     comm: &'a [u8],
     process: u32,
     time_ns: u64,
-    /// Whether the time is one of seconds, which have a point: some clocks of the kernel count anything else.
+    /// Whether the time is in seconds, which have a decimal point. Some kernel clocks count other
+    /// units.
     in_seconds: bool,
     name: &'a [u8],
     body: &'a [u8],
@@ -31,13 +34,13 @@ struct Cut<'a> {
 const NO_SECONDS: &str =
     "a time without a point, of a clock that counts no seconds: record with another trace_clock";
 
-/// Some line is a block event.
+/// Recognizes the format if any line is a block event.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     let is_event = |line: &&[u8]| cut(line).is_some_and(|cut| cut.name.starts_with(b"block_"));
     Likeness::certain_if(head.lines.iter().any(is_event))
 }
 
-/// Cuts a line between process and time.
+/// Cuts a line into its parts.
 fn cut(line: &[u8]) -> Option<Cut<'_>> {
     let (comm, process, after) = at_cpu(line).or_else(|| at_time(line))?;
     let colon = memchr::memmem::find(after, b": ")?;
@@ -55,8 +58,8 @@ fn cut(line: &[u8]) -> Option<Cut<'_>> {
     })
 }
 
-/// Command, process and what follows `[cpu]`. A command may contain brackets too: the right ones hold a number of at least three digits
-/// and stand behind a process and a blank.
+/// Returns the command, the process and what follows `[cpu]`. A command may contain brackets too.
+/// The brackets of the CPU hold a number of at least three digits and follow a process and a blank.
 fn at_cpu(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let mut from = 0;
     loop {
@@ -74,7 +77,7 @@ fn at_cpu(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     }
 }
 
-/// The same of a line without CPU: the time is the last word before the first `: `.
+/// Does the same for a line without CPU, where the time is the last word before the first `: `.
 fn at_time(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let colon = memchr::memmem::find(line, b": ")?;
     let blank = memchr::memrchr(b' ', &line[..colon])?;
@@ -82,7 +85,8 @@ fn at_time(line: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     Some((comm, process, &line[blank + 1..]))
 }
 
-/// The command of `comm-pid` or `comm pid` and the number of its thread, which perf's `comm pid/tid` tells last; perf may leave out the command.
+/// Returns the command of `comm-pid` or `comm pid`, and the number of its thread, which is last in
+/// perf's `comm pid/tid`. perf may leave out the command.
 fn command_and_process(head: &[u8]) -> Option<(&[u8], u32)> {
     let head = without_thread_group(head.trim_ascii());
     let at = head.iter().rposition(|byte| !byte.is_ascii_digit())?;
@@ -99,7 +103,8 @@ fn command_and_process(head: &[u8]) -> Option<(&[u8], u32)> {
     Some((comm.trim_ascii(), thread))
 }
 
-/// What stands before `(TGID)`, the column of ftrace's `record-tgid`, which is dashes where the group is not known.
+/// Returns what comes before `(TGID)`, the column of ftrace's `record-tgid`, which has dashes if
+/// the group is unknown.
 fn without_thread_group(head: &[u8]) -> &[u8] {
     let inner = head.strip_suffix(b")").and_then(|head| {
         let open = memchr::memrchr(b'(', head)?;
@@ -138,15 +143,16 @@ impl Pieces for TraceEvents {
     }
 }
 
-/// What `trace-cmd report` says before the first event.
+/// Whether `trace-cmd report` writes this line before the first event.
 fn is_of_trace_cmd(line: &[u8]) -> bool {
     let words: [&[u8]; 2] = [b"cpus=", b"version = "];
     words.iter().any(|word| line.starts_with(word))
         || line.starts_with(b"CPU ") && line.ends_with(b" is empty")
 }
 
-/// `major,minor letters [bytes (command)] sector + count ...`, `/ sector` of a split, `<- (major,minor) sector` of a remapping.
-/// Whether it is of a request, and not of a command that is passed through.
+/// Parses `major,minor letters [bytes (command)] sector + count ...`, with `/ sector` for a split
+/// and `<- (major,minor) sector` for a remapping. Returns `false` for a command that is passed
+/// through.
 fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
     let mut words = body.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     let mut next = || words.next().ok_or("an event that is too short");
@@ -156,7 +162,7 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
     (event.op, event.flags) = kernel_rwbs(letters).ok_or_else(|| wrong("the letters", letters))?;
     let mut word = next()?;
     let mut told_bytes = None;
-    // Requests tell their bytes and the bytes of a SCSI command, in parentheses, perhaps with spaces in it.
+    // Requests record their bytes and, in parentheses, a SCSI command, which may contain spaces.
     let first = word;
     if let Some(start) = memchr::memchr(b'(', body)
         && (first.starts_with(b"(") || body[..start].trim_ascii_end().ends_with(first))
@@ -169,7 +175,7 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
         word = next()?;
     }
     let sector = field(whole(word), "the sector", word)?;
-    // A flush has no sector: the kernel writes -1.
+    // A flush has no sector, so the kernel writes -1.
     event.sector = if sector == u64::MAX { 0 } else { sector };
     match next()? {
         b"+" => {
@@ -204,7 +210,8 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
     Ok(true)
 }
 
-/// `CPU:1 [LOST 27 EVENTS]` or, of trace-cmd, `CPU:1 [27 EVENTS DROPPED]`: the CPU and how many.
+/// Parses `CPU:1 [LOST 27 EVENTS]` or, from trace-cmd, `CPU:1 [27 EVENTS DROPPED]` into the CPU and
+/// the number of events.
 fn lost_events(line: &[u8]) -> Option<(u64, u64)> {
     let told = line.trim_ascii_start().strip_prefix(b"CPU:")?;
     let open = memchr::memchr(b'[', told)?;

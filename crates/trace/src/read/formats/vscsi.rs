@@ -1,6 +1,8 @@
-//! vscsi, VMware's traces as published by CloudPhysics: 32-byte records (version 1) or 40-byte ones (version 2), little-endian.
+//! VMware's vscsi traces, as published by CloudPhysics: little-endian records of 32 bytes (version
+//! 1) or 40 bytes (version 2).
 //!
-//! Layout: `traceReader/customizedReader/vscsi.h` of libCacheSim; lengths are bytes, as the published trace shows.
+//! Layout: `traceReader/customizedReader/vscsi.h` of libCacheSim. Lengths are in bytes, as the
+//! published trace shows.
 
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
@@ -14,7 +16,7 @@ use ioscape_schema::{IoFlags, Op, Request};
 /// SCSI's SYNCHRONIZE CACHE, short and long.
 const FLUSHES: [u16; 2] = [0x35, 0x91];
 
-/// The operation of a SCSI command that moves data.
+/// Returns the operation of a SCSI command that moves data.
 pub(super) fn operation(command: u16) -> Option<Op> {
     match command {
         0x08 | 0x28 | 0x88 | 0xa8 => Some(Op::Read),
@@ -23,7 +25,7 @@ pub(super) fn operation(command: u16) -> Option<Op> {
     }
 }
 
-/// The first two records can be of version 1.
+/// Recognizes version 1 by the first two records.
 pub(super) fn looks_like_one(head: &Head<'_>) -> Likeness {
     let bytes = head.bytes;
     let is_record = |from: usize| {
@@ -35,7 +37,7 @@ pub(super) fn looks_like_one(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.is_binary() && is_record(0) && is_record(32))
 }
 
-/// The first two records can be of version 2.
+/// Recognizes version 2 by the first two records.
 pub(super) fn looks_like_two(head: &Head<'_>) -> Likeness {
     let bytes = head.bytes;
     let is_record = |from: usize| {
@@ -51,7 +53,7 @@ fn known(command: u16) -> bool {
     operation(command).is_some() || FLUSHES.contains(&command)
 }
 
-/// Adds one row from the fields both versions have.
+/// Adds one row from the fields that both versions have.
 fn row(
     sink: &mut Sink<'_>,
     command: u16,
@@ -76,7 +78,7 @@ fn row(
     Ok(())
 }
 
-/// Parser of records of version 1.
+/// Parses records of version 1.
 #[derive(Default)]
 pub(crate) struct VscsiOne;
 
@@ -90,7 +92,7 @@ impl Pieces for VscsiOne {
     }
 }
 
-/// Parser of records of version 2.
+/// Parses records of version 2.
 #[derive(Default)]
 pub(crate) struct VscsiTwo;
 

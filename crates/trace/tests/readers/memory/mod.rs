@@ -1,4 +1,4 @@
-//! A file in memory, for what is written and then read.
+//! A file in memory, for data that is written and then read.
 
 use std::io::{Cursor, Result, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 pub struct Memory(Arc<Mutex<Cursor<Vec<u8>>>>);
 
 impl Memory {
-    /// What was written; the file is empty then.
+    /// Takes what was written and leaves the file empty.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap()).into_inner()
     }

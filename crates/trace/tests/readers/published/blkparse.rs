@@ -1,4 +1,5 @@
-//! blktrace's binary records against what blkparse makes of the same files: how many, their sums, the first and the last.
+//! blktrace's binary records against blkparse's reading of the same files: how many, their sums,
+//! the first and the last.
 
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -7,10 +8,11 @@ use ioscape_schema::Op;
 use std::collections::{HashMap, VecDeque};
 use std::process::Command;
 
-/// Files of one recording, and blkparse's name for them all.
+/// Files of one recording, and the name under which blkparse knows them all.
 const RECORDED: [&str; 2] = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
 
-/// What blkparse prints of the recording in a format of ours; `None` after it was said loudly why not.
+/// What blkparse prints of the recording in our own format; if `None`, the reason was printed
+/// prominently.
 fn printed(format: &str) -> Option<String> {
     let folder = data::path("recorded/blk")?;
     let mut command = Command::new("blkparse");

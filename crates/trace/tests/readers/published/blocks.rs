@@ -1,4 +1,4 @@
-//! Events of Linux's block layer, recorded, and what other programs read in them.
+//! Recorded events of Linux's block layer, and what other programs read from them.
 
 use super::data::{self, rows};
 use ioscape_schema::{Io, IoFlags, Op};
@@ -16,7 +16,8 @@ fn blktrace_of_one_partition() {
     assert!(info.commands.iter().any(|name| name == "VizCompositorTh"));
 }
 
-/// The first 5,000 events of a recording, as blkparse reads them, give the same rows as the records themselves.
+/// The first 5,000 events of a recording give the same rows from blkparse's text as from the
+/// records themselves.
 #[test]
 fn binary_and_blkparse_give_the_same_rows() {
     let binary = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];
@@ -25,7 +26,7 @@ fn binary_and_blkparse_give_the_same_rows() {
     assert!(text.len() > 800, "{}", text.len());
     let told =
         |io: &Io| (io.queued_ns, io.issued_ns, io.completed_ns, io.request, io.flags, io.process);
-    // The last rows of the text may lie behind a request that is still open where it was cut.
+    // The last rows of the text may come after a request that was still open at the cut.
     let same = text.iter().zip(&binary).take_while(|(a, b)| told(a) == told(b)).count();
     assert!(
         same + 5 >= text.len(),
@@ -36,7 +37,7 @@ fn binary_and_blkparse_give_the_same_rows() {
     );
 }
 
-/// The two CPUs' files end at different times, so that many requests have only one end in them.
+/// The two CPUs' files end at different times, so many requests have only one end in them.
 #[test]
 fn all_events_that_blkparse_counts_are_used() {
     let names = ["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"];

@@ -1,4 +1,4 @@
-//! Where the real traces are; without them every test says loudly that it was skipped.
+//! Locates the real traces; without them every test says prominently that it was skipped.
 
 #![allow(clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -8,7 +8,7 @@ use ioscape_trace::{ReadOptions, Source};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The path of `name` among the real traces, if they are here.
+/// The path of `name` among the real traces, if they are available.
 pub fn path(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("IOSCAPE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -37,7 +37,7 @@ pub fn rows(names: &[&str]) -> Option<(Vec<Io>, TraceInfo)> {
     Some((rows, info))
 }
 
-/// How many lines of the text `name` fulfil `wanted`.
+/// Number of lines of the text `name` that fulfil `wanted`.
 pub fn count_lines(name: &str, wanted: impl Fn(&str) -> bool) -> Option<u64> {
     let text = std::fs::read_to_string(path(name)?).expect("the text opens");
     Some(text.lines().filter(|line| wanted(line)).count() as u64)

@@ -1,7 +1,8 @@
-//! The week of hplajw against what Ruemmler & Wilkes print of it: "UNIX disk access patterns", 1993.
+//! The week of hplajw against what Ruemmler & Wilkes print of it: "UNIX disk access patterns",
+//! 1993.
 //!
-//! The paper's tables cover 63 days, the file the week of their Figures 4, 9 and 14 to 18; where the week differs from the
-//! 63 days the value of the week is pinned beside the printed one.
+//! The paper's tables cover 63 days, the file covers the week of their Figures 4, 9 and 14 to 18.
+//! Where the week differs from the 63 days, its value is pinned beside the printed one.
 
 use super::data;
 use ioscape_schema::trace_summary::{TraceSummary, TypeShare};
@@ -15,7 +16,7 @@ fn summary() -> Option<TraceSummary> {
     Some(analysis.finish("hplajw", &info))
 }
 
-/// `found` is the pinned value of the week, to half of its last digit.
+/// Checks that `found` is the pinned value of the week, to half of its last digit.
 fn pinned(what: &str, found: f64, week: f64, last_digit: f64) {
     assert!((found - week).abs() <= last_digit / 2.0 + 1e-9, "{what}: {found}, pinned {week}");
 }

@@ -1,4 +1,5 @@
-//! Bounds of sampled miss ratios on public traces: they hold the exact curve, whichever blocks are sampled.
+//! Bounds of sampled miss ratios on public traces: they contain the exact curve, whichever blocks
+//! are sampled.
 
 use super::data;
 use ioscape_trace::analyze::{Analysis, AnalysisOptions};
@@ -18,7 +19,7 @@ fn sampled_curves_hold_the_exact_one_in_nine_of_ten() {
     let (mut curves, mut held) = (0, 0);
     for name in TRACES {
         let Some((mut rows, info)) = data::rows(&[name]) else { return };
-        // Elsewhere on the device other blocks are sampled: draws that the bounds were not chosen on.
+        // Other places sample other blocks: draws on which the bounds were not chosen.
         for draw in 0..5u64 {
             let place = if draw == 0 { 41 << 40 } else { 1 << 40 };
             rows.iter_mut().for_each(|io| io.request.offset += place);

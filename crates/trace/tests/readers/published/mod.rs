@@ -1,4 +1,4 @@
-//! Real traces, published and recorded: every reader against counts and sums taken by other programs.
+//! Real traces, published and recorded: every reader against counts and sums by other programs.
 
 mod blkparse;
 mod blocks;

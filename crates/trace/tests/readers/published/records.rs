@@ -1,4 +1,4 @@
-//! Published traces of lines and records: how many there are, and sums that other programs took.
+//! Published traces of lines and records: their number, and sums that other programs took.
 
 use super::data::rows;
 use ioscape_schema::{Io, IoFlags, IoType, Op, WarningKind};
@@ -34,7 +34,7 @@ fn one_virtual_disk_in_two_formats() {
     assert_eq!(info.format, "vscsi1");
     assert_eq!(sums(&vscsi).0, 113_872);
     assert_eq!(sums(&vscsi), sums(&csv));
-    // The text has whole seconds; within one, its order is the file's.
+    // The text has whole seconds; within a second, the file's order counts.
     let ops = |rows: &[Io]| {
         rows.iter()
             .filter(|io| io.request.op == Op::Write)

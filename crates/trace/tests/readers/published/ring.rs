@@ -20,7 +20,7 @@ fn cpus(folder: &Path) -> Vec<Source> {
     vec![cpu("cpu0.raw"), cpu("cpu1.raw")]
 }
 
-/// All rows, with times of the events' clock.
+/// All rows, with times on the events' clock.
 fn rows(reader: &mut Reader) -> Vec<Io> {
     let (mut rows, mut batch) = (Vec::new(), Vec::new());
     while reader.next_batch(&mut batch).unwrap() {

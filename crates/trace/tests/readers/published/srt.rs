@@ -1,4 +1,4 @@
-//! HP Labs' traces: hplajw of 1992, which the paper analyses, and cello of 2003.
+//! HP Labs' traces: hplajw of 1992, which the paper analyzes, and cello of 2003.
 
 use super::data;
 use ioscape_schema::{Io, IoFlags, IoType, Op};

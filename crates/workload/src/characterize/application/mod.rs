@@ -1,4 +1,5 @@
-//! A whole application: its calls on many files by many processes, reduced in one pass to the workloads of five parameters.
+//! Characterizes a whole application: reduces its calls, on many files by many processes, to
+//! workloads of five parameters in one pass.
 
 use super::phases::{Activity, Phases};
 use super::share::{Neighbours, Share, ShareContext};
@@ -8,30 +9,30 @@ use ioscape_schema::{FileCall, Op, Portrait};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Distinct bytes are counted in pages of so many bytes, as the file cache does.
+/// Distinct bytes are counted in pages of this size, like those of the file cache.
 const PAGE_BYTES: u64 = 4096;
 
-/// Processes listed separately in the result; all later ones count in the whole and in the files only.
+/// Processes listed separately in the result; later ones only count in the totals and in the files.
 const PROCESSES_MOST: u32 = 4096;
 
-/// Files and processes that are listed one by one.
+/// The most files and processes that are listed individually.
 const LISTED: usize = 100;
 
-/// Processes that together issue no more than this share of requests and of bytes do not count as concurrency: a shell
-/// that reads its script while a program runs.
+/// Processes that together issue no more than this share of requests and of bytes do not count as
+/// concurrent: for example a shell that reads its script while a program runs.
 const NEGLIGIBLE: f64 = 0.01;
 
-/// One process's thread of addresses in one file.
+/// A process's thread of addresses in one file.
 #[derive(Clone, Debug, Default)]
 struct Thread {
     end: u64,
     run: u64,
-    /// When all requests of the present run were complete.
+    /// When all requests of the current run had completed.
     ended_ns: u64,
     phases: Phases,
 }
 
-/// One process over all files.
+/// One process, over all files.
 #[derive(Clone, Debug, Default)]
 struct Process {
     before: Option<(Op, u32, u64)>,
@@ -45,14 +46,16 @@ struct Process {
 
 /// Reduces calls to parameters; see [`Traits`](ioscape_schema::Traits) for what comes out.
 ///
-/// `process_num` is the mean number of processes that are in their I/O phase while at least one is. A phase lasts from a
-/// request to the last one before a pause of ten seconds; a process that has several requests in flight at once, other than
-/// those of one sequential stream, counts as so many. With `think_time_ns`, the rest of a process's phase, a closed system of
-/// this many processes issues as many requests per second as the application did, if its requests take as long.
-/// A traced device has another measure of both, for its requests have no process that waits: `trace::characterize`.
+/// `process_num` is the mean number of processes that are in their I/O phase while at least one is.
+/// A phase lasts from a request to the last one before a pause of ten seconds. A process with
+/// several requests in flight at once, other than those of one sequential stream, counts that many
+/// times. With `think_time_ns`, the rest of a process's phase, a closed system of this many
+/// processes issues as many requests per second as the application did, if its requests take as
+/// long. Traces of devices measure both differently, because no process waits for their requests:
+/// see `trace::characterize`.
 ///
-/// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, twice if by one of the first 4096
-/// processes, and a few hundred bytes for every file of every process.
+/// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, doubled if by
+/// one of the first 4096 processes, plus a few hundred bytes for every file of every process.
 #[derive(Clone, Debug, Default)]
 pub struct Application {
     overall: Share,
@@ -64,7 +67,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// Adds the next call; calls arrive in the order of their completions.
+    /// Adds the next call; calls must arrive in the order of completion.
     pub fn record(&mut self, call: &FileCall) {
         let process = self.processes.entry(call.process).or_default();
         let in_detail = call.process < PROCESSES_MOST;
@@ -115,7 +118,7 @@ impl Application {
         }
     }
 
-    /// The parameters of the whole, the files and the processes.
+    /// Returns the parameters of the whole, the files and the processes.
     pub fn finish(mut self) -> Portrait {
         self.end_runs();
         let beside = |unique_bytes: u64, firsts: usize, activity: Activity| ShareContext {
@@ -160,7 +163,7 @@ impl Application {
         }
     }
 
-    /// Counts the runs that were still going on.
+    /// Records the runs that were still in progress.
     fn end_runs(&mut self) {
         for ((file, number), thread) in &self.threads {
             self.overall.run(thread.run);
@@ -173,7 +176,7 @@ impl Application {
         }
     }
 
-    /// The activity of all processes but negligible ones.
+    /// Returns the activity of all processes except negligible ones.
     fn activity(&self) -> Activity {
         let mut by_size: Vec<&Process> = self.processes.values().collect();
         by_size.sort_by_key(|process| (process.requests, process.bytes));
@@ -190,7 +193,7 @@ impl Application {
     }
 }
 
-/// The numbers of those with most bytes.
+/// Returns the numbers of those with the most bytes.
 fn largest<'a>(all: impl Iterator<Item = (&'a Share, u32)>) -> Vec<u32> {
     let mut order: Vec<(Reverse<u64>, u32)> =
         all.map(|(share, number)| (Reverse(share.bytes), number)).collect();

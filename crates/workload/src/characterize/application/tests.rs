@@ -1,4 +1,4 @@
-//! Applications whose parameters are known: the model's own streams, and a few made by hand.
+//! Applications with known parameters: the model's own streams, and a few constructed by hand.
 
 use super::*;
 use crate::stream::mix;
@@ -10,7 +10,8 @@ fn call(process: u32, file: u32, op: Op, offset: u64, len: u32) -> FileCall {
     FileCall { process, file, request: Request { op, offset, len }, ..FileCall::default() }
 }
 
-/// Call number `index` of a process that computes 30 time units after each of its requests of 10.
+/// Returns call number `index` of a process that computes for 30 time units after each request of
+/// 10.
 fn at(index: u64, call: FileCall) -> FileCall {
     let issued_ns = index * 40_000;
     FileCall { issued_ns, completed_ns: issued_ns + 10_000, ..call }
@@ -22,7 +23,7 @@ fn finish(calls: impl IntoIterator<Item = FileCall>) -> Portrait {
     seen.finish()
 }
 
-/// The calls that the workload's streams make in turns on one file.
+/// Characterizes the calls that the workload's streams make in turn on one file.
 fn generated(workload: &Workload, each: u64) -> Portrait {
     let mut streams = streams(workload, 7);
     finish((0..each).flat_map(|index| {
@@ -101,7 +102,7 @@ fn one_size_between_granules_is_found_as_it_is() {
     assert_eq!(alike.align_bytes, Some(1024));
     let workload = alike.workload();
     assert_eq!((workload.size_distribution, workload.align()), (SizeDistribution::Fixed, 1024));
-    // A file whose last request is shorter keeps its pages.
+    // A file whose last request is shorter still counts in pages.
     let len = |i: u64| if i < 1600 { 65_536 } else { 512 };
     let file = (0..=1600).map(|i| at(i, call(0, 0, Op::Read, i * 65_536, len(i))));
     let file = finish(file).overall;
@@ -112,7 +113,7 @@ fn one_size_between_granules_is_found_as_it_is() {
 
 #[test]
 fn two_sizes_in_turn_are_not_one_of_their_mean() {
-    // Of 4 KiB and 8 KiB the workload's own mix is a perfect one.
+    // For 4 KiB and 8 KiB, the workload's own mix is exact.
     for second in [6144u32, 8192] {
         let calls = (0..10_000).map(|i: u64| {
             let (within, len) = if i.is_multiple_of(2) { (0, 4096) } else { (4096, second) };
@@ -136,7 +137,7 @@ fn short_processes_that_begin_anywhere_do_not_go_on() {
     assert!(!jumps.is_empty() && jumps.iter().all(|jump| *jump > 0.99), "{jumps:?}");
 }
 
-/// As `pgbench -C`, whose every transaction has a process of its own.
+/// As with `pgbench -C`, which uses a new process for every transaction.
 #[test]
 fn more_processes_than_are_followed_at_once_lose_no_byte_of_the_phases() {
     let calls = (0..20_000).map(|i| at(i, call((i / 2) as u32, 0, Op::Read, i * 4096, 4096)));
@@ -148,7 +149,7 @@ fn more_processes_than_are_followed_at_once_lose_no_byte_of_the_phases() {
     assert!(jumps.iter().all(half), "the second read of each process goes on: {jumps:?}");
 }
 
-/// As `dd bs=80M`: a request of a workload has at most 64 MiB.
+/// As with `dd bs=80M`: a workload's request has at most 64 MiB.
 #[test]
 fn calls_that_are_larger_than_a_request_are_several_and_no_byte_is_read_twice() {
     let len: u32 = 80 << 20;
@@ -213,7 +214,7 @@ fn a_process_with_requests_in_flight_together_is_as_many_processes() {
     assert_eq!(portrait.processes[0].1.process_num, 16);
 }
 
-/// 100 times 32 reads that go out together and take 320 us, with pauses of 3 ms between.
+/// 100 times 32 reads that are issued together and take 320 us, with pauses of 3 ms between.
 fn bursts(offset: impl Fn(u64) -> u64) -> Portrait {
     finish((0..3200).map(|i| {
         let issued_ns = i / 32 * 3_320_000;
@@ -232,7 +233,7 @@ fn a_pause_between_bursts_is_one_of_every_request_of_a_burst() {
     }
 }
 
-/// As a program that copies many files at the same time through one ring.
+/// As a program that copies many files concurrently through one ring.
 #[test]
 fn several_sequential_streams_in_flight_together_are_so_many_processes() {
     let one = |i: u64| {

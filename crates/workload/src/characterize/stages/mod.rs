@@ -1,8 +1,10 @@
-//! The phases of an application: its calls in windows of equal bytes, of which neighbours that are alike are put together.
+//! The phases of an application: its calls are divided into windows of equal bytes, and similar
+//! neighbours are merged.
 //!
-//! What is alike is told by what matters to a file system: the share of reads, how many sequential runs are continued in turn, how many
-//! requests begin elsewhere, and how large they are. Windows are put together as in Ward's clustering, so that what alternates from
-//! window to window becomes one phase, and what lasts stays apart.
+//! Similarity is judged by what matters to a file system: the share of reads, the number of
+//! sequential runs continued in turn, the number of requests that begin elsewhere, and the request
+//! sizes. Windows are merged as in Ward's clustering: behaviour that alternates from window to
+//! window becomes one phase, and lasting changes stay apart.
 
 mod place;
 mod runs;
@@ -17,44 +19,45 @@ use runs::OpenRuns;
 use std::collections::BTreeMap;
 use window::Window;
 
-/// Most windows; when there are so many, two each become one.
+/// The most windows; when there are this many, they are merged in pairs.
 const WINDOWS: usize = 64;
 
-/// Bytes of a window at first.
+/// The initial size of a window in bytes.
 const WINDOW_BYTES: u64 = 64 << 10;
 
-/// Most phases.
+/// The most phases.
 const PHASES: usize = 8;
 
-/// Neighbours are put together as long as that loses less than this: two halves of an application that differ in everything lose about 1/4.
+/// Neighbours are merged while that loses less than this; two halves of an application that differ
+/// in everything lose about 1/4.
 const LOSS: f64 = 0.02;
 
-/// Bytes of the largest request of a phase.
+/// The largest request of a phase, in bytes.
 const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 
-/// What is used again is told apart in pages of so many bytes.
+/// Reuse is tracked in pages of this size.
 const PAGE_BYTES: u64 = 4096;
 
-/// Processes whose runs are followed at the same time.
+/// The most processes whose runs are followed at the same time.
 const PROCESSES_MOST: usize = 4096;
 
-/// Learns the phases from calls in the order of their completions.
+/// Learns the phases from calls in the order of completion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stages {
     windows: Vec<Window>,
-    /// How often two windows each became one.
+    /// How often windows were merged in pairs.
     doublings: u32,
     /// By process and kind.
     open: BTreeMap<(u32, bool), OpenRuns>,
-    /// The kind of each process's request before, and when the last of its calls ended.
+    /// The kind of each process's previous request, and when the last of its calls ended.
     before: BTreeMap<u32, (Op, u64)>,
-    /// What was written of each file.
+    /// What was written, by file.
     written: BTreeMap<u32, Touched>,
 }
 
 impl Stages {
-    /// Adds the next call that moved bytes; `used` is what was read or written of its file before. A call that is larger than the requests of a
-    /// phase counts as several.
+    /// Adds the next call that moved bytes; `used` is what was read or written of its file before.
+    /// A call larger than the requests of a phase counts as several.
     pub(super) fn record(&mut self, call: &FileCall, used: &Touched) {
         let most = WINDOW_BYTES << self.doublings;
         let is_full = self.windows.last().is_none_or(|last| last.bytes() >= most);
@@ -76,7 +79,7 @@ impl Stages {
         if before.is_none() && self.before.len() >= PROCESSES_MOST {
             self.forget_oldest();
         }
-        // One that was in flight with others may have ended before them.
+        // A call may have ended before others that it was in flight with.
         let ended_ns = before.map_or(0, |(_, ended_ns)| ended_ns).max(call.completed_ns);
         self.before.insert(call.process, (op, ended_ns));
         let before = before.map(|(last, ended_ns)| (last != op, pause_ns(call, ended_ns)));
@@ -87,7 +90,8 @@ impl Stages {
         }
     }
 
-    /// Forgets the half of the processes that have done nothing for longest: of so many most have ended.
+    /// Forgets the half of the processes that have been idle longest: of this many, most have
+    /// ended.
     fn forget_oldest(&mut self) {
         let mut ends: Vec<u64> = self.before.values().map(|(_, ended_ns)| *ended_ns).collect();
         let middle = ends.len() / 2;
@@ -97,14 +101,15 @@ impl Stages {
         self.open.retain(|(process, _), _| known.contains_key(process));
     }
 
-    /// Adds a call that waited for dirty pages: no pause.
+    /// Adds a call that waited for dirty pages, which is no pause.
     pub(super) fn sync(&mut self, call: &FileCall) {
         if let Some((_, ended_ns)) = self.before.get_mut(&call.process) {
             *ended_ns += call.completed_ns.saturating_sub(call.issued_ns);
         }
     }
 
-    /// Whether the page that a call begins in was not used before: by a read at all, by a write to write, for it finds no use in what was read.
+    /// Whether the page at which a call begins is new: never used, for a read; never written, for a
+    /// write, because reads before a write are no reuse.
     fn is_new(&mut self, call: &FileCall, used: &Touched) -> bool {
         let offset = call.request.offset;
         if call.is_read() {
@@ -117,8 +122,8 @@ impl Stages {
         is_new
     }
 
-    /// The phases, for as many processes as are active, on a set in which the files lie one behind the other: `files` has what each has of
-    /// the set, and where it ends.
+    /// Returns the phases, for as many processes as are active, on a set that contains the files
+    /// one after the other. `files` gives each file's number, its bytes in the set, and its end.
     pub(super) fn finish(
         self,
         files: impl Iterator<Item = (u32, u64, u64)>,
@@ -137,7 +142,7 @@ impl Stages {
     }
 }
 
-/// A call as requests of about one size, one behind the other, as few as are small enough.
+/// Splits a call into the fewest consecutive requests of about equal size that are small enough.
 fn pieces(call: &FileCall) -> impl Iterator<Item = FileCall> {
     let Request { op, offset, len } = call.request;
     let each = len.div_ceil(len.div_ceil(LARGEST).max(1)).max(1);
@@ -147,13 +152,14 @@ fn pieces(call: &FileCall) -> impl Iterator<Item = FileCall> {
     })
 }
 
-/// The time before a call since its process's last one that nobody held it up, unless it has begun anew after a long pause.
+/// Returns the pause between a process's last call and this one, without delays by others; 0 if it
+/// starts anew after a long pause.
 fn pause_ns(call: &FileCall, ended_ns: u64) -> u64 {
     let apart_ns = call.issued_ns.saturating_sub(ended_ns);
     if apart_ns > PAUSE_NS { 0 } else { apart_ns.saturating_sub(call.held_before_ns) }
 }
 
-/// Two windows each as one.
+/// Merges windows in pairs.
 fn halved(windows: Vec<Window>) -> Vec<Window> {
     let mut half = Vec::with_capacity(WINDOWS);
     let mut all = windows.into_iter();
@@ -166,7 +172,7 @@ fn halved(windows: Vec<Window>) -> Vec<Window> {
     half
 }
 
-/// Puts neighbours together, those first that lose least by it.
+/// Merges neighbours, in the order of the smallest loss.
 fn put_together(mut windows: Vec<Window>) -> Vec<Window> {
     let all: u64 = windows.iter().map(Window::bytes).sum();
     loop {

@@ -1,23 +1,25 @@
-//! Where the files of an application lie in the set: one behind the other, in the order of their first use, each as long as what was used of it.
+//! Where the files of an application lie in the set: one after the other, in order of first use,
+//! each as long as the part of it that was used.
 
 use std::collections::BTreeMap;
 
-/// Share of a kind's bytes that may lie outside of its part of the set: a few requests to a file far away are no reason to widen it.
+/// Share of a kind's bytes that may lie outside its part of the set: a few requests to a distant
+/// file do not widen the part.
 const OUTSIDE: f64 = 0.02;
 
-/// What was used of a file by one kind of request in a window.
+/// The range of a file that one kind of request used in a window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
     /// First byte.
     pub(super) from: u64,
-    /// Behind the last byte.
+    /// End of the last byte.
     pub(super) to: u64,
     /// Bytes moved.
     pub(super) bytes: u64,
 }
 
 impl Extent {
-    /// Both.
+    /// Extends the range to include `other`.
     pub(super) fn merge(&mut self, other: Self) {
         self.from = self.from.min(other.from);
         self.to = self.to.max(other.to);
@@ -29,7 +31,7 @@ impl Extent {
 struct Place {
     begin: u64,
     length: u64,
-    /// Where the file ends, in its own bytes: more than `length` where parts of it were not used.
+    /// The end of the file in its own bytes: more than `length` if parts of it were not used.
     end: u64,
 }
 
@@ -42,7 +44,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// From the files' numbers, what each has of the set, and where it ends.
+    /// Creates them from each file's number, its bytes in the set, and its end.
     pub(super) fn new(files: impl Iterator<Item = (u32, u64, u64)>) -> Self {
         let mut all = Self::default();
         for (number, length, end) in files {
@@ -52,7 +54,8 @@ impl Places {
         all
     }
 
-    /// The part of the set, as its first byte and its length, that holds all but a few of the bytes of these extents.
+    /// Returns the part of the set, as first byte and length, that contains all but a few of the
+    /// bytes of these extents.
     pub(super) fn part(&self, extents: &BTreeMap<u32, Extent>) -> Option<(u64, u64)> {
         let all: u64 = extents.values().map(|one| one.bytes).sum();
         let spared = (all as f64 * OUTSIDE / 2.0) as u64;
@@ -62,7 +65,7 @@ impl Places {
         (from < to).then_some((from, to - from))
     }
 
-    /// Where a byte of a file is in the set.
+    /// Returns the position in the set of a file's byte.
     fn at(&self, file: u32, byte: u64) -> Option<u64> {
         let place = self.files.get(&file)?;
         let share = byte as f64 / place.end.max(1) as f64;
@@ -70,7 +73,7 @@ impl Places {
     }
 }
 
-/// The first of some extents before which no more than `spared` bytes were moved.
+/// Returns the first extent with which the cumulated bytes exceed `spared`.
 fn at_end<'a>(
     all: impl Iterator<Item = (&'a u32, &'a Extent)>,
     spared: u64,

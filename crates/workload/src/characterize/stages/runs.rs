@@ -3,20 +3,21 @@
 use ioscape_schema::FileCall;
 use ioscape_schema::phase::RUNS_MOST;
 
-/// Runs that are remembered.
+/// The number of runs that are remembered.
 const REMEMBERED: usize = RUNS_MOST as usize;
 
-/// How a request stands to the open runs.
+/// How a request relates to the open runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It goes on where the process's request of this kind before ended.
+    /// It continues where the process's previous request of this kind ended.
     Stays,
-    /// It continues another run, after so many runs (itself included): of those that were left and continued before, if it is one, or else of
-    /// all that are remembered.
+    /// It continues another run. `depth` says how many runs ago (counting itself) that run was last
+    /// used: among the runs that were left and resumed before, if it is one of these, otherwise
+    /// among all remembered runs.
     Turns {
-        /// Whether it was left and continued before.
+        /// Whether the run was left and resumed before.
         again: bool,
-        /// So many runs.
+        /// The number of runs.
         depth: u32,
     },
     /// It begins elsewhere.
@@ -27,16 +28,16 @@ pub(super) enum Step {
 struct Run {
     file: u32,
     end: u64,
-    /// Whether it was continued after another one.
+    /// Whether it was continued after another run.
     resumed: bool,
 }
 
-/// The runs of one process and kind, the last used at the end.
+/// The runs of one process and kind, in the order of last use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenRuns(Vec<Run>);
 
 impl OpenRuns {
-    /// Takes in the next request.
+    /// Adds the next request; returns its relation to the runs.
     pub(super) fn follow(&mut self, call: &FileCall) -> Step {
         let (file, offset) = (call.file, call.request.offset);
         let end = offset.saturating_add(u64::from(call.request.len));

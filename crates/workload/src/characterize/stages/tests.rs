@@ -1,4 +1,4 @@
-//! Applications whose phases are known.
+//! Applications with known phases.
 
 use super::*;
 use crate::stream::mix;
@@ -6,7 +6,7 @@ use ioscape_schema::PhaseRequests;
 
 const MIB: u64 = 1 << 20;
 
-/// Calls one after the other on files of 16 MiB each.
+/// Successive calls on files of 16 MiB each.
 struct Made {
     stages: Stages,
     at: u64,
@@ -29,7 +29,8 @@ impl Made {
     }
 }
 
-/// A sort: reads file 0 and writes files 1 to 8, an eighth each, one after the other; then merges them into file 9.
+/// A sort: reads file 0 and writes files 1 to 8 in turn, an eighth each; then merges them into file
+/// 9.
 fn sort() -> Vec<Phase> {
     let mut made = Made::default();
     for part in 0..8 {

@@ -1,4 +1,5 @@
-//! What is counted of a stretch of calls, how unlike two stretches are, and the phase that one is.
+//! The counts of a stretch of calls, how different two stretches are, and the phase that a stretch
+//! becomes.
 
 use super::super::phases::Activity;
 use super::place::{Extent, Places};
@@ -7,16 +8,18 @@ use ioscape_schema::phase::RUNS_MOST;
 use ioscape_schema::{Advice, FileCall, Op, Phase, PhaseRequests};
 use std::collections::BTreeMap;
 
-/// Files of which the parts are kept apart in one window; the parts of later ones count with the last.
+/// The most files whose extents are kept separately in one window; later files count with the last
+/// one.
 const FILES_MOST: usize = 4096;
 
-/// In the order in which they are counted.
+/// In the order of their counters.
 const ADVICES: [Advice; 3] = [Advice::Normal, Advice::Random, Advice::Sequential];
 
-/// Runs are continued in turn where at least one request does so for so many that begin elsewhere.
+/// Runs count as continued in turn if there is at least one such request per this many that begin
+/// elsewhere.
 const CHANCE: u64 = 8;
 
-/// Two parts of the set that have at least this share of their union in common are taken for one.
+/// Two parts of the set count as one if they share at least this much of their union.
 const SAME: f64 = 0.5;
 
 #[derive(Clone, Debug, Default)]
@@ -25,10 +28,11 @@ struct Kind {
     bytes: u64,
     jumps: u64,
     again: u64,
-    /// Turns to runs that were left for the first time, and to others; and the sum of the runs after which they came.
+    /// Turns to runs that were left for the first time, and to others; and the sums of their
+    /// depths.
     turns: [u64; 2],
     depth: [u64; 2],
-    /// Bytes by what the kernel was told: nothing, that they are at random, that they are sequential.
+    /// Bytes by the advice given to the kernel: none, random, sequential.
     advised: [u64; 3],
     /// Requests and bytes by size.
     sizes: BTreeMap<u32, (u64, u64)>,
@@ -40,7 +44,8 @@ struct Kind {
 pub(super) struct Window {
     pub(super) begin_ns: u64,
     pub(super) end_ns: u64,
-    /// Requests that have one of the same process before them: of the same kind, and of the other; and the pauses before them.
+    /// Requests after one of the same process: of the same kind, and of the other; and the pauses
+    /// before them.
     pairs: [u64; 2],
     think_ns: [u64; 2],
     kinds: [Kind; 2],
@@ -77,7 +82,7 @@ impl Kind {
 
     fn extend(&mut self, file: u32, extent: Extent) {
         if self.files.len() >= FILES_MOST && !self.files.contains_key(&file) {
-            // Only how many bytes there are counts of it.
+            // Only its number of bytes counts.
             if let Some(mut last) = self.files.last_entry() {
                 last.get_mut().bytes += extent.bytes;
             }
@@ -103,14 +108,15 @@ impl Kind {
         other.files.into_iter().for_each(|(file, extent)| self.extend(file, extent));
     }
 
-    /// Requests that continue another run than the one before: 0 where they are so few beside those that begin elsewhere that chance led them
-    /// to where an earlier one ended.
+    /// Returns the requests that continue another run than the previous one. Returns 0 if they are
+    /// so few, compared with those that begin elsewhere, that they hit the end of an earlier run by
+    /// chance.
     fn turned(&self) -> u64 {
         let turns: u64 = self.turns.iter().sum();
         if turns.saturating_mul(CHANCE) < self.jumps { 0 } else { turns }
     }
 
-    /// Runs that are continued in turn.
+    /// Returns the number of runs that are continued in turn.
     fn runs(&self) -> f64 {
         if self.turned() == 0 {
             return 1.0;
@@ -120,7 +126,7 @@ impl Kind {
         depth.clamp(1.0, f64::from(RUNS_MOST))
     }
 
-    /// What the kernel was told about more than half of the bytes.
+    /// Returns the advice given for more than half of the bytes.
     fn advice(&self) -> Advice {
         let most = self.advised.iter().position(|bytes| *bytes > self.bytes / 2);
         most.map_or(Advice::Normal, |at| ADVICES[at])
@@ -130,7 +136,8 @@ impl Kind {
         share(self.bytes, self.requests).max(1.0)
     }
 
-    /// How unlike two are in what both have: 1 for runs, places or sizes that are far apart.
+    /// Returns how different the kinds are; runs, jumps or sizes that are far apart contribute 1
+    /// each.
     fn unlikeness(&self, other: &Self) -> f64 {
         let runs = (self.runs() / other.runs()).log2() / 3.0;
         let jumps = share(self.jumps, self.requests) - share(other.jumps, other.requests);
@@ -138,7 +145,8 @@ impl Kind {
         runs * runs + jumps * jumps + sizes * sizes
     }
 
-    /// As one kind of a phase that `process_num` processes carry out; each begins in its own place, so that is no jump.
+    /// Returns the kind as part of a phase of `process_num` processes, each of which starts in its
+    /// own place: these starts are no jumps.
     fn traits(&self, (from_bytes, span_bytes): (u64, u64), process_num: u32) -> PhaseRequests {
         let most = span_bytes.max(1);
         let jumps = self.jumps.saturating_sub(u64::from(process_num));
@@ -170,8 +178,8 @@ impl Window {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.bytes))
     }
 
-    /// Adds a call: how it stands to the open runs, whether it is of the other kind than its process's request before and after what pause,
-    /// and whether its page is new.
+    /// Adds a call: its relation to the open runs, whether its kind differs from that of its
+    /// process's previous request, the pause since then, and whether its page is new.
     pub(super) fn add(
         &mut self,
         call: &FileCall,
@@ -187,7 +195,7 @@ impl Window {
         self.kinds[usize::from(call.request.op == Op::Write)].add(call, step, is_new);
     }
 
-    /// Both stretches as one.
+    /// Merges a later stretch into this one.
     pub(super) fn merge(&mut self, later: Self) {
         self.end_ns = self.end_ns.max(later.end_ns);
         for at in [0, 1] {
@@ -199,8 +207,8 @@ impl Window {
         self.kinds[1].merge(write);
     }
 
-    /// What is lost when both become one phase of an application that moves `all` bytes: the spread about the mean of both, as in Ward's
-    /// clustering.
+    /// Returns the loss of merging both into one phase of an application that moves `all` bytes:
+    /// the spread about their common mean, as in Ward's clustering.
     pub(super) fn loss(&self, later: &Self, all: f64) -> f64 {
         let bytes = [self.bytes() as f64, later.bytes() as f64];
         let reads = |one: &Self| share(one.kinds[0].bytes, one.bytes());
@@ -214,7 +222,8 @@ impl Window {
         bytes[0] * bytes[1] / (bytes[0] + bytes[1]).max(1.0) / all.max(1.0) * unlike
     }
 
-    /// As a phase of as many processes as are active that lasts until the next one begins; `None` where it moved nothing that has a place.
+    /// Returns the phase that lasts until `end_ns`, for as many processes as are active; `None` if
+    /// nothing with a place was moved.
     pub(super) fn phase(&self, end_ns: u64, places: &Places, activity: Activity) -> Option<Phase> {
         let process_num = activity.processes();
         let [read, write] = &self.kinds;
@@ -228,7 +237,7 @@ impl Window {
             parts = [both; 2];
         }
         let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num));
-        // A pause after several requests in flight together is one of each of them.
+        // A pause after several concurrent requests is a pause of each of them.
         let pause_ns = |at: usize| share(self.think_ns[at], self.pairs[at]) * activity.in_flight();
         (requests > 0 && places.set > 0).then(|| Phase {
             bytes: self.bytes().max(1),
@@ -243,7 +252,7 @@ impl Window {
     }
 }
 
-/// The union of two parts of the set that are nearly the same.
+/// Returns the union of two parts of the set if they are nearly the same.
 fn common([one, other]: [(u64, u64); 2]) -> Option<(u64, u64)> {
     let (from, to) = (one.0.min(other.0), (one.0 + one.1).max(other.0 + other.1));
     let within = (one.0 + one.1).min(other.0 + other.1).saturating_sub(one.0.max(other.0));

@@ -1,4 +1,5 @@
-//! Bytes of a Parquet file: from the file for its metadata and the pages of a large row group, from memory for the columns of another.
+//! Reads bytes of a Parquet file: from the file for its metadata and the pages of a large row
+//! group, from memory for the columns of other row groups.
 
 use crate::read::source::ReadSeek;
 use ::bytes::{Buf, Bytes, buf::Reader};
@@ -9,27 +10,29 @@ use std::io::{self, Read, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Most bytes of the pages that the columns of a row group hold at a time, unpacked. A writer that makes one page of a column has 6 GB in
-/// 50 million rows.
+/// The most bytes that the pages of a row group's columns hold at a time, unpacked. A writer that
+/// makes each column one page needs 6 GB for 50 million rows.
 pub(super) const MOST_PAGES: u64 = 8 << 30;
 
-/// Bytes that a page may have whatever its column says of all its pages, which some writers get wrong.
+/// The size that a page may always have, in bytes: some writers record a wrong total size of a
+/// column's pages.
 const SMALL_PAGE: u64 = 64 << 20;
-/// Bytes from a page on among which its head is.
+/// How many bytes from its beginning hold the head of a page.
 const PAGE_HEAD: u64 = 4 << 10;
-/// The heads of a field of 32 and of 64 bits whose number is one more than that of the field before, in Thrift's compact protocol. The
-/// sizes of a page are words, but some writers declare all numbers as long, whose bytes are the same.
+/// In Thrift's compact protocol, the heads of a 32-bit and of a 64-bit field whose number is one
+/// more than the previous field's. The sizes of a page are 32-bit, but some writers declare all
+/// numbers as 64-bit, with the same bytes.
 const NEXT_WORD: u8 = 0x15;
 const NEXT_LONG: u8 = 0x16;
 
-/// The file; one reader at a time.
+/// The file, used by one reader at a time.
 pub(super) struct File {
     file: Mutex<Box<dyn ReadSeek>>,
     length: u64,
 }
 
 impl File {
-    /// Finds the file's length.
+    /// Opens the file and finds its length.
     pub fn new(mut file: Box<dyn ReadSeek>) -> io::Result<Self> {
         let length = file.seek(SeekFrom::End(0))?;
         Ok(Self { file: Mutex::new(file), length })
@@ -78,18 +81,19 @@ pub(super) struct Span {
     file: Arc<File>,
     from: u64,
     length: u64,
-    /// All of them, unless each page is read when its turn comes.
+    /// All its bytes, unless each page is read when needed.
     bytes: Option<Bytes>,
-    /// Most bytes of a page, unpacked.
+    /// The most bytes that a page may have, unpacked.
     most_page: u64,
-    /// Bytes of its largest page so far, unpacked.
+    /// The bytes of its largest page so far, unpacked.
     largest: AtomicU64,
-    /// The same of all columns of the row group together.
+    /// The sum of `largest` over all columns of the row group.
     pages: Arc<AtomicU64>,
 }
 
 impl Span {
-    /// A column, whose place and lengths are not below 0: read now, or page by page. `pages` are those of all columns of its row group.
+    /// Reads a column now, or page by page if `is_paged`. Its place and lengths must not be
+    /// negative. `pages` is shared by all columns of its row group.
     pub fn fetch(
         file: &Arc<File>,
         chunk: &ColumnChunkMetaData,
@@ -112,7 +116,8 @@ impl Span {
         })
     }
 
-    /// So many bytes from `start` on, or all; where they are not in memory, no more than the head of a page.
+    /// Returns `length` bytes from `start` on, or all. Without a `length`, a column that is not in
+    /// memory returns only the head of a page.
     fn part(&self, start: u64, length: Option<usize>) -> Result<Bytes> {
         let at = start.checked_sub(self.from);
         let left = at.and_then(|at| self.length.checked_sub(at));
@@ -129,7 +134,7 @@ impl Span {
         Ok(bytes.slice(at..length.map_or(bytes.len(), |length| at + length)))
     }
 
-    /// Whether a page of so many bytes has room beside those of the other columns.
+    /// Whether a page of `page` bytes fits beside the pages of the other columns.
     fn has_room(&self, page: u64) -> bool {
         let more = page.saturating_sub(self.largest.fetch_max(page, Ordering::Relaxed));
         self.pages.fetch_add(more, Ordering::Relaxed).saturating_add(more) <= MOST_PAGES
@@ -145,8 +150,8 @@ impl Length for Span {
 impl ChunkReader for Span {
     type T = Reader<Bytes>;
 
-    /// From the head of a page on. How large that page is the library believes, and fills so much memory with zeroes before it unpacks
-    /// anything; so it is looked at here.
+    /// Reads from the head of a page on. The library trusts the page's size and zeroes that much
+    /// memory before it unpacks anything, so the size is checked here.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let bytes = self.part(start, None)?;
         let Some(page) = unpacked_bytes(&bytes).filter(|page| *page <= self.most_page) else {
@@ -164,7 +169,8 @@ impl ChunkReader for Span {
     }
 }
 
-/// Bytes of a page, unpacked: the second field of its head, behind the kind of the page. Absent where the head begins otherwise.
+/// Returns the unpacked bytes of a page: the second field of its head, after the kind of page.
+/// `None` if the head begins otherwise.
 fn unpacked_bytes(head: &[u8]) -> Option<u64> {
     let mut bytes = head.iter();
     let mut field = || {
@@ -176,7 +182,7 @@ fn unpacked_bytes(head: &[u8]) -> Option<u64> {
             let byte = bytes.next()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
-                // The lowest bit is the sign; the library refuses negative ones.
+                // The lowest bit is the sign; the library refuses negative sizes.
                 return Some(value >> 1);
             }
         }
@@ -190,7 +196,7 @@ fn unpacked_bytes(head: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// All but ten bytes at either end of a file of these, in memory.
+    /// A span of all but ten bytes at either end of a file of `bytes`, in memory.
     fn span(bytes: Vec<u8>, pages: &Arc<AtomicU64>) -> Span {
         let file = Arc::new(File::new(Box::new(io::Cursor::new(bytes))).unwrap());
         let (from, length) = (10, file.length - 20);
@@ -199,7 +205,7 @@ mod tests {
         Span { file, from, length, bytes, most_page, largest, pages }
     }
 
-    /// The memory was had, and filled, before anything was unpacked.
+    /// Guards against allocating and filling a page's memory before anything is unpacked.
     #[test]
     fn a_page_is_not_larger_than_its_column() {
         // A data page, 2^31 - 1 bytes unpacked and 10 packed.
@@ -235,7 +241,7 @@ mod tests {
         }
     }
 
-    /// Each could be as large as its column.
+    /// Guards against pages that each fit their column but together fill the memory.
     #[test]
     fn the_pages_of_all_columns_fit_into_the_memory_together() {
         let pages = Arc::default();

@@ -1,12 +1,13 @@
-//! One column of one row group: its next values, as whole numbers.
+//! One column of one row group: reads its next values as whole numbers or names.
 
 use super::bytes::Span;
 use crate::columns;
 use crate::read::decode::BATCH;
+use crate::read::tables::{Bad, Tables};
 use ioscape_schema::{Io, IoFlags, IoType, Op};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::{BoolType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::SerializedPageReader;
@@ -16,17 +17,14 @@ use std::sync::Arc;
 
 /// Values of one type.
 pub(super) struct Values<T: DataType> {
-    /// Nothing where all values are the same: there are enough of them.
+    /// `None` if all values are the same; `values` then has enough of them.
     reader: Option<ColumnReaderImpl<T>>,
     values: Vec<T::T>,
-    /// For a column that may be null: whether each value is there.
+    /// For a column with nulls: whether each value is present.
     levels: Option<Vec<i16>>,
 }
 
-impl<T: DataType> Values<T>
-where
-    T::T: Copy + Default,
-{
+impl<T: DataType> Values<T> {
     fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
         let pages = Box::new(SerializedPageReader::new(span, chunk, rows, None)?);
         let reader = ColumnReaderImpl::new(chunk.column_descr_ptr(), pages);
@@ -34,17 +32,17 @@ where
         Ok(Self { reader: Some(reader), values: Vec::new(), levels })
     }
 
-    /// As many of one value as are asked for at once.
+    /// Creates as many copies of one value as are read at once.
     fn constant(value: T::T) -> Self {
         Self { reader: None, values: vec![value; BATCH], levels: None }
     }
 
-    /// Whether all values are those that a row begins with.
+    /// Whether all values are zero, with which a row begins.
     fn are_zero(&self) -> bool {
         self.reader.is_none() && self.values.first() == Some(&T::T::default())
     }
 
-    /// Reads exactly `count` values; absent ones are zero.
+    /// Reads exactly `count` values; missing ones are zero.
     fn fill(&mut self, count: usize) -> Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         self.values.clear();
@@ -82,22 +80,25 @@ where
     }
 }
 
-/// A column of one of the types that hold whole numbers.
+/// A column of one of the types that hold whole numbers, or names.
 pub(super) enum Column {
     Long(Values<Int64Type>),
     Word(Values<Int32Type>),
-    /// Words of 32 bits without a sign, which earlier versions wrote.
+    /// Unsigned 32-bit words, which earlier versions wrote.
     Unsigned(Values<Int32Type>),
     Bool(Values<BoolType>),
+    /// Names of devices or commands, and their numbers in the tables.
+    Names(Values<ByteArrayType>, Vec<u64>),
 }
 
-/// What the numbers of a column stand for, where that is something else than themselves.
-pub(super) fn stands_for(descr: &ColumnDescriptor) -> Option<&'static str> {
+/// Returns the kind of a column's values if they are neither plain whole numbers nor names that the
+/// column may have; `None` if they can be read.
+pub(super) fn stands_for(name: &str, descr: &ColumnDescriptor) -> Option<&'static str> {
     use ConvertedType::{
         DATE, DECIMAL, TIME_MICROS, TIME_MILLIS, TIMESTAMP_MICROS, TIMESTAMP_MILLIS,
     };
     match (descr.logical_type_ref(), descr.converted_type()) {
-        // These count in the units of a trace.
+        // These count in nanoseconds, as a trace does.
         (Some(LogicalType::Timestamp(of)), _) if of.unit == TimeUnit::NANOS => None,
         (_, DECIMAL)
             if descr.type_scale() == 0
@@ -111,17 +112,23 @@ pub(super) fn stands_for(descr: &ColumnDescriptor) -> Option<&'static str> {
         (Some(LogicalType::Time(_)), _) | (_, TIME_MILLIS | TIME_MICROS) => Some("time"),
         (_, DATE) => Some("date"),
         (_, DECIMAL) => Some("decimal"),
-        _ => None,
+        _ => match descr.physical_type() {
+            Type::BOOLEAN | Type::INT32 | Type::INT64 => None,
+            Type::BYTE_ARRAY if matches!(name, columns::DEVICE | columns::COMMAND) => None,
+            Type::INT96 => Some("timestamp"),
+            Type::FLOAT | Type::DOUBLE => Some("floating point"),
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => Some("text"),
+        },
     }
 }
 
-/// The one value, where the statistics tell that there is no other.
+/// Returns the single value of a column, if the statistics show that it has no other.
 fn only<V: Copy + PartialEq>(of: &ValueStatistics<V>) -> Option<V> {
     of.min_opt().filter(|least| of.max_opt() == Some(*least)).copied()
 }
 
 impl Column {
-    /// The column of a row group of `rows` rows.
+    /// Opens the column of a row group of `rows` rows.
     pub fn open(span: Arc<Span>, chunk: &ColumnChunkMetaData, rows: usize) -> Result<Self> {
         if chunk.num_values() != rows as i64 {
             return Err(ParquetError::General(
@@ -135,17 +142,13 @@ impl Column {
             Type::INT64 => Self::Long(Values::open(span, chunk, rows)?),
             Type::INT32 => Self::words(chunk, Values::open(span, chunk, rows)?),
             Type::BOOLEAN => Self::Bool(Values::open(span, chunk, rows)?),
-            other => {
-                let name = chunk.column_path().string();
-                return Err(ParquetError::General(format!(
-                    "column {name} is of type {other}, not of whole numbers"
-                )));
-            }
+            Type::BYTE_ARRAY => Self::Names(Values::open(span, chunk, rows)?, Vec::new()),
+            other => return Err(ParquetError::General(format!("a column of type {other}"))),
         })
     }
 
-    /// The column where its statistics tell that it has one value only and none is absent: of most traces that is a good part of the
-    /// columns, and they need not be read.
+    /// Returns the column without reading it, if its statistics show a single value and none
+    /// missing. In most traces, that holds for many columns.
     pub fn constant(chunk: &ColumnChunkMetaData, rows: usize) -> Option<Self> {
         let descr = chunk.column_descr();
         if chunk.num_values() != rows as i64
@@ -172,6 +175,7 @@ impl Column {
             Self::Long(values) => values.are_zero(),
             Self::Word(values) | Self::Unsigned(values) => values.are_zero(),
             Self::Bool(values) => values.are_zero(),
+            Self::Names(..) => false,
         }
     }
 
@@ -181,26 +185,46 @@ impl Column {
             Self::Long(values) => values.fill(count),
             Self::Word(values) | Self::Unsigned(values) => values.fill(count),
             Self::Bool(values) => values.fill(count),
+            Self::Names(values, _) => values.fill(count),
         }
     }
 
-    /// Of the values read last, those that are absent; `None` where the column has no place for absent ones.
+    /// Looks up the names read last in the tables of the column `name`; a missing name is empty.
+    ///
+    /// # Errors
+    /// A table is full.
+    pub fn number(&mut self, name: &str, tables: &mut Tables) -> Result<(), Bad> {
+        let Self::Names(of, numbers) = self else { return Ok(()) };
+        numbers.clear();
+        for (row, text) in of.values.iter().enumerate() {
+            let level = of.levels.as_ref().and_then(|levels| levels.get(row));
+            let text = if level == Some(&0) { &[] } else { text.data() };
+            numbers.push(tables.number(name, text)?);
+        }
+        Ok(())
+    }
+
+    /// Returns which of the values read last are missing; `None` if the column cannot have missing
+    /// values.
     pub fn absent(&self) -> Option<impl ExactSizeIterator<Item = bool> + Clone> {
         let levels = match self {
             Self::Long(values) => values.levels.as_ref(),
             Self::Word(values) | Self::Unsigned(values) => values.levels.as_ref(),
             Self::Bool(values) => values.levels.as_ref(),
+            Self::Names(values, _) => values.levels.as_ref(),
         };
         Some(levels?.iter().map(|level| *level == 0))
     }
 
-    /// Puts the values from the place `from` on into their field of the rows, which are empty yet; `false` when one is out of range.
+    /// Stores the values from place `from` on in their field of `rows`, which must be default rows.
+    /// Returns `false` if a value is out of range.
     pub fn scatter(&self, column: usize, from: usize, rows: &mut [Io]) -> bool {
         if self.are_zero() {
             return true;
         }
         match (columns::ALL[column], self) {
-            // The widths that this project writes and wrote: what a value is for is not asked again for each.
+            // Fast paths for the widths that this project writes and wrote: no check per value of
+            // what it is for.
             (columns::QUEUED, Self::Long(of)) => {
                 signed(&of.values[from..], rows, |io, v| io.queued_ns = v)
             }
@@ -261,6 +285,7 @@ impl Column {
             (_, Self::Bool(of)) => {
                 checked(of.values[from..].iter().map(|v| u64::from(*v)), column, rows)
             }
+            (_, Self::Names(_, numbers)) => checked(numbers[from..].iter().copied(), column, rows),
         }
     }
 }
@@ -270,7 +295,7 @@ fn each<V: Copy>(values: &[V], rows: &mut [Io], put: impl Fn(&mut Io, V)) -> boo
     true
 }
 
-/// As [`each`], of values that must not be below zero.
+/// As [`each`], for values that must not be negative.
 fn signed(values: &[i64], rows: &mut [Io], put: impl Fn(&mut Io, u64)) -> bool {
     let mut all = 0;
     for (io, value) in rows.iter_mut().zip(values) {
@@ -280,7 +305,7 @@ fn signed(values: &[i64], rows: &mut [Io], put: impl Fn(&mut Io, u64)) -> bool {
     all >= 0
 }
 
-/// As [`each`], of values that must fit into a smaller type.
+/// As [`each`], for values that must fit into a smaller type.
 fn narrow<V: Copy, N: TryFrom<V>>(values: &[V], rows: &mut [Io], put: impl Fn(&mut Io, N)) -> bool {
     let mut fit = true;
     for (io, value) in rows.iter_mut().zip(values) {

@@ -1,9 +1,10 @@
-//! What the statistics of row groups tell before anything is read: which groups hold a time, and how many devices there are.
+//! What the statistics of row groups show before anything is read: which groups hold a time, and
+//! how many devices there are.
 
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 
-/// Least and greatest value of the column at `place`, where the group tells them.
+/// Returns the least and greatest value of the column at `place`, if the group records them.
 fn range(group: &RowGroupMetaData, place: usize) -> Option<[u64; 2]> {
     let [low, high] = match group.columns().get(place)?.statistics()? {
         Statistics::Int64(values) => [*values.min_opt()?, *values.max_opt()?],
@@ -13,15 +14,15 @@ fn range(group: &RowGroupMetaData, place: usize) -> Option<[u64; 2]> {
     Some([u64::try_from(low).ok()?, u64::try_from(high).ok()?])
 }
 
-/// The first group with rows and when it begins, where it tells that.
+/// Returns the first group with rows and its earliest time, if the group records it.
 pub(super) fn first(metadata: &ParquetMetaData, place: Option<usize>) -> Option<(usize, u64)> {
     let groups = metadata.row_groups();
     let at = groups.iter().position(|group| group.num_rows() > 0)?;
     range(&groups[at], place?).map(|[begin_ns, _]| (at, begin_ns))
 }
 
-/// The groups that may hold rows of a time; the first one where none does, since a file with requests at other times is no
-/// empty one.
+/// Returns the groups that may hold rows from `from_ns` until before `to_ns`. If none does, returns
+/// the first group, because a file with requests at other times is not empty.
 pub(super) fn within(
     metadata: &ParquetMetaData,
     place: Option<usize>,
@@ -39,7 +40,7 @@ pub(super) fn within(
     if kept.is_empty() { (0..groups.len().min(1)).collect() } else { kept }
 }
 
-/// How many devices a file without a table of them has, as far as all of its groups tell.
+/// Returns how many devices a file without a table of them has; 0 unless all of its groups show it.
 pub(super) fn devices(metadata: &ParquetMetaData, place: Option<usize>) -> usize {
     let greatest =
         |group| place.and_then(|place| range(group, place)).map(|[_, greatest]| greatest);

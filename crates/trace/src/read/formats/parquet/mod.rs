@@ -1,4 +1,5 @@
-//! Parquet: this project's typed columns, read in batches from row groups fetched as a whole, or page by page where they are large.
+//! Parquet: this project's typed columns, read in batches from row groups that are fetched whole
+//! or, if large, page by page.
 
 mod bytes;
 mod column;
@@ -10,38 +11,41 @@ use crate::read::decode::{BATCH, Decode, Epoch};
 use crate::read::gaps::Gaps;
 use crate::read::head::{Head, Likeness};
 use crate::read::source::{Opened, PARQUET, ReadSeek};
-use crate::read::tables::{add_unnamed, unnamed};
+use crate::read::tables::{Tables, add_unnamed, unnamed};
 use bytes::{File, MOST_PAGES, Span};
 use column::Column;
 use ioscape_schema::{Io, TraceInfo};
+use parquet::basic::CompressionCodec;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::SchemaDescriptor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most bytes of a column of a row group, packed or unpacked: it may be one page.
+/// The most bytes of a row group's column, packed or unpacked: it may be a single page.
 const MOST_COLUMN: u64 = 1 << 30;
-/// Most bytes of the columns of a row group, packed, that are read at once; of larger groups each page is read when its turn comes.
+/// The most packed bytes of a row group's columns that are read at once. In larger groups, each
+/// page is read when needed.
 const MOST_HELD: u64 = 1 << 30;
-/// Rows that are put together at once: they stay in a processor's first cache while column after column comes to them.
+/// How many rows are assembled at once: they stay in a CPU's first-level cache while column after
+/// column is stored.
 const NEAR: usize = 256;
 
-/// What a file is whose parts contradict each other.
+/// The error for a file whose parts contradict each other.
 const DAMAGED: &str = "a damaged Parquet file";
 
-/// Runs `read`; the library panics on some damaged files, which is one more way for them to be unreadable. What was being
-/// read is not used again after an error.
+/// Runs `read` and returns `damaged` if it panics, as the library does on some damaged files. What
+/// was being read is not used again after an error.
 fn guarded<T>(damaged: Error, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(damaged))
 }
 
-/// It is one: what begins like it is read as nothing else.
+/// Recognizes a Parquet file, which is read as no other format.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.bytes.starts_with(PARQUET))
 }
 
-/// A decoder of each source, which must be a file.
+/// Opens a decoder for each source, which must be a file.
 pub(super) fn open(
     format: &str,
     sources: Vec<Opened>,
@@ -59,28 +63,28 @@ pub(super) fn open(
     sources.into_iter().map(decoder).collect()
 }
 
-/// Decoder of one file.
+/// The decoder of one file.
 struct Columns {
     name: String,
     file: Arc<File>,
     metadata: ParquetMetaData,
     places: Places,
-    /// The row groups to be read, and which of them is next.
+    /// The row groups to read, and the place of the next one among them.
     groups: Vec<usize>,
     next_group: usize,
     group: Vec<Option<Column>>,
-    /// Bytes of the largest pages of the group's columns, together.
+    /// The bytes of the largest pages of all the group's columns.
     pages: Arc<AtomicU64>,
     left: usize,
     rows: u64,
     latest_ns: u64,
     sorted: bool,
-    info: TraceInfo,
-    /// What times count from: known with the tables, else with the first row.
+    tables: Tables,
+    /// What times count from; known with the tables, else with the first row.
     epoch: Option<Epoch>,
-    /// Neither tables nor a column name the disks.
+    /// Whether neither tables nor a column name the disks.
     names_no_disk: bool,
-    /// Leave out rows that lack a value, and the rest of a damaged row group.
+    /// Whether to leave out rows that lack a value, and the rest of a damaged row group.
     skip_bad: bool,
 }
 
@@ -98,19 +102,21 @@ impl Columns {
             .parse_and_finish(&file)
             .map_err(|e| bad(format!("its Parquet metadata cannot be read: {e}")))?;
         let places = places_in(metadata.file_metadata().schema_descr()).map_err(bad)?;
+        check_codecs(&metadata, &places).map_err(bad)?;
         let value = |key: &str| {
             let pairs = metadata.file_metadata().key_value_metadata()?;
             pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
         };
-        let (sorted, tables) = (value(SORTED) == Some("true"), value(TABLES));
+        let (sorted, told) = (value(SORTED) == Some("true"), value(TABLES));
         let device = place_of(&places, columns::DEVICE);
-        let info = match tables {
+        let mut tables = Tables::default();
+        tables.restore(match told {
             Some(json) => serde_json::from_str(json)
                 .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
             None => untold(format, groups::devices(&metadata, device)),
-        };
-        let epoch = tables.map(|_| Epoch::Start);
-        let names_no_disk = tables.is_none() && device.is_none();
+        });
+        let epoch = told.map(|_| Epoch::Start);
+        let names_no_disk = told.is_none() && device.is_none();
         Ok(Self {
             groups: (0..metadata.num_row_groups()).collect(),
             file: Arc::new(file),
@@ -123,7 +129,7 @@ impl Columns {
             rows: 0,
             latest_ns: 0,
             sorted,
-            info,
+            tables,
             epoch,
             names_no_disk,
             name,
@@ -131,7 +137,7 @@ impl Columns {
         })
     }
 
-    /// Opens the next row group; `false` when there is none.
+    /// Opens the next row group; returns `false` if there is none.
     fn open_group(&mut self) -> Result<bool, Error> {
         let next = self.groups.get(self.next_group);
         let Some(group) = next.and_then(|&at| self.metadata.row_groups().get(at)) else {
@@ -151,7 +157,8 @@ impl Columns {
             if !is_sound(chunk) {
                 return Err(self.broken(DAMAGED.to_owned()));
             }
-            // One column is read whatever is told of it: how many rows there are is not taken on trust.
+            // One column is read whatever its statistics say, so that the number of rows is not
+            // taken on trust.
             let constant = (name != columns::QUEUED).then(|| Column::constant(chunk, rows));
             let constant = constant.flatten();
             if constant.is_none() {
@@ -179,28 +186,33 @@ impl Columns {
         self.broken_row(self.rows, reason)
     }
 
-    /// The same of the row that so many rows come before.
+    /// Returns the error of a broken row that `before` rows precede.
     fn broken_row(&self, before: u64, reason: String) -> Error {
         let position = FilePosition::Record { number: before + 1, byte: 0 };
         Error::Record { name: self.name.clone(), position, reason }
     }
 
-    /// The refusal of a row group that would fill the memory. No record of it is broken, so that none is left out for that.
+    /// Refuses a row group that would fill the memory. None of its records is broken, so this is no
+    /// record error that could be skipped.
     fn too_large(&self, what: &str) -> Error {
         let reason = format!("a row group {what}: write the file in smaller ones");
         Error::Header { name: self.name.clone(), reason }
     }
 
-    /// The next rows of the open group.
+    /// Reads the next rows of the open group.
     fn batch(&mut self, into: &mut Vec<Io>) -> Result<(), Error> {
         let count = self.left.min(BATCH);
         let from = into.len();
-        for column in self.group.iter_mut().flatten() {
+        for (name, column) in ALL.iter().zip(&mut self.group) {
+            let Some(column) = column else { continue };
             if let Err(e) = column.fill(count) {
                 return Err(match self.pages.load(Ordering::Relaxed) > MOST_PAGES {
                     true => self.too_large("whose pages take more than 8 GiB of memory"),
                     false => self.broken(e.to_string()),
                 });
+            }
+            if let Err(reason) = column.number(name, &mut self.tables) {
+                return Err(self.broken(reason.into_owned()));
             }
         }
         let gaps = self.gaps()?;
@@ -220,11 +232,12 @@ impl Columns {
         }
         self.left -= count;
         self.rows += count as u64;
-        self.info.skipped += gaps.leave_out(from, into);
+        self.tables.info.skipped += gaps.leave_out(from, into);
         Ok(())
     }
 
-    /// The rows read last that lack what no row is without: one of them is an error unless such are left out.
+    /// Finds the rows read last that lack a required value. Such a row is an error unless broken
+    /// rows are skipped.
     fn gaps(&self) -> Result<Gaps, Error> {
         let mut gaps = Gaps::default();
         let needed = ALL.iter().zip(&self.group).filter(|(name, _)| NEEDED.contains(name));
@@ -239,7 +252,8 @@ impl Columns {
         Ok(gaps)
     }
 
-    /// Devices and commands must be in their tables, times in their order. So many rows come `before` these.
+    /// Checks that commands are in their table and times in order, for rows that `before` rows
+    /// precede. Adds devices that are in no table.
     fn check(&mut self, before: u64, rows: &[Io]) -> Result<(), Error> {
         for (before, io) in (before..).zip(rows) {
             if let Some(why) = columns::backwards(io) {
@@ -249,10 +263,10 @@ impl Columns {
                 return Err(self.broken("rows are not in the order the file promises".to_owned()));
             }
             self.latest_ns = io.queued_ns;
-            if usize::from(io.device) >= self.info.devices.len() {
-                add_unnamed(&mut self.info.devices, usize::from(io.device));
+            if usize::from(io.device) >= self.tables.info.devices.len() {
+                add_unnamed(&mut self.tables.info.devices, usize::from(io.device));
             }
-            if io.command > 0 && io.command as usize >= self.info.commands.len() {
+            if io.command > 0 && io.command as usize >= self.tables.info.commands.len() {
                 return Err(self.broken("a command that is not in the table".to_owned()));
             }
         }
@@ -260,18 +274,18 @@ impl Columns {
     }
 }
 
-/// The place in the file of each of [`ALL`].
+/// The place in the file of each column of [`ALL`].
 type Places = [Option<usize>; ALL.len()];
 
-/// Where the columns are.
+/// Finds the places of the columns.
 ///
 /// # Errors
-/// One is lacking without which there is no row, or its numbers stand for something else than themselves.
+/// A required column is missing, or a column's values are neither plain numbers nor allowed names.
 fn places_in(schema: &SchemaDescriptor) -> Result<Places, String> {
     let known = schema.columns();
     let places = ALL.map(|name| known.iter().position(|column| column.path().parts() == [name]));
     for (name, place) in ALL.iter().zip(places) {
-        match place.map(|place| column::stands_for(&known[place])) {
+        match place.map(|place| column::stands_for(name, &known[place])) {
             None if NEEDED.contains(name) => {
                 return Err(format!(
                     "a Parquet file without the column {name:?}, so it holds no trace: docs/trace-schema.md names the columns"
@@ -288,22 +302,39 @@ fn places_in(schema: &SchemaDescriptor) -> Result<Places, String> {
     Ok(places)
 }
 
+/// Refuses columns whose compression is not supported.
+fn check_codecs(metadata: &ParquetMetaData, places: &Places) -> Result<(), String> {
+    use CompressionCodec::{GZIP, LZ4, LZ4_RAW, SNAPPY, UNCOMPRESSED};
+    let chunks = metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| places.iter().flatten().filter_map(move |&at| group.columns().get(at)));
+    let is_unread = |codec: &_| !matches!(codec, UNCOMPRESSED | SNAPPY | GZIP | LZ4 | LZ4_RAW);
+    let unread = chunks.map(ColumnChunkMetaData::compression_codec).find(is_unread);
+    unread.map_or(Ok(()), |codec| {
+        let codec = format!("{codec:?}").to_lowercase();
+        Err(format!(
+            "compressed with {codec}, which is not read: write it with compression=\"snappy\""
+        ))
+    })
+}
+
 fn place_of(places: &Places, name: &str) -> Option<usize> {
     places[ALL.iter().position(|known| *known == name)?]
 }
 
-/// What is known of a file without tables.
+/// Returns what is known of a file without tables.
 fn untold(format: &str, devices: usize) -> TraceInfo {
     let devices = (0..devices).map(unnamed).collect();
     TraceInfo { format: format.to_owned(), devices, ..TraceInfo::default() }
 }
 
-/// Whether a column has more bytes than are read.
+/// Whether a column has more bytes than the limit.
 fn is_too_large(chunk: &ColumnChunkMetaData) -> bool {
     chunk.byte_range().1.max(chunk.uncompressed_size().unsigned_abs()) > MOST_COLUMN
 }
 
-/// Whether places and lengths can be ones: the library takes them for granted.
+/// Whether places and lengths are plausible; the library does not check them.
 fn is_sound(chunk: &ColumnChunkMetaData) -> bool {
     let places = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
     let lengths = [chunk.compressed_size(), chunk.uncompressed_size(), chunk.num_values()];
@@ -316,7 +347,7 @@ impl Decode for Columns {
         let decoded = match guarded(damaged, || self.next(into)) {
             Err(Error::Record { .. }) if self.skip_bad => {
                 into.truncate(had);
-                self.info.skipped += self.left as u64;
+                self.tables.info.skipped += self.left as u64;
                 self.rows += self.left as u64;
                 (self.left, self.group) = (0, Vec::new());
                 Ok(true)
@@ -328,7 +359,7 @@ impl Decode for Columns {
     }
 
     fn info(&self) -> &TraceInfo {
-        &self.info
+        &self.tables.info
     }
 
     fn epoch(&self) -> Epoch {
@@ -348,12 +379,14 @@ impl Decode for Columns {
         let first = groups::first(&self.metadata, place);
         let epoch = self.epoch.or_else(|| first.map(|(_, begin_ns)| Epoch::of_first(begin_ns)));
         match (epoch, first) {
-            // Out of order, a row may count as one that came too late to be sorted in: then all are read.
+            // In an unsorted file, a row may count as one that came too late to be sorted in, so
+            // all are read.
             _ if !self.sorted => {}
             (Some(Epoch::Start), _) => {
                 self.groups = groups::within(&self.metadata, place, from_ns, to_ns);
             }
-            // Times count from the first row: it is read, too. Another file may begin earlier, and a broken row is left out.
+            // Times count from the first row, so its group is read too. This needs a lone file, as
+            // another may begin earlier, and no skipping, as a broken first row may be left out.
             (Some(Epoch::Unix), Some((at, begin_ns))) if is_alone && !self.skip_bad => {
                 let on_clock = |ns: u64| ns.saturating_add(begin_ns);
                 let (from_ns, to_ns) = (from_ns.map(on_clock), to_ns.map(on_clock));

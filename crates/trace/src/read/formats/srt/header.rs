@@ -1,4 +1,4 @@
-//! The text header of an SRT file: when and where it was recorded, and the disks.
+//! The text header of an SRT file: when and where it was recorded, and its disks.
 
 use crate::error::Error;
 use crate::read::input::{Input, LONGEST};
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub(super) const MAGIC: &[u8] = b"$$TR_IOREC-";
 /// The byte that ends the header.
 const FORM_FEED: u8 = 0x0c;
-/// Sectors of most disks, where the header names none.
+/// The sector size of most disks, used where the header names none.
 const SECTOR_BYTES: u32 = 512;
-/// Deepest nesting of braces, and of keys that have no value but the next key, that is followed.
+/// The deepest nesting that is followed, of braces and of keys whose value is another key.
 const DEEPEST: usize = 16;
 
 /// A disk of the header.
@@ -19,29 +19,29 @@ const DEEPEST: usize = 16;
 pub(super) struct Disk {
     /// Its number in the records.
     pub number: u32,
-    /// What is told of it.
+    /// What the header says about the disk.
     pub device: Device,
 }
 
-/// What the header tells.
+/// The contents of the header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Header {
-    /// Beginning of the trace, its local time taken as if it were UTC.
+    /// Beginning of the trace, in local time taken as UTC.
     pub started_ns: Option<i64>,
     /// The disks.
     pub disks: Vec<Disk>,
-    /// All simple settings, word by word.
+    /// All settings that are single words or strings, by key.
     pub notes: BTreeMap<String, String>,
 }
 
 impl Header {
-    /// Size of a sector of disk `number`.
+    /// Returns the size of a sector of disk `number`.
     pub fn sector_bytes(&self, number: u32) -> u32 {
         let disk = self.disks.iter().find(|disk| disk.number == number).or(self.disks.first());
         disk.map_or(SECTOR_BYTES, |disk| disk.device.sector_bytes)
     }
 
-    /// A name for a disk the header does not describe.
+    /// Returns a name for a disk that the header does not describe.
     pub fn name(&self, number: u32) -> String {
         if number > 0xff { format!("device {number:#010x}") } else { format!("disk {number}") }
     }
@@ -65,7 +65,7 @@ pub(super) fn read(input: &mut Input) -> Result<Header, Error> {
     Ok(parse(&text))
 }
 
-/// The header from its text; what is not understood is left out.
+/// Parses the text of the header; ignores what it does not understand.
 pub(super) fn parse(text: &str) -> Header {
     let mut tokens = Tokens { rest: text.split_once('\n').map_or("", |(_, rest)| rest) };
     let items = items(&mut tokens, 0);
@@ -86,7 +86,7 @@ pub(super) fn parse(text: &str) -> Header {
     header
 }
 
-/// `Sat May 30 00:03:06 1992` in nanoseconds since 1970.
+/// Converts a date such as `Sat May 30 00:03:06 1992` to nanoseconds since 1970.
 fn nanoseconds(date: &str) -> Option<i64> {
     let time = jiff::civil::DateTime::strptime("%a %b %d %H:%M:%S %Y", date).ok()?;
     let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
@@ -121,7 +121,7 @@ impl Item {
     }
 }
 
-/// `0 -> { disktype = hp335h, ... }`.
+/// Parses `0 -> { disktype = hp335h, ... }`.
 fn disk(item: &Item) -> Option<Disk> {
     let Item::Pair(number, value) = item else { return None };
     let number = number.parse().ok()?;
@@ -141,7 +141,7 @@ fn disk(item: &Item) -> Option<Disk> {
     })
 }
 
-/// `8 -> { "/", size = (...), ... }`.
+/// Parses `8 -> { "/", size = (...), ... }`.
 fn section(item: &Item) -> Option<Partition> {
     let Item::Pair(number, value) = item else { return None };
     let Item::Group(members) = value.as_ref() else { return None };
@@ -200,7 +200,7 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// Everything up to the closing brace or the end.
+/// Parses everything up to the closing brace or the end.
 fn items(tokens: &mut Tokens<'_>, depth: usize) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let mut keys: Vec<String> = Vec::new();
@@ -223,7 +223,7 @@ fn items(tokens: &mut Tokens<'_>, depth: usize) -> Vec<Item> {
             Token::Open if depth < DEEPEST => Item::Group(self::items(tokens, depth + 1)),
             Token::Open => continue,
             Token::Word(word) if keys.last().is_some_and(|key| key == "tracedate") => {
-                // The one value that some writers do not quote: it takes the rest of its line.
+                // Some writers do not quote this value: it takes the rest of its line.
                 let (line, rest) = tokens.rest.split_once(['\n', ';']).unwrap_or((tokens.rest, ""));
                 let whole = format!("{word}{line}");
                 tokens.rest = rest;
@@ -269,7 +269,8 @@ mod tests {
         assert_eq!(header.notes["x"], "1");
     }
 
-    /// Each `=` made the next value one deeper, until to drop it took more than the stack.
+    /// Guards against a stack overflow when the value is dropped: once, each `=` nested it one
+    /// level deeper.
     #[test]
     fn keys_without_values_nest_no_deeper_than_braces() {
         let text = format!("$$\n{}{}b;\nx = 1;", "a ".repeat(500_000), "=".repeat(500_000));

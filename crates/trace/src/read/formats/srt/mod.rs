@@ -1,6 +1,7 @@
-//! HP Labs' SRT: the traces of Ruemmler & Wilkes 1993. A text header, then big-endian records.
+//! HP Labs' SRT: the traces of Ruemmler & Wilkes 1993. A text header precedes big-endian records.
 //!
-//! Versions 1.x: `src/disksim_hptrace.h` of DiskSim; 1.7: DataSeries' `srt2ds.cpp`.
+//! Sources: `src/disksim_hptrace.h` of DiskSim for versions 1.x; `srt2ds.cpp` of DataSeries for
+//! 1.7.
 
 mod header;
 
@@ -16,19 +17,19 @@ use std::collections::BTreeMap;
 
 /// Size of a record's own header: size, id, seconds, microseconds.
 const RECORD_HEADER: usize = 16;
-/// Longest record that is believed.
+/// The longest plausible record.
 const LONGEST_RECORD: usize = 4096;
-/// Bytes behind a record in which another must begin.
+/// The number of bytes after a record within which another must begin.
 const AHEAD: usize = 2 * LONGEST_RECORD;
-/// `id` of a short I/O record; a suspect one carries flags more.
+/// The `id` of a short I/O record, and of a suspect one, which has additional flags.
 const SHORT_IO: u32 = 1;
 const SUSPECT_IO: u32 = 4;
-/// Latest version of a record that is known.
+/// The latest record version that is known.
 const LATEST_VERSION: u32 = 7;
-/// First record version with process, logical volume and byte offset.
+/// The first record version with process, logical volume and byte offset.
 const LONG_VERSION: u32 = 7;
 
-/// What is doubtful about flags and types of such records.
+/// What is doubtful about flags and types of records since version 7.
 const TYPES_SINCE_7: &str = "flags and types of SRT 1.7 are taken by the numbers of 1.3, as one published converter reads both; types without a published number count as unknown";
 
 /// Flags of `ioflags` (HP-UX 8.0 `sys/buf.h`).
@@ -38,12 +39,12 @@ const B_ASYNC: u32 = 0x100;
 const B_FSYSIO: u32 = 0x8_0000;
 const B_SYNC: u32 = 0x100_0000;
 
-/// It begins with the magic number.
+/// Recognizes the format by its magic number.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(head.bytes.starts_with(MAGIC))
 }
 
-/// A decoder of each source.
+/// Opens a decoder for each source.
 pub(super) fn open(
     name: &str,
     sources: Vec<Opened>,
@@ -55,7 +56,7 @@ pub(super) fn open(
     sources.into_iter().map(decoder).collect()
 }
 
-/// Decoder of one file.
+/// The decoder of one file.
 struct Srt {
     input: Input,
     skip_bad: bool,
@@ -65,7 +66,7 @@ struct Srt {
     records: u64,
     /// The latest size of a record of each kind and version.
     usual: BTreeMap<u32, usize>,
-    /// Records that are no I/O.
+    /// Number of records that are not I/O.
     other_kinds: u64,
     unix: bool,
     ended: bool,
@@ -153,7 +154,8 @@ impl Srt {
         }
     }
 
-    /// Passes over bytes until two records in a row may begin, or the last one does, and counts them.
+    /// Skips bytes until two I/O records in a row, or the last one, may begin; counts the skipped
+    /// bytes.
     fn resynchronize(&mut self) -> Result<(), Error> {
         let from = self.input.position();
         self.input.consume(1);
@@ -170,7 +172,7 @@ impl Srt {
         Ok(())
     }
 
-    /// The row with its device's index.
+    /// Returns the row with its device's index.
     fn placed(&mut self, io: Io, disk: u32, position: FilePosition) -> Result<Record, Error> {
         if let Some(&device) = self.devices.get(&disk) {
             return Ok(Record::Row(Io { device, ..io }));
@@ -224,7 +226,7 @@ impl Decode for Srt {
     }
 }
 
-/// Whether a record may begin here: its size is one, and it is an I/O.
+/// Whether a record may begin here: its size is plausible.
 fn is_header(bytes: &[u8]) -> bool {
     bytes.len() >= RECORD_HEADER
         && (RECORD_HEADER..=LONGEST_RECORD).contains(&(word(bytes, 0) as usize))
@@ -238,8 +240,8 @@ fn is_io(bytes: &[u8]) -> bool {
         && word(bytes, 3) < 1_000_000
 }
 
-/// Whether behind a record of `size` bytes, the first of these, an I/O record or the end comes: at once, or after records of other
-/// kinds. A damaged size leads into the midst of another record.
+/// Whether an I/O record or the end follows a record of `size` bytes at the start of `bytes`, at
+/// once or after records of other kinds. A damaged size leads into the middle of another record.
 fn leads_on(bytes: &[u8], size: usize) -> bool {
     let is_end = bytes.len() < size + AHEAD;
     let mut at = size;
@@ -255,13 +257,13 @@ fn leads_on(bytes: &[u8], size: usize) -> bool {
     !is_end
 }
 
-/// Whether a whole I/O record may begin here, and behind it another one or the end.
+/// Whether a whole I/O record may begin here, followed by another one or the end.
 fn begins_records(bytes: &[u8]) -> bool {
     let size = word(bytes, 0) as usize;
     is_io(bytes) && bytes.get(size..).is_some_and(|next| next.is_empty() || is_io(next))
 }
 
-/// The `index`th word of a record.
+/// Returns the `index`th word of a record.
 fn word(record: &[u8], index: usize) -> u32 {
     record
         .get(4 * index..4 * index + 4)
@@ -269,7 +271,7 @@ fn word(record: &[u8], index: usize) -> u32 {
         .map_or(0, u32::from_be_bytes)
 }
 
-/// One record as a row without its device's index, and the number of its disk.
+/// Returns a record as a row without its device's index, and the number of its disk.
 fn row(record: &[u8], version: u32, header: &Header) -> Result<(Io, u32), &'static str> {
     let long = version >= LONG_VERSION;
     if record.len() < if long { 72 } else { 56 } {
@@ -302,12 +304,13 @@ fn row(record: &[u8], version: u32, header: &Header) -> Result<(Io, u32), &'stat
     Ok((Io { request: Request { op, offset, len: word(record, 6) }, ..io }, disk))
 }
 
-/// What records since version 7 tell besides. Their queue length does not agree with one counted from the times: left out.
+/// Returns the further fields of records since version 7. Their queue length is left out, because
+/// it does not agree with the one counted from the times.
 fn long_fields(record: &[u8], flags: u32, info: u32) -> Io {
     Io { process: word(record, 14), ..typed_fields(flags, info) }
 }
 
-/// What the records of the 1992 traces tell besides.
+/// Returns the further fields of the records of the 1992 traces.
 fn short_fields(record: &[u8], flags: u32, info: u32, dev: u32) -> Io {
     Io {
         partition: (dev & 0xff) as u16,
@@ -316,7 +319,8 @@ fn short_fields(record: &[u8], flags: u32, info: u32, dev: u32) -> Io {
     }
 }
 
-/// Flags and type, which have the same numbers in all versions: `srt2ds.cpp` asks for them by the same names in 1.3 and 1.7.
+/// Returns flags and type, which have the same numbers in all versions: `srt2ds.cpp` uses the same
+/// names for 1.3 and 1.7.
 fn typed_fields(flags: u32, info: u32) -> Io {
     let io_type = io_type(info);
     let mut set = IoFlags::empty();
@@ -328,7 +332,8 @@ fn typed_fields(flags: u32, info: u32) -> Io {
     Io { flags: set, io_type, ..Io::default() }
 }
 
-/// The block's type. Kinds are numbered in bits 16 to 20; 9 is paging from a file system, which Table 6 calls unknown.
+/// Returns the block's type, from bits 16 to 20. Type 9 is paging from a file system, which Table 6
+/// calls unknown.
 fn io_type(info: u32) -> IoType {
     match info >> 16 & 0x1f {
         1 => IoType::UserData,

@@ -1,0 +1,201 @@
+//! Tests of mount tables of many kinds, and of what they say about file systems.
+
+use super::*;
+
+#[test]
+fn a_file_system_says_whether_it_compresses_and_caches_elsewhere() {
+    let of = |name: &str, options: &str| FileSystemInfo {
+        name: name.into(),
+        mount_options: options.into(),
+        ..FileSystemInfo::default()
+    };
+    let told = |name, options| {
+        let system = of(name, options);
+        [system.compresses(), system.caches_elsewhere()]
+    };
+    assert_eq!(told("ext4", "rw,relatime"), [false; 2]);
+    assert_eq!(told("btrfs", "rw,compress=zstd:3,ssd"), [true, false]);
+    assert_eq!(told("zfs", "rw,xattr"), [true; 2]);
+    assert_eq!(told("xfs", "rw,dax=always"), [false, true]);
+    assert_eq!(told("ext4", "rw,dax=never"), [false; 2]);
+    let elsewhere = FileSystemInfo { is_network_or_fuse: true, ..of("nfs4", "rw") };
+    let volume = FileSystemInfo { source: "/dev/zd16p1".into(), ..of("ext4", "rw") };
+    assert!(elsewhere.compresses() && volume.compresses());
+    for (name, options) in [("zfs", "rw"), ("gpfs", "rw"), ("xfs", "rw,dax=always")] {
+        assert_eq!(of(name, options).resident(Some(0)), None, "absent never means zero");
+    }
+    assert_eq!([Some(0), None].map(|c| of("ext4", "rw").resident(c)), [Some(0), None]);
+    let served = |name: &str| of(name, "rw").is_served_here();
+    let served = ["fuse.gocryptfs", "fuse", "fuseblk", "fusectl", "nfs"].map(served);
+    assert_eq!(served, [true, true, true, false, false]);
+}
+
+/// The counters of one of several disks would show only part of the transfers, or nothing.
+#[test]
+fn a_btrfs_lies_on_all_of_its_devices() {
+    let sys = tempfile::tempdir().unwrap();
+    for (place, number) in [("1/devices/a", 0), ("2/devices/b", 16), ("2/devices/c", 32)] {
+        let place = sys.path().join("fs/btrfs").join(place);
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("dev"), format!("8:{number}\n")).unwrap();
+    }
+    let of = |name: &str, device| {
+        let (name, has_device) = (name.to_owned(), true);
+        let system = FileSystemInfo { name, device, has_device, ..FileSystemInfo::default() };
+        let mut all = system.devices_by(sys.path());
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(of("btrfs", (8, 32)), [(8, 16), (8, 32)]);
+    assert_eq!(of("btrfs", (8, 0)), [(8, 0)]);
+    assert!(of("btrfs", (8, 48)).is_empty(), "how many there are is not known");
+    assert_eq!(of("ext4", (8, 48)), [(8, 48)]);
+}
+
+/// Once, a mirrored set of which a third was stored counted as one of which two thirds were.
+#[test]
+fn copies_are_those_of_the_profile_of_data() {
+    let sys = tempfile::tempdir().unwrap();
+    let folder = sys.path().join("fs/btrfs/1");
+    let write = |place: &str, text: &str| {
+        std::fs::create_dir_all(folder.join(place).parent().unwrap()).unwrap();
+        std::fs::write(folder.join(place), text).unwrap();
+    };
+    let of = |name: &str, options: &str| {
+        let (name, mount_options) = (name.into(), options.into());
+        FileSystemInfo { name, mount_options, device: (8, 16), ..FileSystemInfo::default() }
+            .copies_by(sys.path())
+    };
+    assert_eq!(of("btrfs", "rw"), 1, "it is not shown");
+    write("devices/a/dev", "8:16\n");
+    write("allocation/data/total_bytes", "1073741824\n");
+    write("allocation/data/single/total_bytes", "0\n");
+    write("allocation/data/raid1/total_bytes", "1073741824\n");
+    assert_eq!(of("btrfs", "rw"), 2);
+    write("allocation/data/single/total_bytes", "8388608\n");
+    assert_eq!(of("btrfs", "rw"), 1, "data lies in both");
+    assert_eq!(["rw,data=journal", "rw,data=ordered"].map(|o| of("ext4", o)), [2, 1]);
+}
+
+const TABLE: &str = r"22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
+31 27 8:17 / /mnt/my\040disk\134x ro,nosuid shared:5 master:2 - xfs /dev/sd\040b1 ro,noquota
+40 27 0:45 /@home /home rw,noatime - btrfs /dev/nvme0n1p2 rw,ssd,subvol=/@home
+41 40 0:50 / /home/me/far rw - fuse.sshfs me@host:/data rw,user_id=0
+not a mount
+99 27 8 / /x rw - ext4 /dev/x rw
+42 27 0:51 / /empty rw - tmpfs  rw,size=4k";
+
+#[test]
+fn every_line_is_read_and_escapes_undone() {
+    let mounts = parse(TABLE);
+    assert_eq!(mounts.len(), 6);
+    let disk = &mounts[2];
+    assert_eq!(disk.point, Path::new(r"/mnt/my disk\x"));
+    assert_eq!(disk.source, "/dev/sd b1");
+    assert_eq!(disk.options, "ro,nosuid,noquota");
+    assert_eq!((disk.id, disk.device, disk.kind.as_str()), (31, (8, 17), "xfs"));
+    assert_eq!(mounts[3].root, Path::new("/@home"));
+    assert_eq!(mounts[5].source, "");
+}
+
+#[test]
+fn the_longest_mount_point_wins() {
+    let mounts = parse(TABLE);
+    let point = |path: &str| by_path(&mounts, Path::new(path)).unwrap().point;
+    assert_eq!(point("/home/me/far/x"), Path::new("/home/me/far"));
+    assert_eq!(point("/home/me/farther"), Path::new("/home"));
+    assert_eq!(point("/homely"), Path::new("/"));
+}
+
+#[test]
+fn remote_file_systems_are_known() {
+    for (kind, remote) in [("nfs4", true), ("fuse.sshfs", true), ("fuseblk", true), ("ext4", false)]
+    {
+        assert_eq!(is_network_or_fuse(kind), remote, "{kind}");
+    }
+    let far = describe(&parse(TABLE)[4]);
+    assert!(far.is_network_or_fuse && !far.has_device);
+    assert!(describe(&parse(TABLE)[1]).has_device);
+}
+
+/// Once, a disk with NTFS had a "remote penalty" against another local disk.
+#[test]
+fn fuse_before_a_local_disk_is_not_remote() {
+    let of = |device: &str, kind: &str, source: &str| {
+        let line = format!("50 27 {device} / /mnt rw - {kind} {source} rw");
+        parse(&line).first().map(|mount| describe(mount).is_remote())
+    };
+    for (kind, source) in
+        [("nfs4", "srv:/x"), ("cifs", "//srv/x"), ("fuse.sshfs", "me@srv:/x"), ("fuse", "s3")]
+    {
+        assert_eq!(of("0:52", kind, source), Some(true), "{kind}");
+    }
+    assert_eq!(of("8:17", "fuseblk", "/dev/sdb1"), Some(false));
+    assert_eq!(of("8:17", "ext4", "/dev/sdb1"), Some(false));
+    for (kind, source) in [("fuse.gocryptfs", "/home/me/x"), ("fuse.mergerfs", "a:b")] {
+        assert_eq!(of("0:52", kind, source), Some(false), "{kind}");
+    }
+}
+
+/// Once, the home file system of a Cray's nodes seemed to be read entirely from the file cache,
+/// since no read request to storage was counted.
+#[test]
+fn an_unknown_file_system_without_a_device_is_of_a_server() {
+    let of = |device: &str, kind: &str| {
+        let line = format!("50 27 {device} / /home rw - {kind} /nothing/there rw");
+        parse(&line).first().map(|mount| describe(mount).is_network_or_fuse)
+    };
+    for kind in ["dvs", "panfs", "of-tomorrow"] {
+        assert_eq!(of("0:52", kind), Some(true), "{kind}");
+    }
+    for kind in ["overlay", "zfs", "btrfs", "bcachefs", "ubifs", "tmpfs", "ecryptfs"] {
+        assert_eq!(of("0:52", kind), Some(false), "{kind}");
+    }
+    assert_eq!(of("8:1", "of-tomorrow"), Some(false), "it has a device");
+}
+
+/// Once, all reads of a board's flash seemed to come from the file cache, since none is counted.
+/// All reads of ZFS seemed to come from storage, since hits in its cache are counted too.
+#[test]
+fn flash_without_blocks_and_zfs_have_no_counters() {
+    let of = |device: &str, kind: &str| {
+        let line = format!("50 27 {device} / /data rw - {kind} /dev/mtdblock3 rw");
+        let system = parse(&line).first().map(describe).unwrap();
+        (system.counts_reads(), system.devices())
+    };
+    let uncounted = [("0:24", "ubifs"), ("31:3", "jffs2"), ("31:3", "yaffs2"), ("0:50", "zfs")];
+    for (device, kind) in uncounted {
+        assert_eq!(of(device, kind), (false, Vec::new()), "{kind}");
+    }
+    assert_eq!(of("31:3", "squashfs"), (true, vec![(31, 3)]), "it reads blocks");
+    assert!(!of("0:24", "nfs4").0);
+    let name = "nfs4".to_owned();
+    let nfs = FileSystemInfo { name, is_network_or_fuse: true, ..FileSystemInfo::default() };
+    assert!(FileSystemInfo { reads_counted: true, ..nfs }.counts_reads());
+}
+
+#[test]
+fn only_a_whole_option_lets_each_write_be_synced() {
+    let of = |options: &str| {
+        parse(&format!("50 27 8:1 / /mnt rw - ext4 /dev/sda1 {options}"))
+            .first()
+            .map(|mount| describe(mount).syncs_each_write())
+    };
+    let told = ["rw,sync", "rw,lazytime,dirsync", "rw,async"].map(of);
+    assert_eq!(told, [Some(true), Some(false), Some(false)]);
+}
+
+#[test]
+fn odd_escapes_stay_as_they_are() {
+    assert_eq!(unescape(r"a\9x\04\"), r"a\9x\04\");
+    assert_eq!(unescape(r"\777"), r"\777");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_table_panics(text in ".{0,200}") {
+        parse(&text);
+        unescape(&text);
+    }
+}

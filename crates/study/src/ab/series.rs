@@ -1,0 +1,82 @@
+//! One quantity of a workload, measured on both arms in turn.
+
+use super::sequential::PairedTest;
+use crate::comparison::measured::Condition;
+use crate::quantity::{BIN, QUANTITIES, Quantity};
+use ioscape_schema::{Basis, MeasuredRow, Measurement, Metric, Verdict, statistics};
+
+/// The pairs of one quantity.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Series {
+    /// Index of the quantity in [`QUANTITIES`].
+    number: usize,
+    pub(super) test: PairedTest,
+    samples: [Vec<f64>; 2],
+}
+
+impl Series {
+    /// Returns all quantities of one of `jobs` workloads, without pairs. For each metric, the
+    /// chance of a false verdict over the rows of all workloads is at most `alpha`.
+    pub(super) fn all(jobs: usize, alpha: f64, margin: f64) -> Vec<Self> {
+        let new = |(number, one): (usize, &Quantity)| {
+            let rows = QUANTITIES.iter().filter(|other| other.metric == one.metric).count() * jobs;
+            let mut test = PairedTest::new(alpha / rows.max(1) as f64, margin);
+            test.resolution = if one.metric == Metric::Time { BIN } else { 0.0 };
+            Self { number, test, samples: Default::default() }
+        };
+        QUANTITIES.iter().enumerate().map(new).collect()
+    }
+
+    fn quantity(&self) -> &'static Quantity {
+        &QUANTITIES[self.number]
+    }
+
+    /// Whether a pair of runs has been added.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.samples[0].is_empty()
+    }
+
+    /// Adds the runs of a pair, the first arm's and the second's. With it, a share `spent` of all
+    /// possible pairs has been measured.
+    pub(super) fn push(&mut self, runs: &[Measurement; 2], spent: f64) {
+        let [first, second] = runs.each_ref().map(self.quantity().of);
+        self.test.push(first, second, spent);
+        self.samples[0].push(first);
+        self.samples[1].push(second);
+    }
+
+    /// Whether further pairs are needed: to tell whether `condition` is met or, without one, how
+    /// the throughputs compare.
+    pub(super) fn is_open(&self, condition: Option<&Condition>) -> bool {
+        let asked = condition.map_or(Metric::Throughput, |condition| condition.metric);
+        let is_undecided = |condition: &Condition| condition.is_met(self.test.interval()).is_none();
+        self.quantity().metric == asked
+            && (self.test.is_open() || condition.is_some_and(is_undecided))
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self.test.verdict() {
+            Verdict::Faster if !self.quantity().metric.more_is_faster() => Verdict::Slower,
+            Verdict::Slower if !self.quantity().metric.more_is_faster() => Verdict::Faster,
+            verdict => verdict,
+        }
+    }
+
+    /// The row of the workload `name`; `rows` says what else is in it.
+    pub(super) fn row(&self, name: &str) -> MeasuredRow {
+        let [first, second] = &self.samples;
+        let pairs = self.test.pairs() as u32;
+        MeasuredRow {
+            name: Some(format!("{name}{}", self.quantity().suffix)),
+            workload: None,
+            metric: self.quantity().metric,
+            values: [second, first].map(|samples| statistics::median(samples)),
+            rounds: [pairs, pairs],
+            samples: Some([second.clone(), first.clone()]),
+            ratio: self.test.ratio(),
+            ci95: self.test.interval(),
+            basis: Basis::Interleaved,
+            verdict: self.verdict(),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The figures of a run that describe a system's speed: its throughput and its response times.
+
+use ioscape_schema::{Measurement, Metric};
+
+/// Largest relative width of a bin in the histogram of response times, from which percentiles come:
+/// two times in the same bin cannot be told apart.
+pub(crate) const BIN: f64 = 1e-3;
+
+/// A figure of a run.
+pub(crate) struct Quantity {
+    /// The metric it belongs to.
+    pub(crate) metric: Metric,
+    /// What the name of its row adds to the job's name.
+    pub(crate) suffix: &'static str,
+    /// Its value; 0 if no request ended.
+    pub(crate) of: fn(&Measurement) -> f64,
+}
+
+/// The figures of a run that are compared.
+pub(crate) const QUANTITIES: [Quantity; 3] = [
+    Quantity { metric: Metric::Throughput, suffix: "", of: |run| run.throughput_bytes_per_s },
+    Quantity {
+        metric: Metric::Time,
+        suffix: ", p50 response time",
+        of: |run| run.response_time_ns.p50 as f64,
+    },
+    Quantity {
+        metric: Metric::Time,
+        suffix: ", p99 response time",
+        of: |run| run.response_time_ns.p99 as f64,
+    },
+];
