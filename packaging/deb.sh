@@ -11,12 +11,13 @@ for shell in bash zsh fish; do
   target/release/ioscape completions "$shell" > "$dist/ioscape.$shell"
 done
 # Debian asks for a changelog of the package beside that of the program.
+date=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 version=$(target/release/ioscape --version | sed 's/^ioscape \([^ ]*\).*/\1/')
 cat > "$dist/changelog" <<END
 ioscape ($version-1) unstable; urgency=medium
 
   * Version $version.
 
- -- ioscape contributors <>  $(git log -1 --format=%aD 2>/dev/null || date -R)
+ -- ioscape contributors <>  $(date -R -u -d "@$date")
 END
 cargo deb -p ioscape --no-build

@@ -17,7 +17,25 @@ fn main() {
     println!("cargo:rustc-env=IOSCAPE_PROFILE={profile}");
     println!("cargo:rustc-env=IOSCAPE_LTO={}", lto(&profile).unwrap_or_default());
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    println!("cargo:rustc-env=IOSCAPE_COMPILER_FLAGS={}", flags.replace('\u{1f}', " "));
+    println!("cargo:rustc-env=IOSCAPE_COMPILER_FLAGS={}", code_flags(&flags));
+}
+
+/// Returns the options that change the code, without paths: these differ between builds of one
+/// program, and results are published.
+fn code_flags(encoded: &str) -> String {
+    let mut words = encoded.split('\u{1f}');
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        let of_kind = |kind| Some((kind, word.strip_prefix(kind)?));
+        let Some((kind, rest)) = ["-C", "--codegen", "-Z"].into_iter().find_map(of_kind) else {
+            continue;
+        };
+        let option = if rest.is_empty() { words.next().unwrap_or_default() } else { rest };
+        let option = option.trim_start_matches('=');
+        let name = option.split('=').next().unwrap_or_default();
+        found.push(format!("{kind} {}", if option.contains('/') { name } else { option }));
+    }
+    found.join(" ")
 }
 
 /// Returns the name of the profile. Cargo only says whether it is like `release`, but the build

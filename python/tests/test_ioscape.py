@@ -70,6 +70,38 @@ def test_failures_are_exceptions_with_the_same_sentence(tmp_path):
     with pytest.raises(ioscape.Misuse, match="not JSON"):
         bad.write_bytes(b"\xff")
         ioscape.load(bad)
+    for text, why in [('{"schema": "ioscape/2"}', "newer"), ('{"schema": "ioscape/1", "measurements": 5}', "damaged")]:
+        bad.write_text(text)
+        with pytest.raises(ioscape.Misuse, match=why):
+            ioscape.load(bad)
+
+
+def test_a_vxbench_result_of_an_older_version_opens(tmp_path):
+    words = ["vxbench", "-w", "write", "-i", "iosize=64k,iocount=4", tmp_path / "file", "--json"]
+    made = subprocess.run([ioscape.binary(), *words], capture_output=True, text=True, check=True)
+    older, result = json.loads(made.stdout), tmp_path / "older.json"
+    del older["vxbench"]["runs"][0]["job"]["huge_buffers"]
+    result.write_text(json.dumps(older))
+    assert ioscape.load(result).vxbench.runs[0].job.iosize == 65536
+
+
+def test_a_trace_of_an_older_version_has_no_zeros_for_what_it_does_not_record(tmp_path):
+    trace, result = tmp_path / "made.csv", tmp_path / "trace.json"
+    trace.write_text("".join(f"{128166372003061629 + i * 10**6},hm,0,Read,{i << 20},32768,1000\n" for i in range(9)))
+    made = subprocess.run([ioscape.binary(), "trace", "analyze", trace, "--json"], capture_output=True, text=True, check=True)
+    older = json.loads(made.stdout)
+    of = older["trace_summary"]["response_times"]["all"]["elapsed_ns"]
+    of.update(mean=0.0, max=0.0, bins=[[0.0, of["count"]]])
+    result.write_text(json.dumps(older))
+    assert ioscape.load(result).trace_summary.response_times is None
+
+
+def test_a_comparison_of_an_older_version_is_judged_by_todays_rule(tmp_path):
+    older = json.loads(subprocess.run([ioscape.binary(), "compare", SMALL, SMALL, "--json"], capture_output=True, text=True, check=True).stdout)
+    older["comparison"][0].update(ratio=0.8, interval90=[0.66, 0.97], extrapolated=False, significant=True, verdict="slower")
+    result = tmp_path / "older.json"
+    result.write_text(json.dumps(older))
+    assert ioscape.load(result).comparison[0].verdict == "cannot_be_told"
 
 
 def stand_in(tmp_path, script):

@@ -33,7 +33,7 @@ pub struct OsArgs {
 
 fn rating(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("a rating is a number above 0".to_owned()),
+        Ok(value) if value > 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("a rating is a number above 0, up to 1e9".to_owned()),
     }
 }

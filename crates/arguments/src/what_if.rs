@@ -33,7 +33,7 @@ impl FromStr for WhatIfArg {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('=') {
-            Some(("memory", size)) => bytes(size).map(Self::Memory),
+            Some(("memory", size)) => memory(size).map(Self::Memory),
             Some(("storage", path)) if !path.is_empty() => Ok(Self::Storage(path.into())),
             Some(("write-policy", "write-through")) => Ok(Self::WritePolicy(WriteDone::Through)),
             Some(("write-policy", "write-back")) => Ok(Self::WritePolicy(WriteDone::Back)),
@@ -42,6 +42,16 @@ impl FromStr for WhatIfArg {
                     .to_owned())
             }
         }
+    }
+}
+
+/// A size of memory, of at least a page: fewer bytes lack their unit.
+fn memory(size: &str) -> Result<u64, String> {
+    match bytes(size)? {
+        few @ ..4096 => {
+            Err(format!("a memory of {few} bytes: give the unit, as in memory=64M or memory=64G"))
+        }
+        enough => Ok(enough),
     }
 }
 
@@ -65,10 +75,12 @@ mod tests {
     fn exchanges_are_read_and_others_refused() {
         assert_eq!("memory=2G".parse(), Ok(WhatIfArg::Memory(2 << 30)));
         assert_eq!("storage=a=b.json".parse(), Ok(WhatIfArg::Storage("a=b.json".into())));
-        for good in ["memory=1234", "memory=3G", "storage=a/b.json", "write-policy=write-back"] {
+        for good in ["memory=12345", "memory=3G", "storage=a/b.json", "write-policy=write-back"] {
             assert_eq!(good.parse::<WhatIfArg>().unwrap().to_string(), good);
         }
-        for bad in ["", "memory", "memory=0", "storage=", "write-policy=later", "cpu=2"] {
+        for bad in
+            ["", "memory", "memory=0", "memory=64", "storage=", "write-policy=later", "cpu=2"]
+        {
             assert!(bad.parse::<WhatIfArg>().is_err(), "{bad}");
         }
     }

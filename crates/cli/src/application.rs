@@ -58,7 +58,8 @@ fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     let name = traces::name(&args.trace);
     let overall = seen.finish(&name, rows.info(), fit).overall;
     let doubts = ioscape_trace::doubts(rows.info());
-    let doubts = doubts.into_iter().map(|doubt| doubt.at(name.clone())).collect();
+    let doubts = doubts.into_iter().map(|doubt| doubt.at(name.clone()));
+    let doubts = doubts.chain(TracedApplication::doubt_of_order(&name, &overall)).collect();
     let one = TracedApplication::of_rows(name, overall, patterns.finish());
     Ok((one.map_err(Failure::Misuse)?, doubts))
 }

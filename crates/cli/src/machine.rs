@@ -11,6 +11,7 @@ use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
 use ioscape_measure::session::{Course, RunOptions, Session, SessionOptions};
 use ioscape_measure::together::Together;
+use ioscape_scaling::evaluate::TimeLimits;
 use ioscape_schema::units::{Bytes, Seconds};
 use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use ioscape_workload::{Stream, largest_request};
@@ -25,6 +26,8 @@ pub struct RunLength {
     pub min_s: f64,
     /// At most this long, in seconds.
     pub cap_s: f64,
+    /// At most this long for the warm-up, in seconds; absent: the default.
+    pub warm_most_s: Option<f64>,
     /// Whether the data is verified.
     pub verify: bool,
     /// Whether an interruption by the user gives what was measured so far as the result, instead of
@@ -38,7 +41,15 @@ pub struct RunLength {
 impl RunLength {
     /// From `min_s` to `cap_s` seconds, without verifying the data.
     pub fn new(min_s: f64, cap_s: f64) -> Self {
-        Self { min_s, cap_s, verify: false, partial: false, confidence: None }
+        let (warm_most_s, confidence) = (None, None);
+        Self { min_s, cap_s, warm_most_s, verify: false, partial: false, confidence }
+    }
+}
+
+impl From<TimeLimits> for RunLength {
+    fn from(limits: TimeLimits) -> Self {
+        let warm_most_s = Some(limits.warm_most_s());
+        Self { warm_most_s, ..Self::new(limits.min_s, limits.cap_s) }
     }
 }
 
@@ -177,6 +188,7 @@ impl Machine {
         RunOptions {
             min_s: effort.min_s,
             cap_s: effort.cap_s,
+            warm_cap_s: effort.warm_most_s.unwrap_or(self.usual.warm_cap_s),
             confidence: effort.confidence.unwrap_or(self.usual.confidence),
             warm_noisy_s: effort.cap_s / 2.0,
             verify: effort.verify,

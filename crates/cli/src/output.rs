@@ -8,6 +8,7 @@ use ioscape_machine::input::read_text;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
 use ioscape_schema::{Document, SCHEMA, Tool};
+use ioscape_study::older::doubted;
 use ioscape_trace::analyze::without_untold;
 use ioscape_workload::fio::FioOutput;
 use std::io::{self, IsTerminal, Write};
@@ -159,8 +160,18 @@ fn of_fio(found: FioOutput) -> Document {
     }
 }
 
-/// Reads and checks a result file or fio's JSON output; `-` is standard input.
+/// Reads and checks a result file or fio's JSON output; `-` is standard input. Says what is left out,
+/// and doubts what is said of an evaluation that an older version judged.
 pub fn read_result(path: &Path) -> Result<Document, Failure> {
+    let document = read(path)?;
+    if document.tool.is_newer() {
+        let (name, version) = (path.display(), &document.tool.version);
+        tell(&format!("Note: {name}: what is new in ioscape {version} is left out"));
+    }
+    Ok(doubted(document))
+}
+
+fn read(path: &Path) -> Result<Document, Failure> {
     let name = path.display().to_string();
     let place = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
     let text =
@@ -173,6 +184,22 @@ pub fn read_result(path: &Path) -> Result<Document, Failure> {
             let document = ioscape_report::from_json(text, &name);
             document.map(without_untold).map_err(|e| Failure::Misuse(e.to_string()))
         }
+    }
+}
+
+/// Reads a result that is to be continued, and judged anew.
+///
+/// # Errors
+/// It cannot be read; or a newer version wrote it, and what is new in it would be lost.
+pub fn read_begun(path: &Path) -> Result<Document, Failure> {
+    let found = read(path)?;
+    match found.tool.is_newer() {
+        true => Err(Failure::Misuse(format!(
+            "--resume {}: ioscape {} wrote it, and what is new there would be lost: update ioscape",
+            path.display(),
+            found.tool.version
+        ))),
+        false => Ok(found),
     }
 }
 

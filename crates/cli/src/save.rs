@@ -3,11 +3,14 @@
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs::{self, PAGE, RESULT};
-use ioscape_arguments::ResultArgs;
-use ioscape_machine::output::{Destination, Outputs, SavedOutputs};
+use ioscape_arguments::{EvaluateArgs, ResultArgs};
+use ioscape_machine::output::{Destination, Identity, Outputs, SavedOutputs};
+use ioscape_scaling::{EvaluationOptions, counted_again};
 use ioscape_schema::{Document, Evaluation, Outcome, Warning, WarningKind};
+use ioscape_study::frame::EvaluationFrame;
 use ioscape_study::resume::CLIENTS;
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Saving takes at most one part in this many of the time, unless the last saving took very long.
@@ -52,6 +55,49 @@ impl Work {
             Self::Campaign => true,
         }
     }
+}
+
+/// Refuses evaluations that cannot be explored, or would lose points of the one they continue.
+pub fn check_frames(
+    args: &EvaluateArgs,
+    frames: &[EvaluationFrame],
+    seed: u64,
+    earlier: Option<&Document>,
+) -> Result<(), Failure> {
+    let earlier = earlier.and_then(Document::evaluation);
+    let mut earlier = earlier.into_iter().flat_map(Evaluation::each_access);
+    for frame in frames {
+        let options = EvaluationOptions::of_settings(&frame.settings, seed);
+        options.validate().map_err(Failure::misuse)?;
+        earlier.next().map_or(Ok(0), |one| counted(&options, one, args))?;
+    }
+    Ok(())
+}
+
+/// Returns how many probes of an earlier evaluation still count; says so if some do not.
+///
+/// # Errors
+/// The others would be lost: the result is to replace their file.
+pub fn counted(
+    options: &EvaluationOptions,
+    earlier: &Evaluation,
+    args: &EvaluateArgs,
+) -> Result<usize, Failure> {
+    let (all, counted) = (earlier.probes.len(), counted_again(options, earlier));
+    if counted == all {
+        return Ok(all);
+    }
+    output::tell(&format!(
+        "Note: only {counted} of the {all} points measured before count: after these, this version asks for others than \
+         the one that began"
+    ));
+    let of = |path: &Option<PathBuf>| path.as_deref().and_then(Identity::of);
+    let is_replaced = of(&args.out.output).is_some_and(|file| of(&args.resume) == Some(file));
+    if is_replaced && !args.out.force {
+        let why = "-o names the file to continue, whose other points would be lost: name another, or give --force";
+        return Err(Failure::Misuse(why.to_owned()));
+    }
+    Ok(counted)
 }
 
 /// Where the result of long work is saved, during the work and at its end.
@@ -157,7 +203,7 @@ impl Keeper {
         let saved = self.files.saved_in().map(|path| path.display().to_string());
         let saved = saved.map_or_else(String::new, |path| {
             let again = match self.work.is_continued(&document) {
-                true => format!(", continue with --resume {path}"),
+                true => continuation(&path, finished.as_ref().err()),
                 false => String::new(),
             };
             format!("; everything measured so far is in {path}{again}")
@@ -178,9 +224,27 @@ impl Keeper {
     }
 }
 
+/// How to go on from `path`: what failed would fail again, but an interruption is over.
+fn continuation(path: &str, ended_by: Option<&Failure>) -> String {
+    let when = match ended_by {
+        Some(Failure::Interrupted(_)) | None => "",
+        Some(_) => " once its cause is gone",
+    };
+    format!(", continue with --resume {path}{when}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_failed_is_not_to_be_repeated_as_it_was() {
+        let told = |failure| continuation("r.json", Some(&failure));
+        let failed = told(Failure::Failed("cannot fork workers".to_owned()));
+        assert!(failed.ends_with("--resume r.json once its cause is gone"), "{failed}");
+        let interrupted = told(Failure::Interrupted("interrupted".to_owned()));
+        assert!(interrupted.ends_with("--resume r.json"), "{interrupted}");
+    }
 
     /// Guards against a defect: the evaluation of an SD card that also held its result took two
     /// minutes more than its ten, for 434 flushes of the card.

@@ -29,12 +29,15 @@ pub fn unix_ns(ago_ns: u64) -> Option<i64> {
     i64::try_from(now.as_nanos().checked_sub(ago_ns.into())?).ok()
 }
 
+/// Returns the time since boot, including that for which the machine was suspended.
+pub fn since_boot() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::from_nanos(now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs())
+}
+
 /// Returns how long the machine was suspended since boot, which its monotonic clock leaves out.
 pub fn suspended() -> Duration {
-    let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let nanos =
-        since_boot.tv_sec.unsigned_abs() * 1_000_000_000 + since_boot.tv_nsec.unsigned_abs();
-    Duration::from_nanos(nanos.saturating_sub(monotonic_ns()))
+    since_boot().saturating_sub(Duration::from_nanos(monotonic_ns()))
 }
 
 /// A monotonic clock, cheap to read; clones share one calibration, also across `fork`.

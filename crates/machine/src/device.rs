@@ -5,6 +5,18 @@ use crate::mounts::{self, FileSystemInfo, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
 
+/// Where the kernel shows its devices.
+pub(crate) const SYS: &str = "/sys";
+
+/// The devices and mounts that the kernel shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'a> {
+    /// Where it shows devices.
+    pub sys: &'a Path,
+    /// Its mount table.
+    pub table: &'a [Mount],
+}
+
 /// A whole disk or a partition that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockDevice {
@@ -16,7 +28,7 @@ pub struct BlockDevice {
 impl BlockDevice {
     /// Returns the device of this number, if the kernel shows it.
     pub fn at(number: (u32, u32)) -> Option<Self> {
-        Self::below(Path::new("/sys"), number)
+        Self::below(Path::new(SYS), number)
     }
 
     /// Returns the device as shown below `sys`.
@@ -44,6 +56,16 @@ impl BlockDevice {
     /// Returns the whole disk: itself, or the one that it is a partition of.
     pub fn disk(&self) -> Self {
         self.parent().unwrap_or_else(|| self.clone())
+    }
+
+    /// Returns the drive: the disk, or what lies below it as long as each is built on one device
+    /// only, as with encryption (LUKS) and logical volumes (LVM).
+    pub(crate) fn drive(&self) -> Self {
+        let only = |disk: &Self| match disk.slaves().collect::<Vec<_>>().as_slice() {
+            [Some(one)] => Some(one.disk()),
+            _ => None,
+        };
+        (0..DEEPEST).fold(self.disk(), |disk, _| only(&disk).unwrap_or(disk))
     }
 
     fn children(&self, folder: &str) -> Vec<PathBuf> {
@@ -76,7 +98,7 @@ impl BlockDevice {
     /// Returns its name, or that of a device below it, if all its data is in memory: a RAM disk, a
     /// loop device whose file is on a file system in memory, or a device built only on such
     /// devices.
-    fn in_memory(&self, table: &[Mount], deepest: u32) -> Option<String> {
+    fn in_memory(&self, shown: Shown<'_>, deepest: u32) -> Option<String> {
         let disk = self.disk();
         let name = disk.name();
         let numbered = |kind: &str| {
@@ -86,14 +108,58 @@ impl BlockDevice {
         if numbered("ram") || numbered("zram") {
             return Some(name);
         }
-        if let Some(file) = text::read(disk.directory.join("loop/backing_file")) {
-            let below = on_memory(table, Path::new(&file))?;
-            return Some(format!("{name} on {}", below.kind));
+        let below = || all_in_memory(shown, disk.built_on(shown), deepest.checked_sub(1)?);
+        match disk.backing_system(shown.table) {
+            Some(system) if system.is_in_memory() => Some(format!("{name} on {}", system.name)),
+            Some(system) => Some(format!("{name} on {} on {}", system.name, below()?)),
+            None => below(),
         }
-        let deeper = deepest.checked_sub(1)?;
-        let below: Option<Vec<String>> =
-            disk.slaves().map(|one| one?.in_memory(table, deeper)).collect();
-        below?.into_iter().next()
+    }
+
+    /// Returns the file of a loop device.
+    fn backing_file(&self) -> Option<PathBuf> {
+        text::read(self.disk().directory.join("loop/backing_file")).map(PathBuf::from)
+    }
+
+    /// Returns the file system that holds the file of a loop device.
+    fn backing_system(&self, table: &[Mount]) -> Option<FileSystemInfo> {
+        let mount = mounts::by_path(table, &self.backing_file()?)?;
+        Some(mounts::describe(&mount))
+    }
+
+    /// Returns the file of a loop device that serves requests from the file cache, even direct
+    /// ones.
+    pub(crate) fn cached_file(&self) -> Option<PathBuf> {
+        let dio = text::read(self.disk().directory.join("loop/dio"))?;
+        self.backing_file().filter(|_| dio == "0")
+    }
+
+    /// Returns the numbers of the devices that the disk is built on, for a loop device those that
+    /// hold its file; empty if there are none, or not all are known.
+    pub(crate) fn built_on(&self, shown: Shown<'_>) -> Vec<(u32, u32)> {
+        if let Some(system) = self.backing_system(shown.table) {
+            return system.members(shown.sys);
+        }
+        let all: Option<Vec<_>> = self.disk().slaves().map(|one| Some(one?.number)).collect();
+        all.unwrap_or_default()
+    }
+
+    /// Returns whether the device or its disk refuses writes: it is locked, or was attached or set
+    /// read-only.
+    pub(crate) fn is_protected(&self) -> bool {
+        let is_set = |one: &Self| text::read(one.directory.join("ro")).is_some_and(|ro| ro != "0");
+        is_set(self) || is_set(&self.disk())
+    }
+
+    /// Returns whether each zone of the disk takes writes only at its write pointer.
+    pub(crate) fn takes_writes_in_sequence(&self) -> bool {
+        self.queue("zoned").as_deref() == Some("host-managed")
+    }
+
+    /// Returns what the disk reports about itself as an array of drives (md), such as
+    /// `sync_action`.
+    pub(crate) fn array(&self, attribute: &str) -> Option<String> {
+        text::read(self.disk().directory.join("md").join(attribute))
     }
 
     /// Returns the devices that the disk is built on.
@@ -102,20 +168,33 @@ impl BlockDevice {
         paths.map(|path| Self::in_directory(path.canonicalize().ok()?))
     }
 
+    /// Returns the file of a loop device, and the byte of it where this device begins.
+    pub(crate) fn backing(&self) -> Option<(PathBuf, u64)> {
+        let offset = text::read_number(self.disk().directory.join("loop/offset")).unwrap_or(0);
+        let sectors = text::read_number(self.directory.join("start")).unwrap_or(0);
+        Some((self.backing_file()?, offset + 512 * sectors))
+    }
+
+    /// Returns the bytes left below it, as [`room_below`] does.
+    pub(crate) fn room_below(&self) -> Option<u64> {
+        self.room(&mounts::table(), DEEPEST)
+    }
+
     /// Returns how many bytes the file systems under loop-device files still have for unallocated
-    /// blocks; `None` if they have room for all of them.
+    /// blocks; `None` if these take no more than half of that.
     fn room(&self, table: &[Mount], deepest: u32) -> Option<u64> {
         let disk = self.disk();
         let deeper = deepest.checked_sub(1)?;
-        let Some(file) = text::read(disk.directory.join("loop/backing_file")) else {
+        let Some(file) = disk.backing_file() else {
             return disk.slaves().filter_map(|one| one?.room(table, deeper)).min();
         };
         let (found, state) = (std::fs::metadata(&file).ok()?, rustix::fs::statvfs(&file).ok()?);
         let holes = found.len().saturating_sub(on_storage(&found));
-        let below = mounts::by_path(table, Path::new(&file))
-            .and_then(|mount| Self::at(mounts::describe(&mount).device)?.room(table, deeper));
+        let below = disk
+            .backing_system(table)
+            .and_then(|system| Self::at(system.device)?.room(table, deeper));
         let free = state.f_bavail.saturating_mul(state.f_frsize).min(below.unwrap_or(u64::MAX));
-        (holes > free).then_some(free)
+        (holes > free / 2).then_some(free)
     }
 
     /// Returns the file with its counters; a partition has its own.
@@ -131,10 +210,10 @@ impl BlockDevice {
         !has_queues || self.queue("iostats").is_none_or(|on| on != "0")
     }
 
-    /// Returns what the disk reports below `device`: the first of these names that exists and is
+    /// Returns what the drive reports below `device`: the first of these names that exists and is
     /// not empty.
     fn told(&self, names: &[&str]) -> Option<String> {
-        let directory = self.disk().directory.join("device");
+        let directory = self.drive().directory.join("device");
         names
             .iter()
             .filter_map(|name| text::read(directory.join(name)))
@@ -163,8 +242,8 @@ impl BlockDevice {
             let width = self.told(&["device/current_link_width"]);
             return Some(width.map_or_else(|| speed.clone(), |width| format!("{speed} x{width}")));
         }
-        let disk = self.disk();
-        let above = |kind: &str| disk.directory.ancestors().find(|path| is_numbered(path, kind));
+        let drive = self.drive();
+        let above = |kind: &str| drive.directory.ancestors().find(|path| is_numbered(path, kind));
         let Some(port) = above("ata") else { return above("usb").map(|_| "USB".to_owned()) };
         let links = std::fs::read_dir(port).ok()?.flatten().map(|entry| entry.path());
         let mut speeds = links.filter_map(|link| {
@@ -200,16 +279,23 @@ fn is_numbered(path: &Path, word: &str) -> bool {
 /// Returns what keeps a file system's data in memory instead of on storage, such as `ram0`: the
 /// file system itself, or the device below it; `None` if nothing indicates that.
 pub fn memory_below(system: &FileSystemInfo) -> Option<String> {
-    let table = mounts::table();
-    files_in(&table, system, size)
-        .or_else(|| BlockDevice::at(system.device)?.in_memory(&table, DEEPEST))
+    let (sys, table) = (Path::new(SYS), &mounts::table());
+    files_in(table, system, size)
+        .or_else(|| all_in_memory(Shown { sys, table }, system.members(sys), DEEPEST))
+}
+
+/// Returns what [`BlockDevice::in_memory`] does of the first of these devices, if it does of all.
+fn all_in_memory(shown: Shown<'_>, numbers: Vec<(u32, u32)>, deepest: u32) -> Option<String> {
+    let of = |number| BlockDevice::below(shown.sys, number)?.in_memory(shown, deepest);
+    let all: Option<Vec<String>> = numbers.into_iter().map(of).collect();
+    all?.into_iter().next()
 }
 
 /// Returns the bytes left below a file system or its device, if that may be less than its own free
 /// space: a sparse file below a loop device. What a thin pool has left is not visible to every
 /// user.
 pub fn room_below(system: &FileSystemInfo) -> Option<u64> {
-    BlockDevice::at(system.device)?.room(&mounts::table(), DEEPEST)
+    BlockDevice::at(system.device)?.room_below()
 }
 
 /// Returns whether files are themselves pages of memory, without a file cache beside them: on a
@@ -245,7 +331,7 @@ fn size(point: &Path) -> Option<[u64; 2]> {
 }
 
 /// Largest number of stacked devices that are followed.
-const DEEPEST: u32 = 8;
+pub(crate) const DEEPEST: u32 = 8;
 
 /// Returns the directory an overlay writes to (kernel: Documentation/filesystems/overlayfs.rst).
 fn upper_directory(mount_options: &str) -> Option<&Path> {
@@ -258,198 +344,5 @@ fn on_memory(table: &[Mount], path: &Path) -> Option<Mount> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    /// An invented `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the
-    /// second.
-    fn fake() -> tempfile::TempDir {
-        let sys = tempfile::tempdir().unwrap();
-        let disk = sys.path().join("devices/pci/block/sda");
-        fs::create_dir_all(disk.join("holders")).unwrap();
-        fs::create_dir_all(disk.join("queue")).unwrap();
-        fs::create_dir_all(sys.path().join("dev/block")).unwrap();
-        fs::write(disk.join("dev"), "8:0\n").unwrap();
-        fs::write(disk.join("queue/scheduler"), "none [bfq]\n").unwrap();
-        for (name, minor) in [("sda1", 1), ("sda2", 2)] {
-            let part = disk.join(name);
-            fs::create_dir_all(part.join("holders")).unwrap();
-            fs::write(part.join("dev"), format!("8:{minor}\n")).unwrap();
-            fs::write(part.join("partition"), format!("{minor}\n")).unwrap();
-            let link = sys.path().join(format!("dev/block/8:{minor}"));
-            std::os::unix::fs::symlink(part, link).unwrap();
-        }
-        std::os::unix::fs::symlink(&disk, sys.path().join("dev/block/8:0")).unwrap();
-        fs::write(disk.join("sda2/holders/dm-0"), "").unwrap();
-        sys
-    }
-
-    #[test]
-    fn a_disk_is_related_to_its_partitions_but_they_not_to_each_other() {
-        let sys = fake();
-        let related = |minor| {
-            let device = BlockDevice::below(sys.path(), (8, minor)).unwrap();
-            let mut all: Vec<u32> = device.related().iter().map(|d| d.number.1).collect();
-            all.sort_unstable();
-            all
-        };
-        assert_eq!(related(0), [0, 1, 2]);
-        assert_eq!(related(1), [0, 1]);
-        assert!(BlockDevice::below(sys.path(), (8, 9)).is_none());
-    }
-
-    #[test]
-    fn drives_say_who_they_are() {
-        let sys = tempfile::tempdir().unwrap();
-        let make = |path: &str, files: &[(&str, &str)]| {
-            let folder = sys.path().join(path);
-            fs::create_dir_all(&folder).unwrap();
-            files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
-        };
-        make("pci0/nvme0/nvme0n1/device", &[("model", "Fast 1 \n"), ("firmware_rev", "F1\n")]);
-        let link = [("current_link_speed", "16.0 GT/s PCIe\n"), ("current_link_width", "4\n")];
-        make("pci0/nvme0/nvme0n1/device/device", &link);
-        let drive = |path: &str| BlockDevice { number: (1, 0), directory: sys.path().join(path) };
-        let fast = drive("pci0/nvme0/nvme0n1");
-        assert_eq!(fast.model().as_deref(), Some("Fast 1"));
-        assert_eq!(fast.firmware().as_deref(), Some("F1"));
-        assert_eq!(fast.link().as_deref(), Some("16.0 GT/s PCIe x4"));
-        make(
-            "ata7/host6/block/sda/device",
-            &[("vendor", "ATA"), ("model", "Disk 2"), ("rev", "A0")],
-        );
-        make("ata7/link7/ata_link/link7", &[("sata_spd", "6.0 Gbps\n")]);
-        let disk = drive("ata7/host6/block/sda");
-        assert_eq!(
-            (disk.model().as_deref(), disk.firmware().as_deref()),
-            (Some("Disk 2"), Some("A0"))
-        );
-        assert_eq!(disk.link().as_deref(), Some("6.0 Gbps"));
-        let stick = "pci0/usb2/2-1/2-1:1.0/host7/block/sdb";
-        make(&format!("{stick}/device"), &[("model", "Stick")]);
-        assert_eq!(drive(stick).link().as_deref(), Some("USB"));
-        make("virtio/vda", &[]);
-        let none = drive("virtio/vda");
-        assert_eq!((none.model(), none.firmware(), none.link()), (None, None, None));
-    }
-
-    #[test]
-    fn holders_and_queue_are_read() {
-        let sys = fake();
-        let part = BlockDevice::below(sys.path(), (8, 2)).unwrap();
-        assert_eq!(part.holders(), ["dm-0"]);
-        assert_eq!(part.name(), "sda2");
-        assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
-        assert!(part.disk().holders().is_empty());
-    }
-
-    /// Guards against taking the zeros of an uncounted disk for a disk without I/O.
-    #[test]
-    fn a_disk_whose_counters_are_off_is_not_counted() {
-        let sys = fake();
-        let is_counted = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().is_counted();
-        let disk = sys.path().join("devices/pci/block/sda");
-        assert!(is_counted(0) && is_counted(1), "the kernel does not say");
-        fs::write(disk.join("queue/iostats"), "0\n").unwrap();
-        assert!(is_counted(0), "it has no queues of its own");
-        fs::create_dir(disk.join("mq")).unwrap();
-        assert!(!is_counted(0) && !is_counted(1));
-        fs::write(disk.join("queue/iostats"), "1\n").unwrap();
-        assert!(is_counted(0) && is_counted(1));
-    }
-
-    #[test]
-    fn a_disk_is_known_again_under_another_number_and_its_partitions_apart() {
-        let sys = fake();
-        let known = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().identifier();
-        assert_eq!((known(0), known(1)), (None, None));
-        fs::write(sys.path().join("devices/pci/block/sda/serial"), "\n").unwrap();
-        assert_eq!(known(0), None, "an empty name is none");
-        fs::write(sys.path().join("devices/pci/block/sda/wwid"), "naa.5000c500\n").unwrap();
-        let all = [0, 1, 2].map(|minor| known(minor).unwrap());
-        assert_eq!(all, ["naa.5000c500 ", "naa.5000c500 1", "naa.5000c500 2"]);
-    }
-
-    #[test]
-    fn a_disk_from_a_server_tells_its_client_for_its_partitions_too() {
-        let sys = fake();
-        let client = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().client();
-        assert_eq!((client(0), client(1)), (None, None));
-        fs::write(sys.path().join("devices/pci/block/sda/pid"), "4711\n").unwrap();
-        assert_eq!((client(0), client(1)), (Some(4711), Some(4711)));
-    }
-
-    #[test]
-    fn data_in_memory_is_found_below_devices() {
-        let sys = tempfile::tempdir().unwrap();
-        let table = mounts::parse(
-            "27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:30 / /dev/shm rw - tmpfs none rw",
-        );
-        let make = |name: &str, minor: u32, file: Option<&str>, below: &[&str]| {
-            let directory = sys.path().join("block").join(name);
-            fs::create_dir_all(directory.join("slaves")).unwrap();
-            fs::create_dir_all(directory.join("loop")).unwrap();
-            fs::write(directory.join("dev"), format!("7:{minor}\n")).unwrap();
-            file.iter().for_each(|f| fs::write(directory.join("loop/backing_file"), f).unwrap());
-            for one in below {
-                let link = directory.join("slaves").join(one);
-                std::os::unix::fs::symlink(sys.path().join("block").join(one), link).unwrap();
-            }
-            BlockDevice::in_directory(directory).unwrap().in_memory(&table, DEEPEST)
-        };
-        assert_eq!(make("ram0", 0, None, &[]).as_deref(), Some("ram0"));
-        assert_eq!(make("loop0", 1, Some("/dev/shm/x\n"), &[]).as_deref(), Some("loop0 on tmpfs"));
-        assert_eq!(make("loop1", 2, Some("/home/x\n"), &[]), None);
-        assert_eq!(make("sda", 3, None, &[]), None);
-        assert_eq!(make("dm-0", 4, None, &["ram0", "loop0"]).as_deref(), Some("ram0"));
-        assert_eq!(make("dm-1", 5, None, &["ram0", "sda"]), None, "one of them is storage");
-        assert_eq!(
-            upper_directory("rw,lowerdir=/a,upperdir=/dev/shm/u,workdir=/w"),
-            Some(Path::new("/dev/shm/u"))
-        );
-        let below = on_memory(&table, Path::new("/dev/shm/u"));
-        assert_eq!(below.map(|mount| mount.kind).as_deref(), Some("tmpfs"));
-    }
-
-    /// Guards against a set that takes all the space left below, where others write too.
-    #[test]
-    fn a_sparse_file_below_a_loop_device_bounds_what_is_written() {
-        let sys = tempfile::tempdir().unwrap();
-        let make = |name: &str, bytes: u64, below: &str| {
-            let [folder, image] = ["", ".img"].map(|end| sys.path().join(format!("{name}{end}")));
-            fs::create_dir_all(folder.join("slaves")).unwrap();
-            fs::write(folder.join("dev"), "7:0\n").unwrap();
-            if below.is_empty() {
-                fs::create_dir(folder.join("loop")).unwrap();
-                fs::File::create(&image).unwrap().set_len(bytes).unwrap();
-                fs::write(folder.join("loop/backing_file"), image.to_str().unwrap()).unwrap();
-            } else {
-                let link = folder.join("slaves/one");
-                std::os::unix::fs::symlink(sys.path().join(below), link).unwrap();
-            }
-            BlockDevice::in_directory(folder).unwrap().room(&[], DEEPEST)
-        };
-        assert_eq!(make("loop0", 1 << 20, ""), None, "there is room for all of it");
-        let bounded = [make("loop1", 8 << 40, ""), make("dm-0", 0, "loop1")];
-        assert!(bounded.iter().all(|room| room.is_some_and(|r| r < 8 << 40)), "{bounded:?}");
-        assert_eq!(make("dm-1", 0, "loop0"), None);
-    }
-
-    /// Once, in a container with memory at `/var/lib`, where its host keeps the files of
-    /// containers, the host's disk was taken for that memory.
-    #[test]
-    fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
-        let files_on = |upper: &str, size: [u64; 2]| {
-            let table = mounts::parse(&format!(
-                "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w\n\
-                 28 27 0:30 / /var/lib rw - tmpfs tmpfs rw"
-            ));
-            let at = |point: &Path| Some(if point == Path::new("/") { size } else { [900, 40] });
-            files_in(&table, &mounts::describe(&table[0]), at)
-        };
-        assert_eq!(files_on("/var/lib/u", [900, 40]).as_deref(), Some("tmpfs"));
-        assert_eq!(files_on("/var/lib/u", [900, 77]), None);
-        assert_eq!(files_on("/home/u", [900, 40]), None, "no memory is there");
-    }
-}
+#[path = "device_tests.rs"]
+mod tests;

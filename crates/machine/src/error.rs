@@ -1,5 +1,6 @@
 //! Errors on a real machine, in sentences that say what failed, where, and what to do.
 
+use crate::limits::why_killed;
 use ioscape_schema::units::Bytes;
 use std::fmt;
 use std::io;
@@ -122,9 +123,14 @@ pub enum Death {
 impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Signal(libc::SIGKILL) => f.write_str(
-                "was killed (signal 9), most often because memory ran out: give a larger --memory, fewer processes, or, where the files are in memory too, as in tmpfs, smaller sets (evaluate: --max-unique-bytes below that limit)",
+            Self::Signal(libc::SIGKILL) => write!(
+                f,
+                "was killed (signal 9), {}: give a larger --memory, fewer processes, or, where the files are in memory too, as in tmpfs, smaller sets (evaluate: --max-unique-bytes below that limit)",
+                why_killed()
             ),
+            Self::Signal(libc::SIGXCPU) => {
+                f.write_str("used up its processor time: raise that limit (ulimit -t)")
+            }
             Self::Signal(libc::SIGBUS) => f.write_str(
                 "died of signal 7 (bus error): the file below the mapping shrank or its device failed to read; see the kernel log",
             ),
@@ -164,6 +170,10 @@ impl fmt::Display for Spared {
     }
 }
 
+/// What limits threads and processes, if no more can be had.
+pub const TOO_MANY: &str =
+    "; fewer threads or processes may run (ulimit -u, ulimit -v, pids.max of the control group)";
+
 /// Returns advice about the most common failures.
 fn advice(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
@@ -171,17 +181,15 @@ fn advice(source: &io::Error) -> &'static str {
             "; free some space, there or on what lies below it (a sparse image, a thin pool), or make the set smaller"
         }
         Some(libc::EDQUOT) => {
-            "; free some of the quota, or make the set smaller (evaluate: --max-unique-bytes)"
+            "; free some of the quota, or make the set smaller (evaluate: --max-unique-bytes; campaign: --max-file-size)"
         }
         Some(libc::EIO) => "; the device or server reported an error: see the kernel log",
         Some(libc::EROFS) => "; the file system is read-only, or became so after an error",
         Some(libc::EACCES | libc::EPERM) => "; check the owner and mode, or run as another user",
         Some(libc::EMFILE | libc::ENFILE) => "; raise the limit of open files (ulimit -n)",
-        Some(libc::EAGAIN) => {
-            "; fewer threads or processes may run (ulimit -u, ulimit -v, pids.max of the control group)"
-        }
+        Some(libc::EAGAIN) => TOO_MANY,
         Some(libc::EFBIG) => {
-            "; the file size limit (ulimit -f) or the file system's own is reached"
+            "; the file size limit (ulimit -f) or the file system's own is reached: raise it, or make the set smaller (evaluate: --max-unique-bytes; campaign: --max-file-size)"
         }
         Some(libc::ESTALE | libc::ENOTCONN) => {
             "; the server or the program behind the mount is gone"

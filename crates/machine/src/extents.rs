@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "two requests of ioctl(2) have no safe wrapper")]
 
 use rustix::fs::SeekFrom::{Data, Hole};
+use rustix::ioctl::opcode;
 use std::fs::{File, Metadata};
 use std::io;
 use std::iter::from_fn;
@@ -11,11 +12,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
 /// `FS_IOC_FIEMAP`, of linux/fs.h.
-const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
+const FS_IOC_FIEMAP: libc::Ioctl = opcode::read_write::<Head>(b'f', 11) as libc::Ioctl;
 /// `FS_IOC_FSGETXATTR`, of linux/fs.h.
-const FS_IOC_FSGETXATTR: libc::Ioctl = 0x801C_581F_u32 as libc::Ioctl;
+const FS_IOC_FSGETXATTR: libc::Ioctl = opcode::read::<Attributes>(b'X', 31) as libc::Ioctl;
 /// `FS_IOC_FSSETXATTR`, of linux/fs.h.
-const FS_IOC_FSSETXATTR: libc::Ioctl = 0x401C_5820_u32 as libc::Ioctl;
+const FS_IOC_FSSETXATTR: libc::Ioctl = opcode::write::<Attributes>(b'X', 32) as libc::Ioctl;
 /// `FIEMAP_FLAG_SYNC`: allocates dirty data first.
 const SYNC: u32 = 1;
 /// `FS_XFLAG_EXTSIZE`: the file has an extent size of its own.
@@ -62,15 +63,21 @@ struct RawExtent {
     reserved: [u32; 3],
 }
 
-/// `struct fiemap` with room for a batch.
+/// `struct fiemap`.
 #[repr(C)]
-struct Map {
+struct Head {
     start: u64,
     length: u64,
     flags: u32,
     mapped: u32,
     room: u32,
     reserved: u32,
+}
+
+/// `struct fiemap` with room for a batch.
+#[repr(C)]
+struct Map {
+    head: Head,
     extents: [RawExtent; BATCH],
 }
 
@@ -93,13 +100,9 @@ struct Attributes {
 fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) -> io::Result<()> {
     let mut start = 0;
     loop {
+        let (length, room) = (u64::MAX - start, BATCH as u32);
         let mut map = Box::new(Map {
-            start,
-            length: u64::MAX - start,
-            flags,
-            mapped: 0,
-            room: BATCH as u32,
-            reserved: 0,
+            head: Head { start, length, flags, mapped: 0, room, reserved: 0 },
             extents: [RawExtent::default(); BATCH],
         });
         // SAFETY: `map` has the layout of struct fiemap followed by `room` extents, lives on, and
@@ -108,7 +111,7 @@ fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) 
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        let batch = &map.extents[..(map.mapped as usize).min(BATCH)];
+        let batch = &map.extents[..(map.head.mapped as usize).min(BATCH)];
         let goes_on = take(batch);
         match batch.last() {
             Some(last) if goes_on && last.flags & LAST == 0 && last.length > 0 => {
@@ -194,18 +197,38 @@ pub(crate) fn holes(file: &File, end: u64) -> impl Iterator<Item = Range<u64>> {
     })
 }
 
-/// Returns where writing to `file` before byte `end` takes new space, in order: its holes, and what
-/// it shares with a snapshot or a copy.
+/// Returns where writing to `file` before byte `end` takes new space, in order: its holes, except
+/// where space is reserved, and what it shares with a snapshot or a copy.
 pub(crate) fn unowned(file: &File, end: u64) -> Vec<Range<u64>> {
-    let mut all: Vec<_> = holes(file, end).collect();
-    // A file system that reports no extents shares none, or does not say so.
+    let (mut all, mut reserved) = (Vec::new(), Vec::new());
+    // A file system that reports no extents shares and reserves nothing, or does not say so.
     let _ = batches(file, 0, |batch| {
-        let shared = batch.iter().filter(|e| e.flags & SHARED != 0 && e.logical < end);
-        all.extend(shared.map(|e| e.logical..e.logical.saturating_add(e.length).min(end)));
+        for one in batch.iter().filter(|one| one.logical < end) {
+            let range = one.logical..one.logical.saturating_add(one.length).min(end);
+            if one.flags & SHARED != 0 {
+                all.push(range);
+            } else if one.flags & UNWRITTEN != 0 {
+                reserved.push(range);
+            }
+        }
         batch.last().is_some_and(|last| last.logical < end)
     });
+    all.extend(holes(file, end).flat_map(|hole| without(hole, &reserved)));
     all.sort_unstable_by_key(|range| range.start);
     all
+}
+
+/// Returns `hole` without what is `reserved`, which is in order.
+fn without(hole: Range<u64>, reserved: &[Range<u64>]) -> Vec<Range<u64>> {
+    let first = reserved.partition_point(|one| one.end <= hole.start);
+    let (mut left, mut at) = (Vec::new(), hole.start);
+    for one in reserved[first..].iter().take_while(|one| one.start < hole.end) {
+        left.push(at..one.start);
+        at = one.end;
+    }
+    left.push(at..hole.end);
+    left.retain(|range| !range.is_empty());
+    left
 }
 
 /// Returns the number of separate pieces on the device; adjacent extents count as one. `None` if
@@ -266,16 +289,30 @@ mod tests {
         assert_eq!(holes(&file, 3 * MIB).collect::<Vec<_>>(), [0..MIB, 2 * MIB..3 * MIB]);
         if rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, 4 * MIB).is_ok() {
             assert_eq!(unwritten_bytes(&file, 4 * MIB), 3 * MIB, "it is only reserved");
+            if first_extents(&file, 1).is_ok() {
+                assert_eq!(unowned(&file, 4 * MIB), [], "writing takes no new space");
+            }
         }
+    }
+
+    #[test]
+    fn what_is_reserved_is_no_part_of_a_hole() {
+        let reserved = [2..4, 6..8, 12..20];
+        let left = |hole| without(hole, &reserved);
+        assert_eq!(left(0..10), [0..2, 4..6, 8..10]);
+        assert_eq!(left(5..25), [5..6, 8..12, 20..25]);
+        assert_eq!(left(13..19), []);
     }
 
     #[test]
     fn the_layouts_are_those_of_the_kernel() {
         assert_eq!((size_of::<RawExtent>(), size_of::<Map>() - BATCH * 56), (56, 32));
-        assert_eq!(FS_IOC_FIEMAP >> 16 & 0x3fff, 32);
-        assert_eq!(size_of::<RawExtent>(), 56);
+        let requests = [FS_IOC_FIEMAP, FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR].map(|one| one as u32);
         assert_eq!(std::mem::offset_of!(Map, extents), 32);
-        assert_eq!(size_of::<Attributes>(), 28);
+        // PowerPC and others number the directions differently.
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            assert_eq!(requests, [0xC020_660B, 0x801C_581F, 0x401C_5820]);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::cgroup::enclosing_limit;
 use crate::environment;
 use crate::memory::memory;
-use crate::target::{DirectIo, Target};
+use crate::target::Target;
 use crate::traps::traps;
 use ioscape_schema::{Access, WarningKind};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct TargetFacts {
     pub comes_by_pages: bool,
     /// Why direct I/O may not reach a block device, for example on a file system that reports no
     /// alignment or on an encrypted file; absent if it should reach one.
-    pub direct_doubt: Option<&'static str>,
+    pub direct_doubt: Option<String>,
     /// Why no file can be opened for direct I/O here; absent if one can.
     pub direct_refusal: Option<String>,
     /// Alignment required for direct I/O.
@@ -60,24 +60,11 @@ impl TargetFacts {
 
 /// Over a network the answer is the server's, whatever it does; a local file system should reach a
 /// device.
-fn direct_doubt(target: &Target) -> Option<&'static str> {
-    let doubts = traps(target, Access::Direct);
-    let is_doubted = doubts.iter().any(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
+fn direct_doubt(target: &Target) -> Option<String> {
+    let mut doubts = traps(target, Access::Direct, false).into_iter();
+    let doubt = doubts.find(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
     let is_local = !target.file_system().is_network_or_fuse;
-    (is_doubted && is_local).then(|| why_doubted(target.direct_io()))
-}
-
-/// Returns why doubtful direct I/O may not reach a block device, given what the kernel reports for
-/// the file. Missing support may concern one directory only.
-fn why_doubted(told: DirectIo) -> &'static str {
-    match told {
-        DirectIo::Refused => {
-            "the kernel does no direct I/O here, where data may be encrypted, compressed or journaled; another directory may do"
-        }
-        DirectIo::Untold | DirectIo::Aligned(_) => {
-            "direct I/O on this file system need not reach a block device"
-        }
-    }
+    doubt.filter(|_| is_local).map(|doubt| doubt.message)
 }
 
 /// Returns the time after which the kernel has flushed a dirty page, in seconds, from its
@@ -95,13 +82,6 @@ pub fn flush_interval_s(settings: &BTreeMap<String, u64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_refusal_that_is_of_one_directory_is_not_told_as_one_of_the_file_system() {
-        assert!(why_doubted(DirectIo::Refused).contains("another directory may do"));
-        assert!(!why_doubted(DirectIo::Refused).contains("this file system"));
-        assert!(why_doubted(DirectIo::Untold).contains("this file system"));
-    }
 
     #[test]
     fn the_flush_interval_follows_the_settings() {

@@ -23,8 +23,8 @@ static CAME: AtomicI32 = AtomicI32::new(libc::SIGINT);
 /// The flag that the second signal sets instead of ending the program.
 static SECOND: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Returns the flag that SIGINT, SIGTERM and SIGHUP set, unless they are already ignored, as after
-/// `nohup`. The whole process has one flag: a signal during the reading of an input also reaches
+/// Returns the flag that SIGXCPU sets, as do SIGINT, SIGTERM and SIGHUP, unless they are already
+/// ignored, as after `nohup`. The whole process has one flag: a signal during the reading of an input also reaches
 /// the work after it.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -45,8 +45,10 @@ pub fn signal() -> i32 {
 
 /// Returns a flag that the signals set from now on.
 fn registered() -> Arc<AtomicBool> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
     let flag = Arc::new(AtomicBool::new(false));
+    // It warns of the end of the processor time, each second, so that none counts as a further one.
+    let _ = signal_hook::flag::register(SIGXCPU, Arc::clone(&flag));
     if keeper::is_kept() {
         // The keeper passes the first one on, and ends the program at the second.
         let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&flag));
@@ -138,6 +140,20 @@ mod tests {
             Arc::ptr_eq(&flag(), &flag()),
             "a signal between the two would reach the first only"
         );
+    }
+
+    #[test]
+    fn repeated_warnings_of_the_end_of_processor_time_ask_once() {
+        let flag = flag();
+        let asked = crate::testing::in_child(|| {
+            for _ in 0..2 {
+                // SAFETY: its handler sets a flag.
+                unsafe { libc::raise(libc::SIGXCPU) };
+                std::thread::sleep(ONE + Duration::from_millis(50));
+            }
+            i32::from(flag.load(Ordering::SeqCst))
+        });
+        assert_eq!(asked, Some(1));
     }
 
     #[test]

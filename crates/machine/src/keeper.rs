@@ -6,6 +6,7 @@
 //! not wait for a child that it had to kill.
 #![expect(unsafe_code, reason = "fork, signal masks and waiting for signals have no safe wrapper")]
 
+use crate::limits::why_killed;
 use crate::shared::Shared;
 use crate::stuck::{self, HELD, Stuck};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
@@ -34,8 +35,8 @@ const LOOK_AT_END: Duration = Duration::from_millis(100);
 /// work is then given up.
 const HELD_AT_END: Duration = Duration::from_secs(3);
 
-/// Signals from a terminal or a shell that a keeper passes on.
-const ASKS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// Signals from a terminal, a shell or a batch system that a keeper passes on.
+const ASKS: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGXCPU];
 
 /// What a child may do after an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub fn is_kept() -> bool {
 /// Does `work` in a child process and returns its exit code. It also returns in the child, which
 /// must exit with that code at once.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP reaches the child as SIGUSR1. The wait ends at a second one,
+/// The first of [`ASKS`] reaches the child as SIGUSR1. The wait ends at a second one,
 /// or 4.3 s after the first if the child has not ended and `then` does not let it go on. Messages
 /// name `subject` and go to `tell`. If no process can be created, `work` is done in this one. Call
 /// it before there are other threads.
@@ -73,8 +74,9 @@ pub fn keep(
     // SAFETY: there is one thread, so the child may do whatever its parent might.
     match unsafe { libc::fork() } {
         0 => {
-            // It gets interruptions from its keeper only, but SIGCHLD as usual.
-            mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD]));
+            // It gets interruptions from its keeper only, but SIGCHLD as usual, and the kernel warns
+            // it of its own limit of processor time.
+            mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD, libc::SIGXCPU]));
             KEPT.store(true, Ordering::Relaxed);
             // Failure would only leave a child behind if its keeper is killed.
             let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
@@ -225,12 +227,11 @@ impl<'a> Keeper<'a> {
             (None, Some(libc::SIGUSR1)) if self.asked.is_some() => INTERRUPTED,
             (None, signal) => {
                 let signal = signal.unwrap_or(0);
-                let memory = if signal == libc::SIGKILL {
-                    ", most often because memory ran out"
-                } else {
-                    ""
+                let why = match signal {
+                    libc::SIGKILL => format!(", {}", why_killed()),
+                    _ => String::new(),
                 };
-                tell(&format!("the working process was killed by signal {signal}{memory}"));
+                tell(&format!("the working process was killed by signal {signal}{why}"));
                 128_u8.wrapping_add(signal as u8)
             }
         }

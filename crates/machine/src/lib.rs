@@ -5,6 +5,7 @@
 //! up (see [`target`]), and to outputs (see [`output`]).
 
 pub mod allocator;
+pub mod arrays;
 mod attached;
 mod awaited;
 pub mod cache;
@@ -21,6 +22,7 @@ mod facts;
 pub mod input;
 pub mod interrupt;
 pub mod keeper;
+mod layers;
 pub mod limits;
 pub mod load;
 mod locks;
@@ -41,6 +43,7 @@ pub mod terminal;
 pub mod testing;
 pub mod text;
 pub mod thread;
+pub mod tracefs;
 pub mod traps;
 pub mod witness;
 

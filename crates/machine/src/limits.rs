@@ -1,4 +1,5 @@
-//! The limit of open files: the hard limit for us, the original one for commands that we start.
+//! Limits on this process. That of open files: the hard limit for us, the original one for commands
+//! that we start.
 #![expect(unsafe_code, reason = "what is done between fork and exec has no safe form")]
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -25,6 +26,20 @@ pub fn open_files() -> usize {
     limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
 }
 
+/// Returns the largest size in bytes that a file may be written to (`ulimit -f`).
+pub fn file_size() -> u64 {
+    getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX)
+}
+
+/// Says why SIGKILL most often comes: for want of memory or, where a process has a limit of
+/// processor time, at its end.
+pub fn why_killed() -> String {
+    let time = getrlimit(Resource::Cpu).current.map_or_else(String::new, |most| {
+        format!("its limit of processor time was reached ({most} s: raise it with ulimit -t) or ")
+    });
+    format!("most often because {time}memory ran out")
+}
+
 /// Restores the original limit. It may run between fork and exec, since it neither allocates nor
 /// takes a lock.
 pub fn restore_open_files() -> io::Result<()> {
@@ -40,6 +55,17 @@ pub fn as_before(program: &mut Command) -> &mut Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::in_child;
+
+    #[test]
+    fn who_has_a_limit_of_processor_time_may_have_met_it() {
+        let limited = in_child(|| {
+            let most = Rlimit { current: Some(3600), maximum: Some(3600) };
+            let is_limited = setrlimit(Resource::Cpu, most).is_ok();
+            i32::from(is_limited && why_killed().contains("3600 s: raise it with ulimit -t"))
+        });
+        assert_eq!(limited, Some(1));
+    }
 
     #[test]
     fn more_files_may_be_open_here_and_as_many_as_before_in_a_command() {

@@ -4,11 +4,15 @@
 //! system time of its own threads, which must not count as load by others.
 
 use crate::text;
+use ioscape_schema::{Warning, WarningKind};
 use std::collections::BTreeMap;
 
 /// Number of processors up to which the kernel's own threads may delay programs; with more they
 /// have others to run on.
 const FEW: usize = 2;
+
+/// Why nothing can be said of disturbances if [`Snapshot::doubt`] has a doubt.
+pub const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
 
 /// The machine's counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +41,11 @@ impl Snapshot {
     pub fn take() -> Self {
         let ticks = rustix::param::clock_ticks_per_second() as f64;
         processors(&text::read("/proc/stat").unwrap_or_default(), ticks)
+    }
+
+    /// Returns the warning that the kernel tells nothing of other programs.
+    pub fn doubt(&self) -> Option<Warning> {
+        (self.total_s <= 0.0).then(|| Warning::new(WarningKind::Unsupported, UNSEEN))
     }
 
     /// Returns the load by other programs since `earlier`, given our own processes' user seconds
@@ -273,6 +282,12 @@ mod tests {
     }
 
     const STAT: &str = "cpu  5315 100 6084 284178 617 0 71 12 0 0\ncpu0 1 0 2 3 4 0 5 6 0 0\n";
+
+    #[test]
+    fn a_kernel_that_tells_of_no_other_programs_leaves_a_doubt() {
+        assert!(Snapshot::default().doubt().unwrap().message.contains("mount /proc"));
+        assert_eq!(Snapshot { total_s: 1.0, ..Snapshot::default() }.doubt(), None);
+    }
 
     #[test]
     fn the_first_line_is_the_sum_of_all_processors() {

@@ -93,7 +93,13 @@ impl FileSystemInfo {
     }
 
     fn devices_by(&self, sys: &Path) -> Vec<(u32, u32)> {
-        if !self.has_device || !self.counts_reads() {
+        if self.counts_reads() { self.members(sys) } else { Vec::new() }
+    }
+
+    /// Returns the numbers of the local block devices below the file system, as shown below `sys`;
+    /// empty if there are none, or not all are known.
+    pub(crate) fn members(&self, sys: &Path) -> Vec<(u32, u32)> {
+        if !self.has_device {
             return Vec::new();
         }
         if self.name == "btrfs" {
@@ -101,6 +107,14 @@ impl FileSystemInfo {
         }
         let named = source_devices(&self.source);
         if named.len() > 1 { named } else { vec![self.device] }
+    }
+
+    /// Returns whether it is a btrfs that was mounted without one of its devices, as shown below
+    /// `sys`.
+    pub(crate) fn lacks_device(&self, sys: &Path) -> bool {
+        let is_missing = |device: PathBuf| text::read_number(device.join("missing")) == Some(1);
+        let lacks = |(of_one, _): (PathBuf, _)| entries(of_one.join("devinfo")).any(is_missing);
+        self.name == "btrfs" && btrfs_of(sys, self.device).is_some_and(lacks)
     }
 
     /// Returns the number of copies of file data stored on the devices: more than one on a mirrored

@@ -1,8 +1,18 @@
-//! Mounts that only this process and its children see, and that end with them in any case.
+//! Mounts that only this process and its children see, and that end with them in any case; whose
+//! root this process is.
 #![expect(unsafe_code, reason = "unshare has no safe wrapper")]
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::io;
+
+/// Advises to become root. Whoever is already is so only in a user namespace, or without all of
+/// root's capabilities.
+pub fn as_root() -> &'static str {
+    match rustix::process::geteuid().is_root() {
+        true => "run as root of the machine, outside of user namespaces and containers",
+        false => "run as root",
+    }
+}
 
 /// Gives the calling thread, and everything it starts from now on, its own mount namespace
 /// (`CLONE_NEWNS`).

@@ -25,23 +25,23 @@ const AHEAD: usize = 4;
 
 /// Gets batches from `next`, which may reuse the memory of an earlier one, and passes each of them
 /// in order to every one of `states`. A state whose work returns false gets no more. Returns the
-/// states, in their order, once all batches are processed.
+/// states, in their order, once all batches are processed. If no thread can be started, or none is
+/// requested, this one does the work.
 ///
 /// # Errors
 /// As for `next`; and, inside the result, the numbers of the states, from 1, on which `work`
-/// panicked, or of all if no thread can be started.
+/// panicked.
 pub fn to_all<B: Default + Send + Sync, S: Send, E>(
     states: Vec<S>,
     threads: usize,
     mut next: impl FnMut(B) -> Result<Option<B>, E>,
     work: impl Fn(&mut S, &B) -> bool + Sync,
 ) -> Result<Result<Vec<S>, Vec<usize>>, E> {
-    let threads = threads.clamp(1, states.len().max(1));
     let (used, spare) = channel::<B>();
     let count = states.len();
     thread::scope(|scope| {
         let (mut give, mut workers, mut shares) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..threads {
+        for _ in 0..threads.min(count) {
             let (to, batches) = sync_channel::<Arc<B>>(AHEAD);
             let (share, own) = channel();
             let (used, work) = (used.clone(), &work);
@@ -53,19 +53,22 @@ pub fn to_all<B: Default + Send + Sync, S: Send, E>(
             workers.push(worker);
             shares.push(share);
         }
-        for (state, share) in states.into_iter().enumerate().zip(shares.iter().cycle()) {
+        let mut states = states.into_iter().enumerate();
+        for (share, state) in shares.iter().cycle().zip(states.by_ref()) {
             // Each worker waits for its share first.
             let _ = share.send(state);
         }
         drop(shares);
-        while !give.is_empty() {
+        let mut here = beginning(states);
+        while !give.is_empty() || wants_more(&here) {
             let Some(batch) = next(spare.try_recv().unwrap_or_default())? else { break };
+            take(&mut here, &batch, &work);
             let batch = Arc::new(batch);
             give.retain(|to| to.send(Arc::clone(&batch)).is_ok());
         }
         drop(give);
         let done = workers.into_iter().filter_map(|worker| worker.join().ok()).flatten();
-        let mut done: Vec<(usize, Option<S>)> = done.collect();
+        let mut done: Vec<(usize, Option<S>)> = done.chain(ended(here)).collect();
         done.sort_by_key(|(at, _)| *at);
         let is_done = |at: &usize| done.iter().any(|(one, state)| one == at && state.is_some());
         let failed: Vec<usize> = (0..count).filter(|at| !is_done(at)).map(|at| at + 1).collect();
@@ -115,23 +118,41 @@ fn take_all<B, S>(
     used: &Sender<B>,
     work: impl Fn(&mut S, &B) -> bool,
 ) -> Vec<(usize, Option<S>)> {
-    let mut states: Vec<(usize, Option<S>, bool)> =
-        share.into_iter().map(|(at, state)| (at, Some(state), true)).collect();
-    while states.iter().any(|(_, _, more)| *more) {
+    let mut states = beginning(share);
+    while wants_more(&states) {
         let Ok(batch) = batches.recv() else { break };
-        for (_, state, more) in states.iter_mut().filter(|(_, _, more)| *more) {
-            let Some(one) = state else { continue };
-            match catch_unwind(AssertUnwindSafe(|| work(one, &batch))) {
-                Ok(go_on) => *more = go_on,
-                Err(_) => (*state, *more) = (None, false),
-            }
-        }
+        take(&mut states, &*batch, &work);
         if let Some(batch) = Arc::into_inner(batch) {
             // Nobody else holds the batch any more.
             let _ = used.send(batch);
         }
     }
-    states.into_iter().map(|(at, state, _)| (at, state)).collect()
+    ended(states).collect()
+}
+
+/// A state with its place; `None` after `work` panicked on it. And whether it takes more batches.
+type Place<S> = (usize, Option<S>, bool);
+
+fn beginning<S>(share: impl IntoIterator<Item = (usize, S)>) -> Vec<Place<S>> {
+    share.into_iter().map(|(at, state)| (at, Some(state), true)).collect()
+}
+
+fn wants_more<S>(states: &[Place<S>]) -> bool {
+    states.iter().any(|(_, _, more)| *more)
+}
+
+fn take<B, S>(states: &mut [Place<S>], batch: &B, work: impl Fn(&mut S, &B) -> bool) {
+    for (_, state, more) in states.iter_mut().filter(|(_, _, more)| *more) {
+        let Some(one) = state else { continue };
+        match catch_unwind(AssertUnwindSafe(|| work(one, batch))) {
+            Ok(go_on) => *more = go_on,
+            Err(_) => (*state, *more) = (None, false),
+        }
+    }
+}
+
+fn ended<S>(states: Vec<Place<S>>) -> impl Iterator<Item = (usize, Option<S>)> {
+    states.into_iter().map(|(at, state, _)| (at, state))
 }
 
 #[cfg(test)]
@@ -170,7 +191,8 @@ mod tests {
 
     #[test]
     fn every_state_takes_every_batch_until_it_has_enough() {
-        for threads in [1, 2, 8] {
+        // With none, as where no thread can be started, the calling one does it.
+        for threads in [0, 1, 2, 8] {
             let mut given = 0;
             let next = |_: u64| {
                 given += 1;
@@ -186,13 +208,15 @@ mod tests {
             let found = to_all(states, threads, next, work);
             assert_eq!(found, Ok(Ok(vec![(900, told(100)), (0, told(10)), (0, 1)])));
         }
-        let mut left = 10;
-        let next = |()| {
-            left -= 1;
-            Ok::<_, ()>((left > 0).then_some(()))
-        };
-        let failed = to_all(vec![1, 0, 2], 2, next, |state, ()| 1 / *state < 9);
-        assert_eq!(failed, Ok(Err(vec![2])));
+        for threads in [0, 2] {
+            let mut left = 10;
+            let next = |()| {
+                left -= 1;
+                Ok::<_, ()>((left > 0).then_some(()))
+            };
+            let failed = to_all(vec![1, 0, 2], threads, next, |state, ()| 1 / *state < 9);
+            assert_eq!(failed, Ok(Err(vec![2])));
+        }
         let broken = to_all(vec![1, 2], 2, |()| Err("broken"), |_, ()| true);
         assert_eq!(broken, Err("broken"));
     }

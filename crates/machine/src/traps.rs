@@ -1,17 +1,51 @@
 //! Properties of a target that change the meaning of its figures.
 
+use crate::arrays;
+use crate::layers::{cached_below, io_limits};
 use crate::mounts::FileSystemInfo;
 use crate::target::{DirectIo, Target, is_in_place};
 use ioscape_schema::{Access, Warning, WarningKind};
 use std::os::fd::AsFd;
 
-/// Returns the warnings that apply to every measurement of `target` with `access`.
-pub fn traps(target: &Target, access: Access) -> Vec<Warning> {
+/// Returns the warnings that apply to every measurement of `target` with `access`. `writes` says
+/// whether the workload writes.
+pub fn traps(target: &Target, access: Access, writes: bool) -> Vec<Warning> {
     let system = target.file_system();
+    let may_be_cached = writes && access == Access::Direct;
+    let cached = may_be_cached.then(|| cached_writes(target.file(), system)).flatten();
     let refused = refused(&system.name, access, target.direct_io());
     let is_told = refused.is_some() || target.direct_align().is_some();
     let hidden = hidden_memory(system, target.in_memory());
-    refused.into_iter().chain(judge(system, access, is_told)).chain(hidden).collect()
+    let first = refused.into_iter().chain(judge(system, access, is_told));
+    first.chain(hidden).chain(cached).chain(below(system, access)).collect()
+}
+
+/// Returns the warnings about what requests to `system` pass on their way to its last device.
+pub fn below(system: &FileSystemInfo, access: Access) -> Vec<Warning> {
+    let limits = io_limits(system).filter(|limits| !limits.is_empty());
+    let cached = cached_below(system).map(|by| of_second_cache(&by, access));
+    let limits = limits.map(|limits| of_io_limits(&limits));
+    cached.into_iter().chain(limits).chain(arrays::doubts(system)).collect()
+}
+
+/// Returns the warning about a loop device `by` which requests pass through the file cache.
+fn of_second_cache(by: &str, access: Access) -> Warning {
+    let kind = match access {
+        Access::Direct => WarningKind::DirectWithoutDevice,
+        Access::Buffered | Access::Dsync => WarningKind::Trap,
+    };
+    let message = format!(
+        "a loop device ({by}) passes all requests, direct ones too, through the file cache of its own file: what seems to come from a device may come from memory; attach the file with losetup --direct-io=on to measure the device"
+    );
+    Warning::new(kind, message)
+}
+
+/// Returns the warning about `limits` on the I/O of this process.
+fn of_io_limits(limits: &str) -> Warning {
+    let message = format!(
+        "a control group limits this program's I/O ({limits}): what reaches the device is no faster than that, whatever the device can do; run outside of that group to measure the device"
+    );
+    Warning::new(WarningKind::Trap, message)
 }
 
 /// Returns the warning that `O_DIRECT` writes to `file` may go through the file cache. Versions do
@@ -67,6 +101,12 @@ pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warn
                 "direct I/O on {name} need not reach a block device of this machine: O_DIRECT may be accepted and still end in memory or in a server's cache; choose a directory on a local disk to measure a device"
             ),
         ));
+    }
+    if access == Access::Dsync && system.is_in_memory() {
+        let message = format!(
+            "files on {name} are in memory: synchronous writes reach no storage; choose a directory on a disk to measure one"
+        );
+        doubts.push(Warning::new(WarningKind::Trap, message));
     }
     if !system.counts_reads() {
         let why = match () {
@@ -129,6 +169,16 @@ mod tests {
         assert_eq!(told("xfs", "rw"), None);
     }
 
+    #[test]
+    fn what_a_loop_device_caches_is_no_direct_io() {
+        let told = |access| of_second_cache("loop0 on /image", access);
+        assert_eq!(told(Access::Direct).kind, WarningKind::DirectWithoutDevice);
+        assert_eq!(told(Access::Buffered).kind, WarningKind::Trap);
+        assert!(told(Access::Direct).message.contains("(loop0 on /image)"));
+        let unknown = FileSystemInfo::default();
+        assert_eq!(below(&unknown, Access::Direct), []);
+    }
+
     /// As on a board whose card is mounted read-only below an overlay in memory.
     #[test]
     fn memory_that_the_name_of_a_file_system_hides_is_told() {
@@ -141,14 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn direct_io_needs_a_device() {
-        use WarningKind::{CountersSilent, DirectWithoutDevice};
+    fn direct_io_and_synchronous_writes_need_a_device() {
+        use WarningKind::{CountersSilent, DirectWithoutDevice, Trap};
         assert_eq!(kinds("ext4", true, Access::Direct, true), []);
         assert_eq!(kinds("btrfs", true, Access::Direct, false), []);
         assert_eq!(kinds("overlay", false, Access::Direct, true), []);
         assert_eq!(kinds("overlay", false, Access::Direct, false), [DirectWithoutDevice]);
         assert_eq!(kinds("tmpfs", false, Access::Direct, false), [DirectWithoutDevice]);
         assert_eq!(kinds("tmpfs", false, Access::Buffered, false), []);
+        assert_eq!(kinds("tmpfs", false, Access::Dsync, false), [Trap], "it waits for nothing");
         assert_eq!(kinds("nfs4", false, Access::Dsync, false), [CountersSilent]);
         for name in ["ubifs", "zfs"] {
             assert_eq!(kinds(name, false, Access::Buffered, false), [CountersSilent], "{name}");

@@ -23,7 +23,7 @@ pub struct Sources {
     devices: Vec<PathBuf>,
     /// Number of copies of the data that the file system writes.
     copies: u64,
-    /// Counters of the whole disks that hold these devices.
+    /// Counters of the whole drives that hold these devices.
     disks: Vec<PathBuf>,
     /// `memory.stat` of the memory group, or of the limited group that this program was started in.
     memory_stat: Option<PathBuf>,
@@ -57,7 +57,7 @@ impl Sources {
             // The transfers of the other devices would not be the whole.
             below.clear();
         }
-        let mut disks: Vec<PathBuf> = below.iter().map(|d| d.disk().stat_file()).collect();
+        let mut disks: Vec<PathBuf> = below.iter().map(|d| counted_drive(d).stat_file()).collect();
         disks.sort_unstable();
         disks.dedup();
         let file = |name: &str| group.map(|g| g.file(name)).filter(|path| path.exists());
@@ -92,8 +92,8 @@ impl Sources {
         self.is_own
     }
 
-    /// Returns the bytes read and written by the whole disks since boot, including other
-    /// partitions; `None` if no disk reports them.
+    /// Returns the bytes read and written by the whole drives since boot, including other
+    /// partitions and volumes; `None` if one does not report them.
     pub fn disk_bytes(&self) -> Option<u64> {
         moved(&self.disks).map(|[read, written]| read + written)
     }
@@ -137,6 +137,12 @@ impl Snapshot {
             ..Witness::default()
         }
     }
+}
+
+/// Returns the drive that holds `device`, or its disk if the drive is not counted.
+fn counted_drive(device: &BlockDevice) -> BlockDevice {
+    let drive = device.drive();
+    if drive.is_counted() { drive } else { device.disk() }
 }
 
 /// Returns the dirty and write-back bytes in `/proc/meminfo`.

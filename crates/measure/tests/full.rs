@@ -47,10 +47,15 @@ fn limited() {
     let before = getrlimit(Resource::Fsize);
     setrlimit(Resource::Fsize, Rlimit { current: Some(LEFT), ..before }).unwrap();
     let found = [refused(&mut session), refused(&mut holes)];
+    setrlimit(Resource::Fsize, Rlimit { current: Some(40 << 20), ..before }).unwrap();
+    let rate = session.layout_rate(64 << 20, 60.0, &quick()).unwrap();
+    assert!(rate.is_some(), "32 MiB fit");
+    let least = session_in(dir.path());
+    assert_eq!(least.max_unique_bytes(), 40 << 20);
     setrlimit(Resource::Fsize, before).unwrap();
     assert_eq!(found, [(LEFT, ErrorKind::FileTooLarge); 2]);
-    assert_eq!(session.target().len().unwrap(), 0, "what was written is given back");
-    accepted(session);
+    assert_eq!(session.target().len().unwrap(), 32 << 20, "what did not fit is given back");
+    accepted(least);
     accepted(holes);
 }
 

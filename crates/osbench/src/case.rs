@@ -2,6 +2,7 @@
 //! prepared.
 
 use super::waiting::Waiting;
+use ioscape_machine::error::TOO_MANY;
 use ioscape_machine::limits::open_files;
 use ioscape_schema::toolchain::Toolchain;
 use ioscape_schema::{Locality, OsRule, OsTasks, OsUnit};
@@ -294,15 +295,17 @@ pub(crate) fn not_here(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.into())
 }
 
-/// Returns the same error; if too many files are open, its sentence says what helps.
+/// Returns the same error; if too many files are open, or too many processes or threads run, its
+/// sentence says what helps.
 pub(crate) fn advised(error: io::Error) -> io::Error {
-    if error.raw_os_error() != Some(libc::EMFILE) {
-        return error;
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => not_here(format!(
+            "this needs more than {} open files in one process: raise the limit (ulimit -n)",
+            open_files()
+        )),
+        Some(libc::EAGAIN) => not_here(format!("{error}{TOO_MANY}")),
+        _ => error,
     }
-    not_here(format!(
-        "this needs more than {} open files in one process: raise the limit (ulimit -n)",
-        open_files()
-    ))
 }
 
 /// The start of the message of a process that had no time to measure; another process may have had
@@ -334,6 +337,15 @@ mod tests {
         let placed = case().unpinned();
         assert!(counts(true, &[], &placed));
         assert!(!counts(false, &[], &placed) && !counts(true, &[1], &placed));
+    }
+
+    #[test]
+    fn who_may_start_no_more_processes_is_told_the_limit() {
+        let told = |errno| advised(io::Error::from_raw_os_error(errno)).to_string();
+        assert!(
+            told(libc::EAGAIN).contains("ulimit -u") && told(libc::EMFILE).contains("ulimit -n")
+        );
+        assert!(!told(libc::EIO).contains("ulimit"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::stops::{self, Beat};
 use super::waiting::Meter;
 use ioscape_machine::crew::{Crew, DONE, FAULTED, LONGEST_PAUSE};
 use ioscape_machine::error::{Death, EXHAUSTED, Error};
+use ioscape_machine::limits::why_killed;
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io;
@@ -161,7 +162,10 @@ fn no_report(error: &io::Error) -> String {
 pub(crate) fn died(death: Death) -> String {
     match death {
         Death::Signal(libc::SIGKILL) => {
-            "its process was killed (signal 9), most often because memory ran out: raise the memory limit of its control group, or leave this benchmark out with --only".to_owned()
+            format!(
+                "its process was killed (signal 9), {}: raise the memory limit of its control group, or leave this benchmark out with --only",
+                why_killed()
+            )
         }
         Death::Exit(EXHAUSTED) => {
             "its process found no memory: raise the limit of memory (ulimit -v), or leave this benchmark out with --only".to_owned()

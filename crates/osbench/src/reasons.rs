@@ -7,11 +7,7 @@ use ioscape_schema::Contamination;
 /// Why no pinned case has a value if the neighbouring processors were never idle.
 pub(crate) const NEVER_ALONE: &str = "other programs kept a processor that may share the core busy throughout the run, so how fast this one is alone cannot be told: measure again when the machine is quieter";
 
-/// Why no case has a value if the activity of other programs is unknown: a disturbed number would
-/// look like any other.
-pub(crate) const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
-
-/// The same if only other processors are reported, as in containers whose `/proc` renumbers them.
+/// Why no case has a value if only other processors are reported, as in containers whose `/proc` renumbers them.
 pub(crate) const MISNUMBERED: &str = "the processors in /proc/stat are neither by number nor by count those that this program may run on, so whether other programs disturbed this cannot be told: measure outside of the container, or let the program run on all of its processors (taskset)";
 
 /// Why no sleeping case has a value if the kernel does not count its waiting for a processor.

@@ -6,8 +6,9 @@ use super::division;
 use super::estimate::{self, Batch, FEW_LEAST, Flaw, INTERVAL_LEAST, Number};
 use super::foreign;
 use super::mab;
-use super::reasons::{MISNUMBERED, NEVER_ALONE, UNQUEUED, UNSEEN, disturbed, no_time};
+use super::reasons::{MISNUMBERED, NEVER_ALONE, UNQUEUED, disturbed, no_time};
 use super::waiting::Waiting;
+use ioscape_machine::load::UNSEEN;
 use ioscape_schema::statistics;
 use ioscape_schema::{Contamination, OsBenchmark, OsRule, OsUnit};
 

@@ -5,10 +5,12 @@
 //! so its batches just take longer. There are two witnesses. First, a process that continues after
 //! `SIGSTOP` receives `SIGCONT`: a handler, which child processes inherit, counts it in shared
 //! memory. Second, a stop of all processes at once without a signal also stops the process that
-//! waits for a case, so its short sleeps take too long.
+//! waits for a case, so its short sleeps take too long. If the machine is suspended, its clocks
+//! differ afterwards, since only one goes on meanwhile.
 #![expect(unsafe_code, reason = "a handler of a signal")]
 
 use super::waiting::{fetched_pages, queued_ns};
+use ioscape_machine::clock::suspended;
 use ioscape_machine::load;
 use ioscape_machine::shared::Shared;
 use std::cell::Cell;
@@ -19,6 +21,10 @@ use std::time::{Duration, Instant};
 
 /// A process that wakes up later than this, for no visible reason, was stopped.
 const LATE: Duration = Duration::from_millis(15);
+
+/// A machine was suspended if its clocks differ by this much more than before; they differ by a
+/// little anyway.
+const SUSPENDED_LEAST: Duration = Duration::from_secs(1);
 
 /// How often processes continued after a stop, shared with all of them; absent if there was no
 /// memory for it.
@@ -72,6 +78,8 @@ pub(crate) struct Beat {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     at: Instant,
+    /// How long the machine had been suspended since boot, which `at` leaves out.
+    suspended: Duration,
     /// Nanoseconds spent waiting for a processor so far.
     queued_ns: u64,
     /// Pages fetched from storage so far.
@@ -83,8 +91,7 @@ impl Beat {
     pub(crate) fn new() -> Self {
         let schedstat = File::open("/proc/thread-self/schedstat").ok();
         let queued_ns = schedstat.as_ref().and_then(queued_ns).unwrap_or(0);
-        let last = Cell::new(Seen { at: Instant::now(), queued_ns, fetched: fetched_pages() });
-        Self { schedstat, last, stolen_s: Cell::new(stolen_s()) }
+        Self { schedstat, last: Cell::new(Seen::now(queued_ns)), stolen_s: Cell::new(stolen_s()) }
     }
 
     /// Records that a pause of at most `longest` is over. A late wake-up means nothing if the time
@@ -92,17 +99,35 @@ impl Beat {
     /// hypervisor had taken the processor.
     pub(crate) fn tick(&self, longest: Duration) {
         let Some(queued_ns) = self.schedstat.as_ref().and_then(queued_ns) else { return };
-        let now = Seen { at: Instant::now(), queued_ns, fetched: fetched_pages() };
+        let now = Seen::now(queued_ns);
         let last = self.last.replace(now);
-        let waited = Duration::from_nanos(queued_ns.saturating_sub(last.queued_ns));
-        let passed = now.at.duration_since(last.at);
-        if was_stopped(passed, longest + waited) && now.fetched == last.fetched {
-            let stolen = stolen_s();
-            let since_s = (stolen - self.stolen_s.replace(stolen)).max(0.0);
-            if was_stopped(passed, longest + waited + Duration::from_secs_f64(since_s)) {
-                LATE_WAKE_UPS.fetch_add(1, Ordering::Relaxed);
-            }
+        if now.was_suspended_since(&last) || self.is_late(longest, &last, &now) {
+            LATE_WAKE_UPS.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Whether nothing visible explains that a pause of at most `longest` lasted from `last` to
+    /// `now`.
+    fn is_late(&self, longest: Duration, last: &Seen, now: &Seen) -> bool {
+        let waited = Duration::from_nanos(now.queued_ns.saturating_sub(last.queued_ns));
+        let passed = now.at.duration_since(last.at);
+        if !was_stopped(passed, longest + waited) || now.fetched != last.fetched {
+            return false;
+        }
+        let stolen = stolen_s();
+        let since_s = (stolen - self.stolen_s.replace(stolen)).max(0.0);
+        was_stopped(passed, longest + waited + Duration::from_secs_f64(since_s))
+    }
+}
+
+impl Seen {
+    fn now(queued_ns: u64) -> Self {
+        let fetched = fetched_pages();
+        Self { at: Instant::now(), suspended: suspended(), queued_ns, fetched }
+    }
+
+    fn was_suspended_since(&self, last: &Self) -> bool {
+        self.suspended.saturating_sub(last.suspended) >= SUSPENDED_LEAST
     }
 }
 
@@ -154,6 +179,15 @@ mod tests {
         begun.report(0)[0].store(2, Ordering::Release);
         assert!(crew.wait(Duration::from_secs(300), || false));
         assert!(counted() > before);
+    }
+
+    /// Guards against a defect: neither a signal nor the length of a pause told of it.
+    #[test]
+    fn a_machine_that_was_suspended_is_counted() {
+        let last = Seen::now(0);
+        let after = |ms| Seen { suspended: last.suspended + Duration::from_millis(ms), ..last };
+        assert!(!after(20).was_suspended_since(&last), "clocks differ by a little");
+        assert!(after(28_800_000).was_suspended_since(&last));
     }
 
     #[test]

@@ -17,14 +17,15 @@ fn short(only: &[&str], directory: &std::path::Path) -> OsOptions {
     }
 }
 
-/// Returns the benchmarks that docs/os.md lists in the first column of its first two tables.
-fn documented() -> BTreeSet<String> {
+/// Returns the benchmarks that docs/os.md lists in the first column of its first two tables; `None`
+/// in the published crate, which has no such page.
+fn documented() -> Option<BTreeSet<String>> {
     let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/os.md");
-    let text = std::fs::read_to_string(page).expect("docs/os.md");
+    let text = std::fs::read_to_string(page).ok()?;
     let rows = text.lines().skip_while(|line| !line.starts_with("| `dhrystone`"));
     let rows = rows.take_while(|line| !line.starts_with("| `gcc"));
     let cells = rows.filter_map(|row| row.strip_prefix("| ")?.split(" |").next());
-    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+    Some(cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect())
 }
 
 #[test]
@@ -32,7 +33,10 @@ fn every_benchmark_that_is_documented_has_cases() {
     let sizes = Sizes { caches: vec![32 << 10, 1 << 20], tasks: vec![1, 2], ..Sizes::default() };
     let cases = catalog(&sizes, &[(0, Locality::Local)]);
     let found: BTreeSet<String> = cases.iter().map(|case| case.name.to_owned()).collect();
-    assert_eq!(found, documented());
+    match documented() {
+        Some(documented) => assert_eq!(found, documented),
+        None => ioscape_machine::testing::skipped("docs/os.md is not here"),
+    }
     for table in &ioscape_schema::os::paper::TABLES {
         for (_, case) in table.cases {
             assert!(cases.iter().any(|c| c.name == table.name && c.case == *case), "{case}");

@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn what_this_process_wrote_is_counted() {
         let before = own_io_bytes();
-        let file = tempfile::NamedTempFile::new_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let file =
+            tempfile::NamedTempFile::new_in(ioscape_machine::testing::build_directory()).unwrap();
         std::fs::write(file.path(), vec![1; 1 << 20]).unwrap();
         // Kernels built without the count leave it at 0.
         let counted = own_io_bytes() - before;

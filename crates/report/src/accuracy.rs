@@ -29,6 +29,20 @@ pub fn models(validation: &Validation) -> Vec<(&str, &ErrorFigures)> {
     all
 }
 
+/// The errors below which 75 and 90 % of the workloads lie; `None` of too few workloads.
+pub fn below(validation: &Validation, figures: &ErrorFigures) -> [Option<String>; 2] {
+    [(4, figures.p75_error), (10, figures.p90_error)]
+        .map(|(least, error)| (validation.workloads >= least).then(|| percent(error)))
+}
+
+/// How much of the measurements the 90 % interval holds, as a count if there are few workloads;
+/// `None` for a model without intervals.
+pub fn coverage(validation: &Validation, figures: &ErrorFigures) -> Option<String> {
+    let (share, of) = (figures.interval90_coverage?, validation.workloads);
+    let held = (share * f64::from(of) * 10.0).round() / 10.0;
+    Some(if of < 20 { format!("{held} of {of}") } else { percent(share) })
+}
+
 fn mark(point: &ValidationPoint) -> Mark {
     let (prediction, measurement) = (&point.prediction, &point.measurement);
     let measured = point.measured_bytes_per_s();
@@ -119,6 +133,19 @@ mod tests {
     use super::*;
     use crate::plot::Frame;
     use crate::sample;
+
+    #[test]
+    fn few_workloads_tell_no_share_of_them() {
+        let of = |workloads| {
+            let one = Validation { workloads, ..sample::validation() };
+            let [p75, p90] = below(&one, &one.errors);
+            [p75, p90, coverage(&one, &one.errors)].map(Option::unwrap_or_default)
+        };
+        assert_eq!(of(1), ["", "", "0.9 of 1"]);
+        assert_eq!(of(4), ["9.8 %", "", "3.7 of 4"]);
+        assert_eq!(of(10), ["9.8 %", "18.1 %", "9.2 of 10"]);
+        assert_eq!(of(20), ["9.8 %", "18.1 %", "92 %"]);
+    }
 
     #[test]
     fn every_workload_is_a_point_and_lines_have_none() {

@@ -77,9 +77,10 @@ pub fn processes(one: &Characterization) -> (Vec<Row>, u64) {
 pub fn sentences(one: &Characterization) -> Vec<String> {
     let Traits { bytes, active_s, .. } = one.overall;
     let mut out = vec![format!(
-        "{}, after {}: {} moved, {} of the whole time; I/O phases of {}.",
+        "{}, after {}: {}{} moved, {} of the whole time; I/O phases of {}.",
         ended(one.ending),
         duration(one.elapsed_s * 1e9),
+        if one.is_partial() { "at least " } else { "" },
         Bytes(bytes as f64),
         Rate(one.throughput_bytes_per_s),
         duration(active_s * 1e9)
@@ -137,10 +138,11 @@ fn fraction(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Commands that run and predict this workload; none if it moved no data.
+/// Commands that run and predict this workload; none if it moved no data, or too little of it was
+/// seen.
 pub fn commands(one: &Characterization) -> Vec<String> {
     let traits = &one.overall;
-    if traits.requests == 0 {
+    if traits.requests == 0 || one.is_partial() {
         return Vec::new();
     }
     // The five parameters cannot express phases.
@@ -149,10 +151,7 @@ pub fn commands(one: &Characterization) -> Vec<String> {
     phased.into_iter().chain(commands_of(&traits.workload())).collect()
 }
 
-/// Commands that run and predict a workload.
-///
-/// `predict` accepts only the five parameters and the pauses; everything else is as in the
-/// evaluation.
+/// Commands that run and predict a workload. `predict` takes the sizes that were evaluated.
 pub fn commands_of(workload: &Workload) -> [String; 2] {
     let mut five = format!(
         "--unique-bytes {} --size-mean {} --read-frac {} --seq-frac {} --processes {}",
@@ -169,11 +168,11 @@ pub fn commands_of(workload: &Workload) -> [String; 2] {
     if let Some(align) = workload.align_bytes {
         run += &format!(" --align {align}");
     }
-    match workload.access {
-        Access::Buffered => {}
-        access => run += &format!(" --{access}"),
-    }
-    [run, format!("ioscape predict RESULT {five}")]
+    let access = match workload.access {
+        Access::Buffered => String::new(),
+        access => format!(" --{access}"),
+    };
+    [run + &access, format!("ioscape predict RESULT {five}{access}")]
 }
 
 #[cfg(test)]
@@ -194,6 +193,6 @@ mod tests {
         let [run, predict] = commands_of(&exact);
         assert!(run.ends_with(" --size-dist fixed --align 1024 --direct"), "{run}");
         assert!(predict.contains("--size-mean 5120") && !predict.contains("--size-dist"));
-        assert!(predict.ends_with("--processes 1 --think-time 9ns"), "{predict}");
+        assert!(predict.ends_with("--processes 1 --think-time 9ns --direct"), "{predict}");
     }
 }

@@ -8,7 +8,7 @@ use crate::quantity::Quantity;
 use crate::text::{axis_label, inert, operation, percent};
 use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
-    AllParameters, Border, BorderOperation, Evaluation, Parameter, Point, Region, Workload,
+    AllParameters, Border, BorderOperation, Drift, Evaluation, Parameter, Point, Region, Workload,
 };
 
 /// The CSS class for the colour of a region; regions count from 0.
@@ -262,6 +262,17 @@ fn points(region: &Region) -> impl Iterator<Item = (Parameter, &Point)> {
         .flat_map(|(parameter, points)| points.iter().map(move |point| (parameter, point)))
 }
 
+/// How far the references lie from their median: in percent below half or twice its speed.
+fn apart(drift: &Drift) -> String {
+    let slowest = drift.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest = drift.throughputs.iter().copied().fold(0.0, f64::max);
+    let [slower, faster] = [drift.median / slowest, fastest / drift.median];
+    match slower >= 2.0 || faster >= 2.0 {
+        true => format!("from {slower:.1} times slower to {faster:.1} times as fast"),
+        false => format!("at most {} off", percent(drift.largest)),
+    }
+}
+
 /// One line on how steady the machine was; empty if the reference was not measured.
 pub fn drift_line(evaluation: &Evaluation) -> String {
     let drift = &evaluation.drift;
@@ -271,11 +282,7 @@ pub fn drift_line(evaluation: &Evaluation) -> String {
     let (times, median) = (counted(drift.throughputs.len() as u64, "time"), Rate(drift.median));
     format!(
         "The reference workload was measured {times}: median {median}, {}; {} measured again, {} in doubt.",
-        match drift.largest {
-            off if off >= 1.0 =>
-                format!("at most {:.1} times as fast", ((off + 1.0) * 10.0).ceil() / 10.0),
-            off => format!("at most {} off", percent(off)),
-        },
+        apart(drift),
         counted(drift.remeasured.into(), "point"),
         drift.unresolved
     )
@@ -343,6 +350,22 @@ mod tests {
         evaluation.drift.remeasured = 1;
         let told = drift_line(&evaluation);
         assert!(told.contains("measured 1 time: ") && told.contains("; 1 point "), "{told}");
+    }
+
+    #[test]
+    fn slow_references_count_as_fast_ones_do() {
+        let told = |throughputs: [f64; 4]| {
+            let mut evaluation = sample::evaluation();
+            evaluation.drift.median = 235.0;
+            evaluation.drift.throughputs = throughputs.to_vec();
+            drift_line(&evaluation)
+        };
+        let both = told([240.0, 230.0, 1198.5, 5.7]);
+        assert!(both.contains("from 41.2 times slower to 5.1 times as fast;"), "{both}");
+        let slow = told([235.0, 235.0, 235.0, 5.7]);
+        assert!(slow.contains("from 41.2 times slower to 1.0 times as fast;"), "{slow}");
+        let steady = told([235.0, 235.0, 250.0, 230.0]);
+        assert!(steady.contains("at most 12.8 % off;"), "{steady}");
     }
 
     #[test]

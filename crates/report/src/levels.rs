@@ -111,7 +111,9 @@ pub enum CacheEnd {
     Beyond,
     /// Whether or where the cache ends cannot be told; holds the visible border, in bytes, if any.
     Untold(Option<f64>),
-    /// No sets were measured for this operation, or its requests bypass the cache.
+    /// No set of pure reads, or of pure writes, was measured.
+    Unmeasured(BorderOperation),
+    /// The requests bypass the cache.
     Untested,
 }
 
@@ -132,7 +134,7 @@ impl CacheEnd {
             return Self::At(found);
         }
         if curve.is_empty() {
-            return Self::Untested;
+            return Self::Unmeasured(of);
         }
         match evaluation.of_storage(of).next() {
             None if findings.no_border_of.contains(&of) => Self::Beyond,
@@ -150,6 +152,10 @@ impl CacheEnd {
             Self::Beyond => ("no border".into(), "in the sets that were measured".into()),
             Self::Untold(Some(at)) => ("cannot be told".into(), format!("perhaps {}", bytes(at))),
             Self::Untold(None) => ("cannot be told".into(), "no border shows".into()),
+            Self::Unmeasured(of) => {
+                let of = if of == BorderOperation::Write { "writes" } else { "reads" };
+                ("not measured".into(), format!("no set of pure {of} was measured"))
+            }
             Self::Untested => {
                 ("not tested".into(), "no set was measured through the file cache".into())
             }
@@ -184,6 +190,16 @@ mod tests {
         assert_eq!(CacheEnd::of(&evaluation, BorderOperation::Write), CacheEnd::Untested);
         evaluation.regions[0].focal.access = Access::Direct;
         assert_eq!(read(&evaluation), CacheEnd::Untested);
+    }
+
+    /// Guards against saying of an evaluation that ended early that it bypassed the file cache.
+    #[test]
+    fn a_cache_for_reads_is_not_measured_by_sets_of_reads_and_writes() {
+        let mut evaluation = sample::evaluation();
+        evaluation.findings.read_cache_bytes = None;
+        evaluation.unique_bytes_read_curve.clear();
+        let (value, under) = CacheEnd::of(&evaluation, BorderOperation::Read).words();
+        assert_eq!((&*value, &*under), ("not measured", "no set of pure reads was measured"));
     }
 
     #[test]

@@ -213,7 +213,7 @@ mod tests {
             tree.descendants().filter(|n| n.attribute("class") == Some(class)).count()
         };
         assert_eq!((count("series r1"), count("series r2"), count("job")), (3, 3, 3));
-        assert_eq!((count("pt"), count("pt doubt")), (4, 2));
+        assert_eq!((count("pt"), count("pt doubt")), (2, 4));
         assert_eq!(systems(&all), ["/mnt/there", "<third>"]);
         assert_eq!(super::svg(&[], 350.0, ""), "");
     }

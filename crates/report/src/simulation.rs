@@ -6,7 +6,7 @@ use crate::text::{none, percent};
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
-    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedTimes, Simulation,
+    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedParts, SimulatedTimes, Simulation,
     SimulationAgreement,
 };
 
@@ -27,12 +27,29 @@ pub fn amplification(simulation: &Simulation) -> Option<String> {
             format!("bytes that go to the flash for every byte written by the host: {each}")
         }
     };
-    let less = if all.iter().any(|(_, found)| *found < 1.0) {
-        " Below 1, the rest was written again or discarded while it was in the write buffer, or is still there."
+    // As shown, with three digits.
+    let less = if all.iter().any(|(_, found)| *found < 0.9995) {
+        " Below 1, the rest was written again or discarded while it was in the write buffer."
     } else {
         ""
     };
-    Some(format!("Write amplification: {found}.{less}"))
+    Some(format!("Write amplification: {found}.{less}{}", uncollected(simulation)))
+}
+
+/// Says that a write amplification has no garbage collection in it, which begins once the spare
+/// flash is written.
+fn uncollected(simulation: &Simulation) -> &'static str {
+    let is_spared =
+        |cell: &SimulatedCell| cell.write_amplification.is_some() && cell.erased_blocks == Some(0);
+    match simulation.cells.iter().any(is_spared) {
+        true if simulation.cells.len() == 1 => {
+            " No garbage was collected: the writes ended before the erased blocks did (--precondition steady-state begins there)."
+        }
+        true => {
+            " Where it is about 1, no garbage may have been collected: the writes ended before the erased blocks did (--precondition steady-state begins there)."
+        }
+        false => "",
+    }
 }
 
 /// What was specified but not simulated, in a sentence.
@@ -66,6 +83,38 @@ pub fn policy_alone(cell: &SimulatedCell) -> String {
         name.push_str(&format!(", {array}"));
     }
     name
+}
+
+/// The share of time in which the drives of a cell are busy with a command: the mean, and that of
+/// the busiest.
+pub fn busy(cell: &SimulatedCell) -> Option<String> {
+    let mean = percent(cell.utilization?);
+    Some(match cell.utilization_most {
+        Some(most) => format!("{mean} (busiest {})", percent(most)),
+        None => mean,
+    })
+}
+
+/// A part of the mean time, and what takes it.
+type Part = (&'static str, fn(&SimulatedParts) -> f64);
+
+/// Where the mean time goes: for each part that takes time in any cell its name, and its time in
+/// each.
+pub fn parts(simulation: &Simulation) -> Vec<(&'static str, Vec<String>)> {
+    const PARTS: [Part; 7] = [
+        ("Queue", |parts| parts.queue_ns),
+        ("Wait", |parts| parts.wait_ns),
+        ("Overhead", |parts| parts.overhead_ns),
+        ("Bus", |parts| parts.bus_ns),
+        ("Seek", |parts| parts.seek_ns),
+        ("Rotation", |parts| parts.rotation_ns),
+        ("Transfer", |parts| parts.transfer_ns),
+    ];
+    let of = |part: fn(&SimulatedParts) -> f64| {
+        simulation.cells.iter().map(move |cell| part(&cell.parts))
+    };
+    let taken = PARTS.into_iter().filter(|(_, part)| of(*part).any(|ns| ns > 0.0));
+    taken.map(|(name, part)| (name, of(part).map(|ns| Nanos(ns).to_string()).collect())).collect()
 }
 
 /// The size of a cell's cache.
@@ -313,7 +362,16 @@ mod tests {
         );
         let said = of(&[disk, a, b]).unwrap();
         assert!(said.contains("1.500 (a: write buffer, no host queue), 0.500 (b: "), "{said}");
-        assert!(said.contains("Below 1"), "{said}");
+        assert!(said.contains("Below 1") && !said.contains("garbage"), "{said}");
+        let told = |write_amplification, erased_blocks| {
+            let one = SimulatedCell { erased_blocks, ..cell("a", write_amplification) };
+            of(std::slice::from_ref(&one)).unwrap()
+        };
+        assert!(
+            told(Some(0.9997), Some(0))
+                .contains("flash for every byte written by the host. No garbage")
+        );
+        assert!(!told(Some(0.9997), Some(3)).contains("garbage"));
     }
 
     /// A simulation of writes with this many policies, all with the same time.

@@ -248,24 +248,14 @@ pub fn between(ends: [f64; 2]) -> String {
     }
 }
 
-/// The verdict of a comparison on one workload: "cannot be told" if its interval is a guess.
-///
-/// This also holds for results that older versions wrote.
+/// The verdict of a comparison on one workload.
 pub fn verdict(comparison: &Comparison) -> &'static str {
-    if comparison.is_guess() {
-        return Verdict::CannotBeTold.words();
-    }
-    match (comparison.verdict, comparison.significant, comparison.ratio > 1.0) {
-        (Some(verdict), _, _) => verdict.words(),
-        (None, false, _) => Verdict::CannotBeTold.words(),
-        (None, true, true) => Verdict::Faster.words(),
-        (None, true, false) => Verdict::Slower.words(),
-    }
+    comparison.verdict.unwrap_or(Verdict::CannotBeTold).words()
 }
 
 /// The cheapest system that is predicted to be fast enough, or what is known if there is none.
 pub fn chosen(one: &Cheapest) -> String {
-    match (&one.choice, one.rivals.as_slice()) {
+    match (&one.choice, one.rivals.as_deref().unwrap_or_default()) {
         (Some(choice), _) => choice.system.clone(),
         (None, []) => "none is fast enough".to_owned(),
         (None, rivals) => format!("cannot be told: none is predicted to, {} may", either(rivals)),
@@ -274,8 +264,11 @@ pub fn chosen(one: &Cheapest) -> String {
 
 /// Whether the chosen system is certainly the cheapest, and if not, why.
 pub fn certainty(one: &Cheapest) -> String {
-    match (&one.choice, one.rivals.as_slice()) {
+    match (&one.choice, one.rivals.as_deref().unwrap_or_default()) {
         (None, _) => "-".to_owned(),
+        (Some(_), _) if one.rivals.is_none() => {
+            "cannot be told: an earlier version did not judge the cheaper ones".to_owned()
+        }
         (Some(choice), _) if choice.sure => "yes".to_owned(),
         (Some(_), rivals @ [_, ..]) => format!("no: {} may be fast enough", either(rivals)),
         (Some(choice), []) if choice.extrapolated => "no: extrapolated".to_owned(),

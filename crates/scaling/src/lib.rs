@@ -24,7 +24,7 @@ pub mod workload_sets;
 pub use bounds::Bounds;
 pub use evaluate::{
     EvaluationOptions, INTERACTIONS, Interrupted, OptionsError, Plan, PlannedPhase, Probe,
-    ProbeRequest, Progress, RecordedProbe, TimeLimits, explore, plan,
+    ProbeRequest, Progress, RecordedProbe, TimeLimits, counted_again, explore, plan,
 };
 pub use judge::{findings, judge};
 pub use phase::Phase;

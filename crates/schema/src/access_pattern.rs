@@ -117,6 +117,25 @@ impl AccessPattern {
         self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.requests))
     }
 
+    /// Returns the requests as they are if no cache holds any of their bytes.
+    pub fn uncached(mut self) -> Self {
+        for class in &mut self.classes {
+            class.miss_ratio.clear();
+            class.miss_ratio_half90.clear();
+        }
+        self
+    }
+
+    /// Returns the requests together with those of `other`, which are cached apart from them.
+    /// Bytes that both use count twice.
+    pub fn and(mut self, other: Self) -> Self {
+        self.classes.extend(other.classes);
+        self.classes.sort_by_key(|class| (class.op == Op::Write, class.sequential));
+        self.unique_bytes = self.unique_bytes.saturating_add(other.unique_bytes);
+        self.unique_write_bytes = self.unique_write_bytes.saturating_add(other.unique_write_bytes);
+        self
+    }
+
     /// Returns the requests with all miss ratios at an end of their intervals; `None` if these are
     /// unknown.
     pub fn at_end(&self, end: f64) -> Option<Self> {
@@ -201,6 +220,22 @@ mod tests {
             let error = read(points).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");
         }
+    }
+
+    /// As with direct compaction beside cached reads.
+    #[test]
+    fn requests_that_no_cache_holds_miss_in_all() {
+        let cached = RequestClass { miss_ratio: vec![(4096.0, 0.0)], ..Default::default() };
+        let pattern = AccessPattern {
+            classes: vec![RequestClass { op: Op::Write, ..cached.clone() }, cached],
+            unique_bytes: 4096,
+            ..AccessPattern::default()
+        };
+        let both = pattern.clone().and(pattern.uncached());
+        let missed: Vec<(Op, f64)> =
+            both.classes.iter().map(|class| (class.op, class.missed(8192.0))).collect();
+        let known = [(Op::Read, 0.0), (Op::Read, 1.0), (Op::Write, 0.0), (Op::Write, 1.0)];
+        assert_eq!((missed.as_slice(), both.unique_bytes), (known.as_slice(), 8192));
     }
 
     #[test]

@@ -14,7 +14,8 @@ use std::path::Path;
 pub struct FileCall {
     /// Number of the calling thread, from 0, in order of first appearance.
     pub process: u32,
-    /// Number of the file, from 0, in order of first use.
+    /// Number of the file, from 0, in order of first use; [`NO_FILE`](Self::NO_FILE) for a wait for
+    /// others than that of one known file.
     pub file: u32,
     /// The bytes moved; a length of 0 is a wait for the file's dirty pages (`fsync` and the like).
     pub request: Request,
@@ -23,6 +24,9 @@ pub struct FileCall {
     pub is_synchronous: bool,
     /// Whether the file was opened to bypass the file cache (`O_DIRECT`).
     pub is_direct: bool,
+    /// Whether it waits only until dirty pages were sent to storage, which may still keep them in a
+    /// volatile cache (`sync_file_range`).
+    pub is_write_back: bool,
     /// The advice given about coming accesses through this descriptor.
     pub advice: Advice,
     /// Start of the call, from the beginning of the recording.
@@ -311,6 +315,21 @@ pub struct Characterization {
 }
 
 impl Characterization {
+    /// Kind of the calls [`elsewhere`](Self::elsewhere) whose files could not be identified: some
+    /// may be requests.
+    pub const UNIDENTIFIED: &str = "unidentified";
+
+    /// Returns the number of calls whose files could not be identified.
+    pub fn unidentified_calls(&self) -> u64 {
+        self.elsewhere.get(Self::UNIDENTIFIED).copied().unwrap_or(0)
+    }
+
+    /// Returns whether there are so many of them, more than one per 20 requests, that the requests
+    /// are not the command's workload.
+    pub fn is_partial(&self) -> bool {
+        self.unidentified_calls() > self.overall.requests / 20
+    }
+
     /// Returns the name of its program, without folders.
     pub fn program(&self) -> String {
         let name = self.command.first().map(Path::new).and_then(Path::file_name);
@@ -319,6 +338,9 @@ impl Characterization {
 }
 
 impl FileCall {
+    /// The number that stands for no known file.
+    pub const NO_FILE: u32 = u32::MAX;
+
     /// Returns the call's duration without the time it was held up, in nanoseconds.
     pub fn own_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.issued_ns).saturating_sub(self.held_within_ns)
@@ -362,8 +384,23 @@ pub struct Portrait {
     pub processes_left_out: u64,
     /// The phases, in order.
     pub phases: Vec<Phase>,
-    /// Whether most writes were both direct and synchronous (`O_DIRECT` and `O_DSYNC`), a
-    /// combination that a workload's access mode cannot express.
+    /// How its requests passed the file cache.
+    pub ways: Ways,
+}
+
+/// How requests passed the file cache: where they differ, a workload's one access does not say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ways {
+    /// Share of the requests that bypassed it (`O_DIRECT`), 0 to 1.
+    pub direct_frac: f64,
+    /// The same of the bytes.
+    pub direct_bytes_frac: f64,
+    /// Share of the writes that were synchronous (`O_DSYNC`).
+    pub synchronous_frac: f64,
+    /// Share of the written bytes that were waited for, by such a write or by a sync after one or
+    /// two writes.
+    pub waited_bytes_frac: f64,
+    /// Whether most writes were both direct and synchronous, which no access expresses.
     pub direct_writes_are_synchronous: bool,
 }
 

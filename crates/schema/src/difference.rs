@@ -7,6 +7,8 @@ use crate::RegionFinding;
 const ALIKE: f64 = 1.2;
 /// Smallest factor worth reporting; the whole interval must lie beyond it.
 const LEAST: f64 = 1.05;
+/// Ratios of two systems within this distance of 1 count as no difference.
+pub const MARGIN: f64 = 0.05;
 /// Bounds further apart than this factor say nothing about the value between them.
 const UNCERTAIN: f64 = 8.0;
 

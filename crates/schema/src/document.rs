@@ -39,6 +39,18 @@ pub struct Tool {
     pub commit: Option<String>,
 }
 
+impl Tool {
+    /// Returns whether this is a later version than that of this crate; false if either is not only
+    /// numbers and dots.
+    pub fn is_newer(&self) -> bool {
+        let numbers = |version: &str| -> Option<Vec<u64>> {
+            version.split('.').map(|number| number.parse().ok()).collect()
+        };
+        let both = numbers(&self.version).zip(numbers(env!("CARGO_PKG_VERSION")));
+        both.is_some_and(|(theirs, ours)| theirs > ours)
+    }
+}
+
 /// A result file: where, when and how it was made, and its outcome.
 ///
 /// In JSON the keys of the outcome are at the same level as the others.
@@ -195,8 +207,10 @@ impl File {
         if comparison.is_none() && measured.is_none() {
             return None;
         }
+        // Older versions judged by another rule.
+        let judged = comparison.into_iter().flatten().map(Comparison::judged);
         Some(SystemComparison {
-            comparison: comparison.unwrap_or_default(),
+            comparison: judged.collect(),
             cheapest: self.cheapest.take().unwrap_or_default(),
             measured: measured.unwrap_or_default(),
         })

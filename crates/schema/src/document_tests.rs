@@ -46,7 +46,7 @@ fn compared() -> Value {
     json!({
         "workload": crate::Workload::default(), "systems": ["a", "b"],
         "throughput_bytes_per_s": [2.0, 1.0], "ratio": 2.0, "interval90": [1.0, 3.0],
-        "significant": false, "extrapolated": false,
+        "significant": false, "verdict": "cannot_be_told", "extrapolated": false,
     })
 }
 
@@ -135,6 +135,32 @@ fn a_file_without_an_outcome_and_with_unknown_keys_is_read() {
     let mut oldest: Map<String, Value> = file(&[]).as_object().unwrap().clone();
     oldest.remove("warnings");
     assert_eq!(read(&oldest.into()).unwrap(), bare);
+}
+
+/// Guards against a defect: an older version called every 90 % interval without 1 a difference, and
+/// its verdict stood beneath a legend that said why there is none.
+#[test]
+fn an_older_comparison_is_judged_by_todays_rule() {
+    let mut old = compared();
+    for (key, value) in [
+        ("ratio", json!(0.8)),
+        ("interval90", json!([0.66, 0.97])),
+        ("significant", json!(true)),
+        ("verdict", json!("slower")),
+    ] {
+        old[key] = value;
+    }
+    let read = read(&file(&[("comparison", json!([old]))])).unwrap();
+    let Some(Outcome::Comparison(found)) = read.outcome else { panic!("no comparison") };
+    let one = &found.comparison[0];
+    assert_eq!((one.significant, one.verdict), (false, Some(crate::Verdict::CannotBeTold)));
+}
+
+#[test]
+fn a_later_version_is_newer() {
+    let is_newer = |version: &str| Tool { version: version.into(), ..Tool::default() }.is_newer();
+    assert!(is_newer("999.0.0") && is_newer("999") && !is_newer(env!("CARGO_PKG_VERSION")));
+    assert!(!is_newer("0.0.99") && !is_newer("fio-3.36") && !is_newer(""));
 }
 
 #[test]

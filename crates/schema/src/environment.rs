@@ -68,13 +68,22 @@ pub struct Environment {
     /// Whether the device reports that it rotates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
+    /// Loop device below the file system that passes even direct I/O through the file cache, with
+    /// its file, such as `loop0 on /image`; `none` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_below: Option<String>,
+    /// What control groups let this process read from and write to the devices, such as `sda: reads
+    /// up to 20 MB/s`; `none` if they do not limit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_limit: Option<String>,
     /// Read-ahead of the device, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_bytes: Option<u64>,
     /// The kernel's dirty-page settings (`/proc/sys/vm/dirty_*`), as they stand.
     #[serde(default)]
     pub vm_dirty: BTreeMap<String, u64>,
-    /// Hypervisor or container, such as `kvm`; `none` on bare metal.
+    /// Hypervisor or container, such as `kvm`; `none` on bare metal, `unknown` where a hypervisor's
+    /// absence cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
     /// The clock, as measured at start.

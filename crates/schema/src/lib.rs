@@ -73,10 +73,10 @@ pub use campaign_plan::{
 };
 pub use characterization::{
     Characterization, Ending, FileCall, FileKind, FileTraits, ModelFit, Portrait, ProcessTraits,
-    RequestCounts, TracingCost, Traits,
+    RequestCounts, TracingCost, Traits, Ways,
 };
 pub use clients::{Client, Clients};
-pub use difference::{Difference, is_near_one, is_uncertain};
+pub use difference::{Difference, MARGIN, is_near_one, is_uncertain};
 pub use distribution::Distribution;
 pub use doctor::{Check, CheckState, Doctor};
 pub use document::{Document, SCHEMA, Tool, json_schema};

@@ -74,8 +74,8 @@ pub struct Measurement {
     pub throughput_ci95: [f64; 2],
     /// Response times of all requests.
     pub response_time_ns: ResponseTime,
-    /// Mean response time in nanoseconds by Little's law (requests in flight over request rate): a
-    /// cross-check.
+    /// Mean response time in nanoseconds by Little's law (requests in flight over request rate, less
+    /// the think time): a cross-check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_littles_law_ns: Option<f64>,
     /// The reads; absent if none were issued.
@@ -165,12 +165,13 @@ impl Measurement {
         if self.elapsed_s > 0.0 { self.ios as f64 / self.elapsed_s } else { 0.0 }
     }
 
-    /// Returns half the width of the confidence interval over the throughput; infinite without
-    /// throughput.
+    /// Returns half the width of the confidence interval over the throughput, as if its lower end
+    /// were not cut off at 0; infinite without throughput.
     pub fn relative_error(&self) -> f64 {
-        let [low, high] = self.throughput_ci95;
-        if self.throughput_bytes_per_s > 0.0 {
-            (high - low) / 2.0 / self.throughput_bytes_per_s
+        let throughput = self.throughput_bytes_per_s;
+        if throughput > 0.0 {
+            let [low, high] = self.throughput_ci95;
+            (high - throughput).max((high - low) / 2.0) / throughput
         } else {
             f64::INFINITY
         }

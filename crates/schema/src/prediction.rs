@@ -2,7 +2,7 @@
 //! validation.
 
 use crate::range::{fraction, not_negative};
-use crate::{Access, Measurement, Parameter, Verdict, Workload};
+use crate::{Access, MARGIN, Measurement, Parameter, Verdict, Workload, is_near_one};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -136,7 +136,29 @@ pub struct Comparison {
     pub throughput_per_price: Option<[f64; 2]>,
 }
 
+/// Half the range that holds a normal value 99 times out of 100, over half the range that holds it
+/// 90 times out of 100.
+const RULED_OUT: f64 = 1.566;
+
 impl Comparison {
+    /// Returns it with the verdict that follows from its ratio and interval. The ratio is
+    /// significant if the interval, widened to hold it 99 times out of 100, excludes 1 and is not a
+    /// guess: several workloads are compared at once, and of a dozen with 90 % intervals one would
+    /// differ by chance, which older versions left out of account.
+    #[must_use]
+    pub fn judged(self) -> Self {
+        let [at, low, high] = [self.ratio, self.interval90[0], self.interval90[1]].map(f64::ln);
+        let verdict = match self.interval90 {
+            _ if self.is_guess() => Verdict::CannotBeTold,
+            _ if at > RULED_OUT * (at - low) => Verdict::Faster,
+            _ if -at > RULED_OUT * (high - at) => Verdict::Slower,
+            ends if is_near_one(ends, MARGIN) => Verdict::NoDifference,
+            _ => Verdict::CannotBeTold,
+        };
+        let significant = matches!(verdict, Verdict::Faster | Verdict::Slower);
+        Self { significant, verdict: Some(verdict), ..self }
+    }
+
     /// Returns whether the interval is a guess that gives no verdict. That is so if a prediction is
     /// extrapolated, unless both models err identically, as those of one system compared with
     /// itself do.
@@ -171,9 +193,10 @@ pub struct Cheapest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
     /// Systems that would be chosen instead if they reach the requirement, which cannot be told:
-    /// those that cost less, or all if none is predicted to reach it. Empty in older results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rivals: Vec<String>,
+    /// those that cost less, or all if none is predicted to reach it. Absent in older results, which
+    /// did not look for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rivals: Option<Vec<String>>,
 }
 
 /// A system that was chosen for its price.
@@ -188,7 +211,8 @@ pub struct Choice {
     #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// Whether it is certainly the cheapest: the low end of its 90 % interval reaches the
-    /// requirement, the prediction is not extrapolated, and it has no rivals.
+    /// requirement, the prediction is not extrapolated, and it has no rivals. In older results,
+    /// without `rivals`, only the first of these.
     pub sure: bool,
     /// Whether its prediction is extrapolated, so that its interval is a guess; false in older
     /// results.

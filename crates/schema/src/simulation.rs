@@ -78,6 +78,10 @@ pub struct SimulatedCell {
     /// Bytes programmed into flash per byte written; solid-state drives only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_amplification: Option<f64>,
+    /// Blocks of flash that garbage collection erased; solid-state drives only, absent in older
+    /// files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_blocks: Option<u64>,
     /// Distribution of physical times: `[nanoseconds, fraction of requests that took at most
     /// this]`.
     pub physical_distribution: Vec<[f64; 2]>,
@@ -94,6 +98,9 @@ pub struct SimulatedCell {
     /// Mean fraction of the time that a drive is busy with a command; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utilization: Option<f64>,
+    /// That fraction of the busiest of several drives; absent for one drive and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub utilization_most: Option<f64>,
     /// Agreement with the recorded times, when every trace had its own drive; otherwise the
     /// simulation states it once for all cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]

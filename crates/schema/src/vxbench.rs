@@ -180,6 +180,7 @@ pub struct VxJob {
     pub best_effort: bool,
     /// `--huge-buffers`: all buffers use huge pages if the kernel provides them, whatever their
     /// size and the caching.
+    #[serde(default)]
     pub huge_buffers: bool,
     /// Writes each block with its place, the number of its write and a checksum, which reads check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -286,6 +287,12 @@ impl VxFigures {
     /// Returns system plus user time: the paper's measure of cost for the same data moved (p. 7).
     pub fn cpu_s(&self) -> f64 {
         self.cpu_user_s + self.cpu_system_s
+    }
+
+    /// Returns whether user and system time are known apart. Older results do not say, and give
+    /// whatever the ticks had sampled.
+    pub fn is_split(&self) -> bool {
+        self.cpu_split_told == Some(true)
     }
 }
 

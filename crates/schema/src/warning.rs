@@ -18,7 +18,8 @@ pub enum WarningKind {
     /// Pages of the set are charged to another control group, so the memory limit does not apply to
     /// them.
     ForeignPages,
-    /// `O_DIRECT` was accepted by a file system that has no device below it.
+    /// `O_DIRECT` was accepted, but requests may end in memory, in a file cache or at a server
+    /// instead of a device.
     DirectWithoutDevice,
     /// The kernel's read counters stay at zero on this file system, or count all reads, so cached
     /// and uncached reads cannot be distinguished.

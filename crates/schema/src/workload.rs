@@ -250,6 +250,12 @@ pub enum WorkloadError {
 }
 
 impl Workload {
+    /// How long a process pauses each time, in nanoseconds: once all its requests in flight have
+    /// completed, its think time for each of them.
+    pub fn pause_ns(&self) -> f64 {
+        self.think_time_ns as f64 * f64::from(self.queue_depth.max(1))
+    }
+
     /// Returns the five parameters in one short line.
     pub fn summary(&self) -> String {
         format!(

@@ -7,14 +7,16 @@ use crate::combinations::{Choices, as_chosen};
 use crate::command::{DiskOptions, Traffic};
 use crate::error::Error;
 use crate::extent::Extent;
-use crate::fit::{Fitting, check_sector};
+use crate::fit::{Fitting, check_sector, device_name};
 use crate::job::{Arrivals, Configuration, Job, Jobs, SimulatedRequest};
+use crate::load::Load;
 use crate::rows::InOrder;
 use crate::setup::Setup;
 use crate::stream::{Kind, Stream};
 use crate::summary::{self, Compared, Times};
 use ioscape_schema::{Device, Io, SimulatedCell};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// How many requests from the beginning of a trace are compared with their recorded times, at most.
 pub const JUDGED_MOST: usize = 1 << 18;
@@ -43,31 +45,9 @@ pub struct Cell<'a> {
     volumes: Volumes<'a>,
     times: Times,
     traffic: Traffic,
-    /// From the first arrival to the last completion.
-    span: Span,
     judged: Option<Vec<Job>>,
     rows: Option<InOrder>,
     done: Vec<SimulatedRequest>,
-}
-
-/// The time from the first arrival to the last completion: neither a trace nor the part chosen of
-/// it need begin at 0.
-#[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    from_ns: Option<u64>,
-    until_ns: u64,
-}
-
-impl Span {
-    #[inline]
-    fn add(&mut self, row: &SimulatedRequest) {
-        self.from_ns = Some(self.from_ns.map_or(row.came_ns, |from| from.min(row.came_ns)));
-        self.until_ns = self.until_ns.max(row.io.completed_ns);
-    }
-
-    fn length_ns(&self) -> u64 {
-        self.until_ns - self.from_ns.unwrap_or(self.until_ns)
-    }
 }
 
 /// The devices seen so far.
@@ -77,6 +57,8 @@ struct Volumes<'a> {
     of: Vec<Option<u16>>,
     /// The drive that stands for each volume, and its extent.
     all: Vec<(&'a Target, Extent<'a>)>,
+    /// The load on every device.
+    loads: Vec<Load>,
 }
 
 impl<'a> Cell<'a> {
@@ -104,7 +86,6 @@ impl<'a> Cell<'a> {
             volumes: Volumes::default(),
             times: Times::default(),
             traffic: Traffic::default(),
-            span: Span::default(),
             judged: None,
             rows: None,
             done: Vec::new(),
@@ -122,6 +103,11 @@ impl<'a> Cell<'a> {
     /// Keeps simulated rows for [`Self::take_rows`].
     pub fn keep_rows(&mut self) {
         self.rows = Some(InOrder::new(self.options.arrivals == Arrivals::Closed));
+    }
+
+    /// Ends early once `stop` is set; the cell then has no results.
+    pub fn heed(&mut self, stop: &Arc<AtomicBool>) {
+        self.stream.heed(stop);
     }
 
     /// Simulates more of the trace.
@@ -168,7 +154,8 @@ impl<'a> Cell<'a> {
                 Target::Disk(drive) => Kind::Disk(drive, disk),
                 Target::Flash(model) => Kind::Flash(model),
             });
-            Ok(Some((volumes.add(device, target, extent), extent)))
+            let name = device_name(devices, device);
+            Ok(Some((volumes.add((device, name), target, extent), extent)))
         })
     }
 
@@ -176,8 +163,8 @@ impl<'a> Cell<'a> {
         if let Some(rows) = &mut self.rows {
             jobs.iter().for_each(|job| rows.expect(job.row));
         }
-        let (times, rows, span) = (&mut self.times, &mut self.rows, &mut self.span);
-        self.stream.take(jobs, &mut |_, row| note(row, times, rows, span));
+        let (times, rows, loads) = (&mut self.times, &mut self.rows, &mut self.volumes.loads);
+        self.stream.take(jobs, &mut |_, row| note(row, times, rows, loads));
     }
 
     /// The rows that are complete, in the order of arrival.
@@ -226,8 +213,8 @@ impl<'a> Cell<'a> {
 
     /// Completes all requests taken.
     pub fn finish(&mut self) {
-        let (times, rows, span) = (&mut self.times, &mut self.rows, &mut self.span);
-        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, span));
+        let (times, rows, loads) = (&mut self.times, &mut self.rows, &mut self.volumes.loads);
+        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, loads));
         if let Some(rows) = &mut self.rows {
             rows.release(&mut self.done, true);
         }
@@ -245,10 +232,26 @@ impl<'a> Cell<'a> {
             None => SimulatedCell::default(),
         };
         let work = self.stream.work();
-        let of_ns = self.span.length_ns();
-        let all_ns = of_ns as f64 * work.drives as f64;
-        let utilization = (all_ns > 0.0).then(|| work.busy_ns as f64 / all_ns);
-        SimulatedCell { utilization, energy_j: self.stream.energy_j(of_ns), ..kept }
+        let of_ns = Load::length_ns(&self.volumes.loads);
+        let share = |busy_ns: u64, drives: u64| busy_ns as f64 / (of_ns as f64 * drives as f64);
+        let utilization = (of_ns > 0).then(|| share(work.busy_ns, work.drives));
+        let of_many = utilization.filter(|_| work.drives > 1);
+        SimulatedCell {
+            utilization,
+            utilization_most: of_many.map(|_| share(work.busiest_ns, 1)),
+            energy_j: self.stream.energy_j(of_ns),
+            ..kept
+        }
+    }
+
+    /// Says which devices of a finished cell got more requests than their drives complete.
+    pub fn overloads(&self) -> impl Iterator<Item = String> {
+        let is_open = self.options.arrivals != Arrivals::Closed;
+        let loads = self.volumes.loads.iter().zip(&self.volumes.of).filter(move |_| is_open);
+        loads.filter_map(|(load, volume)| {
+            let disks = usize::from(self.options.array.disks);
+            load.overload(self.stream.busiest_ns(usize::from((*volume)?), disks))
+        })
     }
 
     /// Names the drives whose files do not state their power, if the files of others do: the total
@@ -279,8 +282,15 @@ impl<'a> Cell<'a> {
 }
 
 impl<'a> Volumes<'a> {
-    fn add(&mut self, device: u16, target: &'a Target, extent: Extent<'a>) -> u16 {
+    fn add(
+        &mut self,
+        (device, name): (u16, String),
+        target: &'a Target,
+        extent: Extent<'a>,
+    ) -> u16 {
         let (device, volume) = (usize::from(device), self.all.len() as u16);
+        self.loads.resize_with(self.loads.len().max(device + 1), Load::default);
+        self.loads[device].name = name;
         self.of.resize(self.of.len().max(device + 1), None);
         self.of[device] = Some(volume);
         self.all.push((target, extent));
@@ -290,9 +300,9 @@ impl<'a> Volumes<'a> {
 
 /// Counts a request that is done.
 #[inline]
-fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, span: &mut Span) {
+fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, loads: &mut [Load]) {
     times.add(&row);
-    span.add(&row);
+    loads[usize::from(row.io.device)].add(&row);
     if let Some(rows) = rows {
         rows.done(row);
     }
@@ -315,5 +325,35 @@ fn extent(target: &Target, array: Array) -> Extent<'_> {
         discards: one.discards && array.level == Level::Single,
         flushes: true,
         ..one
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{constant, io};
+    use ioscape_schema::Op;
+
+    /// Guards against "busy 28 %" alone where one of several drives gets more than it completes.
+    #[test]
+    fn an_overloaded_drive_is_named_among_idle_ones() {
+        let others = Some(Target::Disk(Box::new(constant(1.0))));
+        let setup = Setup { others, ..Setup::default() };
+        let choices = Choices::default();
+        let options = setup.combinations(&choices).unwrap().remove(0);
+        let mut cell = Cell::new(&setup, &choices, options, Fitting::default());
+        let row = |n: u64| {
+            let device = if n.is_multiple_of(100) { 0 } else { 1 };
+            Io { device, ..io(Op::Read, 0, 4096, n * 800_000) }
+        };
+        let named = |name: &str| Device { name: name.to_owned(), ..Device::default() };
+        let devices = Arc::from([named("idle"), named("hot")]);
+        cell.take(&Batch { rows: (0..5000).map(row).collect(), devices }).unwrap();
+        cell.finish();
+        let kept = cell.kept();
+        let [mean, most] = [kept.utilization, kept.utilization_most].map(Option::unwrap);
+        assert!(mean < 0.52 && most > 0.99, "{mean} {most}");
+        let said: Vec<String> = cell.overloads().collect();
+        assert!(said.len() == 1 && said[0].starts_with("device hot"), "{said:?}");
     }
 }

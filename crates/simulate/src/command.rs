@@ -130,6 +130,8 @@ pub struct Traffic {
     pub unwritten_reads: u64,
     /// Blocks of a solid-state drive's buffer that were not yet in the cells at the end.
     pub held: u64,
+    /// Blocks of flash that garbage collection erased.
+    pub erased: u64,
     /// Of the blocks written to it, those that are an array's parity.
     pub parity_written: u64,
     /// Of the blocks overwritten in the buffer, those that are an array's parity.
@@ -141,6 +143,8 @@ pub struct Traffic {
 pub struct Work {
     /// Sum of the times with at least one command, in nanoseconds.
     pub busy_ns: u64,
+    /// That of the busiest drive.
+    pub busiest_ns: u64,
     /// Number of drives.
     pub drives: u64,
 }
@@ -165,6 +169,7 @@ impl Traffic {
         Self {
             written: self.written + other.written,
             destaged: self.destaged + other.destaged,
+            erased: self.erased + other.erased,
             absorbed: self.absorbed + other.absorbed,
             read_hits: self.read_hits + other.read_hits,
             unwritten_reads: self.unwritten_reads + other.unwritten_reads,

@@ -62,6 +62,17 @@ impl Fitting {
         }
     }
 
+    /// Scales the issue time of a row that was moved and was recorded as issued at `issued_ns`. The
+    /// order of issues stays, and so does the time at the disk.
+    #[inline]
+    pub fn reissue(&self, io: &mut Io, issued_ns: u64) {
+        if let Some(factor) = self.scale_time {
+            let physical_ns = io.physical_ns();
+            io.issued_ns = (issued_ns as f64 * factor) as u64;
+            io.completed_ns = io.issued_ns.saturating_add(physical_ns);
+        }
+    }
+
     /// Makes a row fit the drive; returns whether it was wrapped.
     #[inline]
     pub fn fit(&self, io: &mut Io, drive: Extent<'_>) -> bool {

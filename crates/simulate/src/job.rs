@@ -143,6 +143,10 @@ pub struct Jobs {
     arrivals: Arrivals,
     /// Rows that became jobs: those without a recorded completion, and those with one.
     timed: [u64; 2],
+    /// Recorded completion of the latest job of every disk, and how many jobs came before that of
+    /// the one before them.
+    ends_ns: Vec<u64>,
+    overlapping: u64,
     /// Discards left out because the drive does nothing with them.
     discards: u64,
     wrapped: u64,
@@ -177,13 +181,16 @@ impl Jobs {
                 self.discards += u64::from(!is_flush);
                 continue;
             }
-            let mut io = *io;
+            let (mut io, issued_ns) = (*io, io.issued_ns);
             self.wrapped += u64::from(self.fitting.fit(&mut io, extent));
             self.timed[usize::from(io.is_timed())] += 1;
-            if self.arrivals == Arrivals::Closed {
-                self.fitting.stretch(&mut io);
+            match self.arrivals {
+                Arrivals::Queued => {}
+                Arrivals::Issued => self.fitting.reissue(&mut io, issued_ns),
+                Arrivals::Closed => self.fitting.stretch(&mut io),
             }
             self.check_times(&io, row)?;
+            self.note_overlap(&io, disk);
             let mut job = Job { row, disk, io, command: command(&io, row, extent)? };
             if !extent.discards {
                 // Zeros are written like other data, even to an array of drives that could skip
@@ -212,6 +219,15 @@ impl Jobs {
         Ok(())
     }
 
+    /// Counts a job that came before the one before it was complete.
+    #[inline]
+    fn note_overlap(&mut self, io: &Io, disk: u16) {
+        let disk = usize::from(disk);
+        self.ends_ns.resize(self.ends_ns.len().max(disk + 1), 0);
+        self.overlapping += u64::from(io.queued_ns < self.ends_ns[disk]);
+        self.ends_ns[disk] = io.completed_ns;
+    }
+
     /// How many rows were wrapped so far.
     pub fn wrapped(&self) -> u64 {
         self.wrapped
@@ -219,12 +235,24 @@ impl Jobs {
 
     /// What was left out so far, in words; `name` is the disk's.
     pub fn left_out(&self, name: &str) -> Vec<String> {
-        self.left_discards(name).into_iter().chain(self.without_think_times()).collect()
+        let all = [self.left_discards(name), self.without_think_times(), self.one_by_one()];
+        all.into_iter().flatten().collect()
     }
 
     fn left_discards(&self, name: &str) -> Option<String> {
         let discards = counted(self.discards, "discard");
         (self.discards > 0).then(|| format!("{discards} ({name} does nothing with such requests)"))
+    }
+
+    /// Requests of a closed system that were in flight together: it has one user per disk.
+    fn one_by_one(&self) -> Option<String> {
+        let all = counted(self.timed.iter().sum(), "request");
+        let some = self.overlapping;
+        (self.arrivals == Arrivals::Closed && some > 0).then(|| {
+            format!(
+                "{some} of {all} in flight together with the one before: they follow it without a pause"
+            )
+        })
     }
 
     /// Think times of a closed system that are unknown, because the completion before was not
@@ -316,6 +344,40 @@ mod tests {
         assert_eq!(refused(4096.0), None);
         let why = refused(1e6).expect("35,000 years").to_string();
         assert!(why.contains("146 years"), "{why}");
+    }
+
+    fn converted(times_ms: &[[u64; 3]], fitting: Fitting, arrivals: Arrivals) -> (Jobs, Vec<Job>) {
+        let drive = crate::testing::simple();
+        let row = |times: &[u64; 3]| {
+            let [queued_ns, issued_ns, completed_ns] = times.map(|ms| ms * 1_000_000);
+            let request = ioscape_schema::Request { len: 512, ..Default::default() };
+            Io { request, queued_ns, issued_ns, completed_ns, ..Io::default() }
+        };
+        let rows: Vec<Io> = times_ms.iter().map(row).collect();
+        let (mut jobs, mut all) = (Jobs::new(fitting, arrivals), Vec::new());
+        jobs.convert(&rows, &mut all, |_| Ok(Some((0, Extent::from(&drive))))).expect("jobs");
+        (jobs, all)
+    }
+
+    /// Guards against issues 95 and 65 ms after the first: only arrivals were scaled.
+    #[test]
+    fn scaled_issues_keep_their_order() {
+        let times = [[0, 0, 10], [10, 100, 110], [90, 110, 120]];
+        let fitting = Fitting { scale_time: Some(0.5), wrap: false };
+        let (_, jobs) = converted(&times, fitting, Arrivals::Issued);
+        let found = jobs.iter().map(|job| [job.io.issued_ns, job.io.physical_ns()]);
+        let ms = found.map(|times| times.map(|ns| ns / 1_000_000)).collect::<Vec<_>>();
+        assert_eq!(ms, [[0, 10], [50, 10], [55, 10]]);
+    }
+
+    /// Guards against one user in silence where 25 requests were in flight.
+    #[test]
+    fn a_closed_system_tells_which_requests_overlapped() {
+        let times = [[0, 0, 10], [5, 5, 20], [20, 20, 30]];
+        let told = |arrivals| converted(&times, Fitting::default(), arrivals).0.left_out("d");
+        assert_eq!(told(Arrivals::Queued), Vec::<String>::new());
+        let [one] = &told(Arrivals::Closed)[..] else { panic!("one sentence") };
+        assert!(one.starts_with("1 of 3 requests in flight together"), "{one}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod fit;
 mod halves;
 pub mod job;
 pub mod layout;
+mod load;
 pub mod mechanism;
 pub mod nvram;
 mod outward;

@@ -126,9 +126,16 @@ impl SeekCurve {
             Self::ThreePoints { single, average, full } => vec![*single, *average, *full],
             Self::Constant { time } => vec![*time],
         };
-        match numbers.iter().find(|n| !n.is_finite() || **n < 0.0) {
-            Some(wrong) => Err(format!("{wrong} is no seek time")),
-            None => Ok(()),
+        if let Some(wrong) = numbers.iter().find(|n| !n.is_finite() || **n < 0.0) {
+            return Err(format!("{wrong} is no seek time"));
+        }
+        match self {
+            Self::ThreePoints { single, average, full } if single > average || average > full => {
+                Err(format!(
+                    "single ({single} ms), average ({average} ms) and full ({full} ms) must not decrease: were two of them swapped?"
+                ))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -208,6 +215,11 @@ mod tests {
     fn three_figures_with_a_seek_below_no_time_between_them_are_refused() {
         let curve = |single, average, full| SeekCurve::ThreePoints { single, average, full };
         assert!(curve(0.9, 8.5, 18.0).table(320_000).is_ok());
+        assert!(curve(18.0, 18.0, 18.0).table(320_000).is_ok());
+        for (single, average, full) in [(1.0, 18.0, 8.5), (8.5, 1.0, 18.0), (18.0, 8.0, 1.0)] {
+            let refused = curve(single, average, full).table(1000).unwrap_err();
+            assert!(refused.ends_with("were two of them swapped?"), "{refused}");
+        }
         let refused = curve(0.5, 4.0, 15.0).table(320_000).unwrap_err();
         assert!(refused.starts_with("the curve through single, average and full"), "{refused}");
     }

@@ -189,6 +189,7 @@ pub fn flash_cell(
         written_bytes: times.written_bytes,
         absorbed_bytes: absorbed_bytes(times, traffic),
         write_amplification: amplification(times, traffic),
+        erased_blocks: Some(traffic.erased),
         physical_distribution: counted(&times.physical),
         ..SimulatedCell::default()
     }

@@ -161,6 +161,7 @@ impl<'a> Simulated<'a> {
                 );
                 doubt(WarningKind::NeverWritten, message);
             }
+            cell.overloads().for_each(|message| doubt(WarningKind::Other, message));
         }
         doubts
     }

@@ -10,6 +10,7 @@ pub mod clients;
 pub mod comparison;
 pub mod frame;
 mod mount_options;
+pub mod older;
 mod quantity;
 pub mod ratio;
 pub mod reach;

@@ -17,6 +17,11 @@ const GIVEN_AGAIN: [&str; 5] = [CLIENTS, "--fs", "--fs-size", "--mkfs", "--mount
 /// The name of a place's mount options in an identity; it follows the label of the place.
 const MOUNT_OPTIONS: &str = "'s mount options";
 
+/// Why what an old version began is not continued: the figures of two machines, or of files of two
+/// sizes, would be one result.
+const UNKNOWN: &str =
+    "the version that began it recorded neither its machine nor its options: begin anew";
+
 /// Options by name, with their values as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenOptions {
@@ -38,9 +43,9 @@ impl GivenOptions {
     }
 }
 
-/// The earlier work was begun elsewhere or with other options.
+/// The earlier work was begun elsewhere or with other options, or does not say where and how.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--resume {file}: this is not what was begun there: {}", .differences.join("; "))]
+#[error("--resume {file} cannot be continued here: {}", .differences.join("; "))]
 pub struct OtherWork {
     /// The file of the earlier work.
     pub file: String,
@@ -54,7 +59,7 @@ pub struct OtherWork {
 ///
 /// # Errors
 /// `here` or the typed options differ from the earlier result, or an option that must be given
-/// again is missing. Results of old versions do not hold an identity, so nothing is checked.
+/// again is missing. Results of old versions do not hold an identity, so it cannot be told.
 pub fn identity(
     earlier: Option<(&Path, &Environment)>,
     here: BTreeMap<String, String>,
@@ -67,7 +72,10 @@ pub fn identity(
     let was = Environment { identity: nameless(&earlier.identity), ..Environment::default() };
     let mut differences = was.identity_differences(&nameless(&asked));
     differences.extend(GIVEN_AGAIN.iter().filter_map(|name| not_again(name, earlier, options)));
-    if !earlier.identity.is_empty() && !differences.is_empty() {
+    if earlier.identity.is_empty() {
+        differences = vec![UNKNOWN.to_owned()];
+    }
+    if !differences.is_empty() {
         return Err(OtherWork { file: file.display().to_string(), differences });
     }
     Ok(earlier.identity.clone())
@@ -183,7 +191,8 @@ mod tests {
         let other = go_on(&[("target", "/b")], &[("--seed", "2")]).unwrap_err();
         assert_eq!(other.differences.len(), 2, "{other}");
         let old = Environment::default();
-        assert!(identity(Some((file, &old)), map(&[("target", "/b")]), &given(&[])).is_ok());
+        let untold = identity(Some((file, &old)), map(&[("target", "/b")]), &given(&[]));
+        assert!(untold.unwrap_err().to_string().ends_with(UNKNOWN));
     }
 
     /// Guards against a defect: after a reboot the DHCP server had assigned another address, and a

@@ -1,7 +1,7 @@
 //! Warnings about what is doubtful in a trace that was read or recorded.
 
 use ioscape_schema::trace_lacks::SLOW_ALONE;
-use ioscape_schema::{TraceCharacterization, TraceInfo, Warning, WarningKind};
+use ioscape_schema::{TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
 
 /// Notes that count requests of which only the beginning or only the end is in the trace.
 pub(crate) const ONE_END: [&str; 2] =
@@ -75,14 +75,32 @@ const LACKS: [(&str, WarningKind, &str); 6] = [
     ("types", WarningKind::TypesUnknown, "flags count as they are read"),
 ];
 
-/// Returns the warnings about a trace's workloads: those about the trace, and one for missing
-/// completion times.
+/// Returns the warnings about a trace's workloads: those about the trace, and those for missing
+/// completion times and for workloads without pauses between requests.
 pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> Vec<Warning> {
     let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
     let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
     let place = "process_num, think_time_ns, response_time_ns";
     let untimed = untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place));
-    doubts(info).into_iter().chain(untimed).collect()
+    doubts(info).into_iter().chain(untimed).chain(doubt_of_few(found)).collect()
+}
+
+/// The warning about workloads with as many requests as processes, which have no pause in between.
+fn doubt_of_few(found: &TraceCharacterization) -> Option<Warning> {
+    let parts = found.disks.iter().chain(&found.processes).chain(&found.windows);
+    let is_short = |one: &&TraceTraits| {
+        one.requests <= u64::from(one.workload.process_num) && one.workload.think_time_ns == 0
+    };
+    let mut short = [&found.overall].into_iter().chain(parts).filter(is_short);
+    let first = short.next().filter(|one| one.requests > 0)?;
+    let text = format!(
+        "{} too few requests to tell a think time, which is taken as 0, so they come faster than in the trace; choose a longer part of it, or a longer --window",
+        match short.count() {
+            0 => format!("the workload of {:?} has", first.name),
+            more => format!("the workloads of {:?} and {more} more have", first.name),
+        }
+    );
+    Some(Warning::new(WarningKind::TimesUnknown, text).at("think_time_ns"))
 }
 
 /// Returns the warnings about the trace as a whole. What the source does not record comes first.
@@ -166,11 +184,17 @@ mod tests {
         let notes = [("operations".to_owned(), "nothing is told".to_owned())].into();
         let info = TraceInfo { lost_by_cpu: vec![3], notes, ..TraceInfo::default() };
         let mut found = TraceCharacterization::default();
-        found.overall.requests = 1;
+        found.overall.requests = 2;
         let told = doubts_of_workloads(&found, &info);
         let kinds: Vec<WarningKind> = told.iter().map(|doubt| doubt.kind).collect();
         use WarningKind::{EventsLost, OperationsUnknown, TimesUnknown};
         assert_eq!(kinds, [OperationsUnknown, EventsLost, TimesUnknown]);
+        found.overall.name = "the whole trace".to_owned();
+        found.overall.requests = 1;
+        found.overall.response_time_ns = Some(1.0);
+        let told = doubts_of_workloads(&found, &TraceInfo::default());
+        let said = &told[0].message;
+        assert!(told.len() == 1 && said.starts_with("the workload of \"the whole"), "{said}");
     }
 
     #[test]

@@ -260,9 +260,15 @@ def of_json(text: str) -> Document:
         value = json.loads(text)
     except ValueError as error:
         raise Misuse(f"this is not JSON: {error}") from None
-    if not isinstance(value, dict) or not str(value.get("schema", "")).startswith("ioscape/"):
+    schema = str(value.get("schema", "")) if isinstance(value, dict) else ""
+    if not schema.startswith("ioscape/"):
         raise Misuse('this is not a result of ioscape: it has no "schema"')
-    found: Document = _of_value(Document, value)
+    if schema != "ioscape/1":
+        raise Misuse(f"this was written by a newer ioscape (schema {schema}): update ioscape")
+    try:
+        found: Document = _of_value(Document, value)
+    except (TypeError, AttributeError) as error:
+        raise Misuse(f"the result is damaged: {error}") from None
     return found
 
 
@@ -272,9 +278,14 @@ def load(path: Words) -> Document:
     Raises `Misuse` where it is no result of ioscape, and `OSError` where it cannot be read.
     """
     try:
-        return of_json(Path(path).read_text(encoding="utf-8"))
+        found = of_json(Path(path).read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise Misuse(f"this is not JSON: {error}") from None
+    if found.trace_summary is not None or found.comparison is not None:
+        # Earlier versions wrote zeros for what a trace does not record, and judged comparisons by another rule; the program corrects both.
+        with contextlib.suppress(Failed):
+            return document(["report", path], {})
+    return found
 
 
 _HINTS: dict[type, dict[str, Any]] = {}
@@ -303,8 +314,5 @@ def _of_value(kind: Any, value: Any) -> Any:
             key = one.name.rstrip("_") if one.name.rstrip("_") in value else one.name
             if key in value:
                 given[one.name] = _of_value(known[one.name], value[key])
-        try:
-            return kind(**given)
-        except TypeError as error:
-            raise Misuse(f"the result is damaged: {error}") from None
+        return kind(**given)
     return value

@@ -385,7 +385,8 @@ class Cheapest:
     """Name of the workload in its set; absent for a workload given by its parameters."""
     rivals: Optional[list[str]] = None
     """Systems that would be chosen instead if they reach the requirement, which cannot be told: those that
-    cost less, or all if none is predicted to reach it. Empty in older results."""
+    cost less, or all if none is predicted to reach it. Absent in older results, which did not look for
+    them."""
 
 
 @dataclass(kw_only=True)
@@ -412,7 +413,8 @@ class Choice:
     """Its price, in the common currency of all prices."""
     sure: bool
     """Whether it is certainly the cheapest: the low end of its 90 % interval reaches the requirement, the
-    prediction is not extrapolated, and it has no rivals."""
+    prediction is not extrapolated, and it has no rivals. In older results, without `rivals`, only the first
+    of these."""
     system: str
     """The system."""
     throughput_bytes_per_s: float
@@ -693,6 +695,9 @@ class Drift:
 @dataclass(kw_only=True)
 class Environment:
     """What the result was measured on. Absent fields could not be determined."""
+    cached_below: Optional[str] = None
+    """Loop device below the file system that passes even direct I/O through the file cache, with its file,
+    such as `loop0 on /image`; `none` if there is none."""
     clock: Optional[Clock] = None
     """The clock, as measured at start."""
     cpu_count: Optional[int] = None
@@ -720,6 +725,9 @@ class Environment:
     identity: Optional[dict[str, str]] = None
     """Machine, target and options by name, for work that can be continued: these must be the same when it is.
     Names of options begin with `--`."""
+    io_limit: Optional[str] = None
+    """What control groups let this process read from and write to the devices, such as `sda: reads up to 20
+    MB/s`; `none` if they do not limit it."""
     kernel: Optional[str] = None
     """Kernel name and release."""
     load_before: Optional[float] = None
@@ -743,7 +751,8 @@ class Environment:
     scheduler: Optional[str] = None
     """I/O scheduler of the device."""
     virtualization: Optional[str] = None
-    """Hypervisor or container, such as `kvm`; `none` on bare metal."""
+    """Hypervisor or container, such as `kvm`; `none` on bare metal, `unknown` where a hypervisor's absence
+    cannot be told."""
     vm_dirty: Optional[dict[str, int]] = None
     """The kernel's dirty-page settings (`/proc/sys/vm/dirty_*`), as they stand."""
 
@@ -1171,8 +1180,8 @@ class Measurement:
     resident_frac: Optional[float] = None
     """Fraction of the set in the file cache after the run; absent if unknown."""
     response_time_littles_law_ns: Optional[float] = None
-    """Mean response time in nanoseconds by Little's law (requests in flight over request rate): a cross-
-    check."""
+    """Mean response time in nanoseconds by Little's law (requests in flight over request rate, less the think
+    time): a cross-check."""
     storage_read_bytes: Optional[int] = None
     """Bytes that the storage layer read for the workers; absent if the kernel does not count them."""
     sustained: Optional[Sustained] = None
@@ -1861,10 +1870,14 @@ class SimulatedCell:
     energy_j: Optional[float] = None
     """Energy used by all drives, in joules, if their files state power; a disk that is destaging its cache
     counts as busy."""
+    erased_blocks: Optional[int] = None
+    """Blocks of flash that garbage collection erased; solid-state drives only, absent in older files."""
     queue_depth: Optional[int] = None
     """Commands that a disk accepts at once, if more than one."""
     utilization: Optional[float] = None
     """Mean fraction of the time that a drive is busy with a command; absent in older files."""
+    utilization_most: Optional[float] = None
+    """That fraction of the busiest of several drives; absent for one drive and in older files."""
     write_amplification: Optional[float] = None
     """Bytes programmed into flash per byte written; solid-state drives only."""
 
@@ -2671,9 +2684,6 @@ class VxJob:
     """`-c dsync`: `O_DSYNC`."""
     fsync: bool
     """`-i fsync`: the time includes an `fsync` after the last write of each stream."""
-    huge_buffers: bool
-    """`--huge-buffers`: all buffers use huge pages if the kernel provides them, whatever their size and the
-    caching."""
     iosize: int
     """`-i iosize`: size of each request, in bytes."""
     lock_buffers: bool
@@ -2718,6 +2728,9 @@ class VxJob:
     256 KB)."""
     extsize: Optional[int] = None
     """`-e`: fixed extent size, in bytes."""
+    huge_buffers: Optional[bool] = None
+    """`--huge-buffers`: all buffers use huge pages if the kernel provides them, whatever their size and the
+    caching."""
     iocount: Optional[int] = None
     """`-i iocount`: requests per stream; absent: as many as the file holds, divided among its streams."""
     max_file_size: Optional[int] = None

@@ -91,8 +91,9 @@ fn not_measured(args: &AbArgs, found: &Interleaving) -> Result<Option<Warning>, 
 /// Reports which jobs had too few pairs for a verdict when time was up.
 fn too_few(args: &AbArgs, found: &Interleaving) -> Option<Warning> {
     let (few, judged) = (found.too_few().join(", "), not_judged(args));
+    let enough_s = (args.budget * found.enough_times()).ceil();
     let message = format!(
-        "too few pairs for a verdict{judged}: {few}; give a longer --budget or shorter --seconds"
+        "too few pairs for a verdict{judged}: {few}; give about --budget {enough_s}s, or shorter --seconds"
     );
     (!few.is_empty()).then(|| Warning::new(WarningKind::BudgetSpent, message))
 }

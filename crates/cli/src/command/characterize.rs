@@ -9,7 +9,9 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal;
 use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
-use ioscape_schema::{AccessPattern, Characterization, Document, Ending, FileCall, Op, Portrait};
+use ioscape_schema::{
+    Access, AccessPattern, Characterization, Document, Ending, FileCall, Op, Portrait,
+};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
@@ -44,7 +46,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     document.interrupted = recording.interrupted;
     let mut found = recording.characterization(&args.command, args.below.as_deref(), portrait);
     found.pattern = Some(pattern(patterns, &recording, &found));
-    for doubt in doubts(&found, &unseen) {
+    for doubt in doubts(&found, &unseen).into_iter().chain(recording.doubt.clone()) {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
@@ -55,42 +57,47 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
 #[derive(Default)]
 struct Watched {
     seen: Application,
-    patterns: PatternBuilder,
+    /// Of the requests that go through the file cache, and of those that bypass it: a cache that
+    /// holds one kind need not hold the other.
+    patterns: [PatternBuilder; 2],
 }
 
 impl CallSink for Watched {
     fn call(&mut self, call: &FileCall) {
-        self.seen.record(call);
+        let process = self.seen.record(call);
         let (file, writes) = (u64::from(call.file), call.request.op == Op::Write);
-        self.patterns.update(&call.row(), file);
+        let row = FileCall { process, ..*call }.row();
+        self.patterns[usize::from(call.is_direct)].update(&row, file);
         if call.request.len == 0 || writes && (call.is_synchronous || call.is_direct) {
-            self.patterns.written_back(file, call.issued_ns);
+            self.write_back_begun(call.file, call.issued_ns);
         }
     }
 
     fn write_back_begun(&mut self, file: u32, at_ns: u64) {
-        self.patterns.written_back(u64::from(file), at_ns);
+        self.patterns.iter_mut().for_each(|one| one.written_back(u64::from(file), at_ns));
     }
 
     fn given_up(&mut self, file: u32, from: u64) {
-        self.patterns.give_up(u64::from(file), from);
+        self.patterns.iter_mut().for_each(|one| one.give_up(u64::from(file), from));
     }
 }
 
 /// The access pattern of the requests in detail.
 fn pattern(
-    patterns: PatternBuilder,
+    patterns: [PatternBuilder; 2],
     recording: &Recording,
     found: &Characterization,
 ) -> AccessPattern {
     let overall = &found.overall;
+    let [cached, direct] = patterns.map(PatternBuilder::finish);
+    let direct = if overall.access == Access::Direct { direct } else { direct.uncached() };
     AccessPattern {
         process_num: overall.process_num,
         think_time_ns: overall.think_time_ns as f64,
         sync_s: overall.syncs as f64 * overall.sync_time_ns / 1e9,
         elsewhere_s: (found.elapsed_s - overall.active_s).max(0.0),
         memory_bytes: recording.memory_bytes,
-        ..patterns.finish()
+        ..cached.and(direct)
     }
 }
 
@@ -105,7 +112,7 @@ fn unseen(recording: &Recording, portrait: &Portrait) -> Unseen {
         program_32_bit: recording.foreign.clone(),
         program_unprivileged: recording.unprivileged.clone(),
         unfiltered: !recording.filtered,
-        direct_writes_are_synchronous: portrait.direct_writes_are_synchronous,
+        ways: portrait.ways,
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::single_writer;
 use crate::failure::Failure;
-use crate::machine::{self, Machine, Measurer, NotMeasured, RunLength};
+use crate::machine::{self, Machine, Measurer, NotMeasured};
 use crate::output;
 use crate::outputs;
 use crate::relay::Relay;
-use crate::save::{Keeper, Work};
+use crate::save::{Keeper, Work, check_frames, counted};
 use ioscape_arguments::EvaluateArgs;
 use ioscape_machine::TargetFacts;
 use ioscape_machine::cgroup::MemoryGroup;
@@ -22,7 +22,7 @@ use ioscape_schema::{
     Access, Document, Engine, Evaluation, Measurement, Settings, Warning, Workload,
 };
 use ioscape_study::clients;
-use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters};
+use ioscape_study::frame::{Beginning, EvaluationFrame, KnownWriters, NotContinued};
 use ioscape_study::reach::{ReachLimits, doubts};
 use ioscape_study::resume::{self, GivenOptions};
 use ioscape_study::ways::Way;
@@ -44,7 +44,10 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     if args.together.clients.is_some() {
         Relay::check_shared(&args.target)?;
     }
-    let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
+    let earlier = args.resume.as_deref().map(output::read_begun).transpose()?;
+    if earlier.as_ref().is_some_and(|found| found.evaluation().is_none()) {
+        return Err(Failure::misuse(NotContinued::OtherKind));
+    }
     let outputs = names(args).open()?;
     let here = identity::of_work([("target".to_owned(), &*args.target)], Default::default());
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
@@ -80,10 +83,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let look = machine.share(relay);
     let limits = |one: &Settings| limits(args, &look, one.base.access, one.layout_bytes_per_s);
     let (frames, logs) = EvaluationFrame::all(&resolved(&args.target), beginnings, limits);
-    for frame in &frames {
-        let options = EvaluationOptions::of_settings(&frame.settings, document.seed);
-        options.validate().map_err(Failure::misuse)?;
-    }
+    check_frames(args, &frames, document.seed, earlier.as_ref())?;
     let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let doubts = document.warnings.iter().filter(|_| earlier.is_none()).map(|one| &one.message);
     let premise = frames.first().and_then(|frame| frame.premise.as_ref());
@@ -144,16 +144,20 @@ fn dry_run(args: &EvaluateArgs, earlier: Option<&Document>) -> Result<(), Failur
     output::print(&told)
 }
 
-/// Prints the plan of an earlier evaluation, and how much of it has been done.
+/// Prints the plan of an earlier evaluation, and how much of it has been done; refuses to lose
+/// points, as a run would.
 fn rest(args: &EvaluateArgs, earlier: &Document) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     let beginnings = Beginning::continued(earlier, &resolved(&args.target), &mut document);
     let beginnings = beginnings.map_err(Failure::misuse)?;
-    let plan = |one: &Beginning| {
+    let plan = |(one, begun): (&Beginning, &Evaluation)| {
+        let options = EvaluationOptions::of_settings(&one.settings, document.seed);
+        let counted = counted(&options, begun, args)?;
         let plan = plan_of(&one.settings, document.seed, beginnings.len() > 1);
-        format!("{plan}  {} of these were measured before.\n", one.probes.len())
+        Ok::<_, Failure>(format!("{plan}  {counted} of these were measured before.\n"))
     };
-    output::print(&beginnings.iter().map(plan).collect::<String>())
+    let begun = earlier.evaluation().into_iter().flat_map(Evaluation::each_access);
+    output::print(&beginnings.iter().zip(begun).map(plan).collect::<Result<String, _>>()?)
 }
 
 /// The requested accesses or, if there are none and no set outgrows the memory, the possible ways
@@ -311,7 +315,7 @@ fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> 
         let elsewhere = look.caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
         return elsewhere.or_else(|| MemoryGroup::create(limit).err().map(why));
     }
-    let doubtful = look.direct_doubt.map(str::to_owned);
+    let doubtful = look.direct_doubt.clone();
     let invalid = base(args, way.access, look.direct_align).validate().err();
     doubtful.or(invalid.map(|e| e.to_string())).or_else(|| look.direct_refusal.clone())
 }
@@ -346,8 +350,8 @@ fn settings(document: &Document) -> Option<&Settings> {
     document.evaluation()?.settings.as_ref()
 }
 
-/// The state of each way after an earlier run, so that no later save holds less; or, for a new
-/// evaluation, what is known beforehand.
+/// The state of each way after an earlier run, which is saved until that way's turn comes; or, for a
+/// new evaluation, what is known beforehand.
 fn known(
     earlier: Option<&Document>,
     frames: &[EvaluationFrame],
@@ -411,17 +415,16 @@ impl Exploring {
     }
 
     /// Explores with the machine after the log's probes are repeated. The evaluation is kept, whole
-    /// or partial, unless it ended before it held as much as the one to be continued.
+    /// or partial.
     fn one(&mut self, index: usize, frame: &EvaluationFrame) -> Result<(), NotMeasured> {
         let options = EvaluationOptions::of_settings(&frame.settings, self.document.seed);
         if let Measurer::Here(machine) = &mut self.measurer {
             machine.limit_memory(frame.settings.memory_limit_bytes)?;
         }
-        let progress = Progress::of_evaluation(options.budget_s);
         let begun = &self.evaluations[index];
         let (log, refused) = (begun.probes.clone(), begun.refused_sets.clone());
-        let known = log.len();
-        let probe = MachineProbe { work: self, index, frame, progress, known };
+        let progress = Progress::of_evaluation(options.budget_s);
+        let probe = MachineProbe { work: self, index, frame, progress };
         let mut probe = RecordedProbe::new(log, probe).with_refused(refused);
         let outcome = ioscape_scaling::explore(&options, &mut probe);
         probe.into_inner().progress.done();
@@ -429,11 +432,7 @@ impl Exploring {
             Ok(evaluation) => (evaluation, Ok(())),
             Err(stopped) => (*stopped.partial, Err(stopped.error)),
         };
-        if finished.is_ok() || evaluation.probes.len() >= known {
-            self.keep(index, frame, evaluation);
-        } else {
-            output::tell("Note: the result to continue holds more than this run, and is kept");
-        }
+        self.keep(index, frame, evaluation);
         finished
     }
 
@@ -451,15 +450,13 @@ struct MachineProbe<'a> {
     index: usize,
     frame: &'a EvaluationFrame,
     progress: Progress,
-    /// Number of probes of an earlier run.
-    known: usize,
 }
 
 impl Probe for MachineProbe<'_> {
     type Error = NotMeasured;
 
     fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, NotMeasured> {
-        let length = RunLength::new(request.limits.min_s, request.limits.cap_s);
+        let length = request.limits.into();
         let before = request.purpose.round().saturating_sub(1) as u64;
         let seed = seed_of_round(self.work.document.seed, before);
         let workload = &request.workload;
@@ -487,13 +484,10 @@ impl Probe for MachineProbe<'_> {
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &ioscape_scaling::Progress) {
         self.progress.advance(progress.spent_s, progress.left_s, progress.phase);
-        // Until the earlier probes are repeated, the file to be continued holds more.
-        if evaluation.probes.len() > self.known {
-            self.work.keep(self.index, self.frame, evaluation.clone());
-            let Exploring { document, keeper, evaluations, .. } = &mut *self.work;
-            if let Some(joined) = Evaluation::joined(evaluations.clone()) {
-                keeper.save(document, joined);
-            }
+        self.work.keep(self.index, self.frame, evaluation.clone());
+        let Exploring { document, keeper, evaluations, .. } = &mut *self.work;
+        if let Some(joined) = Evaluation::joined(evaluations.clone()) {
+            keeper.save(document, joined);
         }
     }
 }

@@ -70,20 +70,35 @@ pub fn main(args: &OsArgs) -> Result<(), Failure> {
     let outcome = outcome?;
     let mut document = document(&empty, args, &outcome);
     let measured = outcome.results.benchmarks.iter().filter(|one| one.value.is_some()).count();
-    let is_empty = measured == 0 && outcome.without_time > 0;
-    document.interrupted |= is_empty;
-    let finished = outcome.finished;
+    // What others disturbed was measured, and its numbers are kept as evidence.
+    let is_without_numbers = outcome.results.benchmarks.iter().all(|one| one.set_aside.is_empty());
+    let is_empty = measured == 0 && (outcome.without_time > 0 || is_without_numbers);
+    document.interrupted |= is_empty && outcome.without_time > 0;
     let written = outputs::finish(&mut outputs, &document, args.out.json);
-    let finished = finished.map_err(|error| {
+    let all = outcome.results.benchmarks.iter().filter_map(|one| one.not_measured.as_deref());
+    let why = nothing(outcome.without_time, &all.collect::<Vec<_>>());
+    let some = if is_empty { Err(Failure::Failed(why)) } else { Ok(()) };
+    let finished = outcome.finished.map_err(|error| {
         let whereabouts = outputs::whereabouts(&mut outputs);
         Failure::of_measure(
             &error,
             &format!("; what {measured} cases have so far is {whereabouts}"),
         )
     });
-    let why = "no case was measured within the budget: give a longer --budget";
-    let some = if is_empty { Err(Failure::Failed(why.to_owned())) } else { Ok(()) };
     both(finished.and(some), written)
+}
+
+/// Why no case was measured: most lacked time, or what most of `all` say.
+fn nothing(without_time: usize, all: &[&str]) -> String {
+    if 2 * without_time > all.len() {
+        return "no case was measured within the budget: give a longer --budget".to_owned();
+    }
+    let count = |why: &&&str| all.iter().filter(|one| one == why).count();
+    let why = all.iter().max_by_key(count);
+    format!(
+        "no case was measured, mostly for this reason: {}",
+        why.unwrap_or(&"there is none here")
+    )
 }
 
 /// The document of a run, or of its state so far.
@@ -102,4 +117,16 @@ fn document(empty: &Document, args: &OsArgs, outcome: &Outcome) -> Document {
         document.warn(Warning::new(WarningKind::Interrupted, text));
     }
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_budget_is_advised_only_where_most_lacked_time() {
+        let all = ["no time", "others", "others"];
+        assert_eq!(nothing(1, &all), "no case was measured, mostly for this reason: others");
+        assert!(nothing(2, &all).contains("within the budget"));
+    }
 }

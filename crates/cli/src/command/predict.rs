@@ -6,11 +6,14 @@ use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::{Asked, PredictArgs, WhatIfArg};
+use ioscape_machine::mounts::FileSystemInfo;
+use ioscape_machine::traps::judge;
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::{ChangedSystem, Exchange, Missing, NotPredicted};
 use ioscape_schema::units::{Bytes, bytes_word};
-use ioscape_schema::{Document, Parameter, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{Access, Document, Parameter, Prediction, Warning, WarningKind, Workload};
+use ioscape_study::older::laid_out_otherwise;
 use ioscape_study::reach;
 use ioscape_workload::command_line;
 
@@ -75,15 +78,26 @@ fn predicted(
     let (mut all, mut refusals) = (Vec::new(), Vec::new());
     for system in systems {
         let Said { predictions, refusals: refused, doubts } = of_system(system, question, args)?;
-        for doubt in system.doubts(args.model, &predictions).into_iter().chain(doubts) {
-            document.warn(doubt);
-        }
+        let older = laid_out_otherwise(&system.evaluation, &system.document.environment);
+        let older = older.map(|doubt| doubt.at(&*system.name));
+        let own = system.doubts(args.model, &predictions).into_iter();
+        let memory = unforced(system, &predictions).map(|doubt| doubt.at(&*system.name));
+        own.chain(doubts).chain(older).chain(memory).for_each(|doubt| document.warn(doubt));
         all.extend(predictions);
         refusals.extend(refused.into_iter().map(|why| (why, system.name.clone())));
     }
     tell_refusals(refusals, all.is_empty(), &mut document)?;
     document.outcome = Some(all.into());
     Ok(document)
+}
+
+/// The doubt about synchronous writes on a system without storage below its files.
+fn unforced(system: &System, predictions: &[Prediction]) -> Option<Warning> {
+    let name = system.document.environment.file_system.clone()?;
+    let place = FileSystemInfo { name, ..FileSystemInfo::default() };
+    let is_asked = predictions.iter().any(|one| one.workload.access == Access::Dsync);
+    let mut doubts = judge(&place, Access::Dsync, true).into_iter().filter(|_| is_asked);
+    doubts.find(|doubt| doubt.kind == WarningKind::Trap)
 }
 
 /// Warns about workloads that are not predicted, each with the reason and the system: one of many
@@ -139,7 +153,7 @@ fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
             let changed = exchanged(part)?;
-            said.add(one.on(&changed), changed.doubts().into_iter().chain(one.doubt(&changed)));
+            said.add(one.on(&changed), changed.doubts().into_iter().chain(one.doubts(&changed)));
         }
         Question::Workloads(asked) => {
             for one in asked {
@@ -166,7 +180,7 @@ pub fn exchange(named: &WhatIfArg) -> Result<Exchange, Failure> {
 
 /// A size that is easy to type: rounded up to a whole GiB from one GiB on.
 fn readable(bytes: u64) -> u64 {
-    if bytes < 1 << 30 { bytes } else { bytes.next_multiple_of(1 << 30) }
+    if bytes < 1 << 30 { bytes } else { bytes.checked_next_multiple_of(1 << 30).unwrap_or(bytes) }
 }
 
 /// The failure of a command without a prediction.
@@ -194,8 +208,18 @@ pub fn asked_memory_limit(system: &System) -> Option<u64> {
     }
 }
 
-/// The command that measures what is missing, in this much memory.
+/// The command that measures what is missing, in this much memory, if there is room for its sets.
 fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
+    let System { evaluation, document, .. } = missing.system;
+    let room = document.environment.free_bytes.zip(missing.max_unique_bytes);
+    // A file that was there before may hold more than is free beside it.
+    let lacks = |(free, needed): &(u64, u64)| {
+        free < needed && evaluation.unique_bytes_range[1] <= *free as f64
+    };
+    if let Some((free, needed)) = room.filter(lacks) {
+        let [free, needed] = [free, needed].map(|bytes| Bytes(bytes as f64));
+        return format!("no set of {needed} fits on {}, which had {free} free", evaluation.target);
+    }
     let command = command(missing, memory);
     let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));
     match (command, reach) {

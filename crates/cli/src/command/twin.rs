@@ -7,6 +7,7 @@ use crate::output;
 use crate::outputs::{self, RESULT};
 use ioscape_arguments::TwinArgs;
 use ioscape_machine::TargetFacts;
+use ioscape_machine::clock::since_boot;
 use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
@@ -23,6 +24,7 @@ use ioscape_schema::{
 };
 use ioscape_simulate::Error;
 use ioscape_simulate::twin::{self, Endure, Measure, Ran, Rotates, TwinPlan, TwinRuns};
+use ioscape_study::reach::check_capacity;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +73,7 @@ fn measured(args: &TwinArgs, target: &Path) -> Result<(), Failure> {
     let facts = machine.look();
     let plan = plan(args, target, &facts)?;
     machine.start(&mut document)?;
-    let begun = Instant::now();
+    let begun = since_boot();
     machine.layout(plan.unique_bytes())?;
     let progress = Progress::of_jobs(0, plan.count(), "twin");
     let (plan, machine) = (&plan, &mut machine);
@@ -153,18 +155,17 @@ fn fitted(
 /// What is to be measured; without a file for the drive, only the long runs.
 ///
 /// # Errors
-/// The target has no direct I/O, the requested set is larger than its space, or many requests
-/// cannot be in flight.
+/// The target has no direct I/O or needs larger requests for it, has too little space, or many
+/// requests cannot be in flight.
 fn plan(args: &TwinArgs, target: &Path, facts: &TargetFacts) -> Result<TwinPlan, Failure> {
-    if let Some(why) = &facts.direct_refusal {
-        return Err(Failure::Misuse(format!(
-            "{why}: a twin is measured past the file cache, so name a directory on another file system"
-        )));
-    }
+    check_direct(target, facts).map_err(Failure::Misuse)?;
     let capacity_bytes = facts.capacity_bytes;
+    check_capacity(&target.display().to_string(), capacity_bytes).map_err(Failure::Misuse)?;
     if args.unique_bytes.is_some_and(|asked| asked > capacity_bytes) {
         let share = match target.is_dir() {
-            true => " (half of the free space, a third where the file system copies on write)",
+            true => {
+                " (half of the free space, a third where the file system copies on write, or less by ulimit -f)"
+            }
             false => "",
         };
         return Err(Failure::Misuse(format!(
@@ -176,6 +177,24 @@ fn plan(args: &TwinArgs, target: &Path, facts: &TargetFacts) -> Result<TwinPlan,
     vet_ring("twin")?;
     let unseen = args.is_fitted().then_some(|unique_bytes| unseen(args, unique_bytes));
     Ok(TwinPlan::new(args.unique_bytes(), capacity_bytes, unseen, args.sustain))
+}
+
+/// Refuses a target without direct I/O, or with larger blocks than a twin's requests.
+fn check_direct(target: &Path, facts: &TargetFacts) -> Result<(), String> {
+    if let Some(why) = &facts.direct_refusal {
+        return Err(format!(
+            "{why}: a twin is measured past the file cache, so name a directory on another file system"
+        ));
+    }
+    let (align, usual) = (facts.direct_align.unwrap_or(1), twin::base().align());
+    let [needed, requests] = [align, usual].map(|bytes| Bytes(bytes as f64));
+    match usual.is_multiple_of(align) {
+        true => Ok(()),
+        false => Err(format!(
+            "direct I/O on {} takes multiples of {needed}, and a twin is fitted to requests of {requests}: name a target with smaller blocks",
+            target.display()
+        )),
+    }
 }
 
 /// Shows the measurements; if no drive is fitted, they are the result.
@@ -253,8 +272,9 @@ struct Real<'a> {
     plan: &'a TwinPlan,
     progress: &'a Progress,
     interrupt: Arc<AtomicBool>,
-    /// When writing the set began.
-    begun: Instant,
+    /// When writing the set began, as time since boot: a drive regains credit while the machine is
+    /// suspended.
+    begun: Duration,
 }
 
 impl Measure for Real<'_> {
@@ -277,14 +297,15 @@ impl Endure for Real<'_> {
         seconds: f64,
     ) -> Result<Ran<MeasureError>, MeasureError> {
         let seed = self.args.seed();
+        let now = (Instant::now(), since_boot());
         let (measurement, course) =
             self.machine.measure_course(workload, seconds, seed, self.progress)?;
-        let began = course.as_ref().map_or(self.begun, |course| course.began);
+        let began = course.as_ref().map_or(now.0, |course| course.began);
         let marks = course.into_iter().flat_map(|course| course.marks);
         let is_cut_off = measurement.stop == Stop::Interrupted;
         Ok(Ran {
             moved: marks.map(|mark| [mark.at_s, mark.bytes as f64]).collect(),
-            since_s: began.duration_since(self.begun).as_secs_f64(),
+            since_s: since_s(self.begun, began, now),
             cut_off: is_cut_off.then_some(MeasureError::Interrupted),
             measurement,
         })
@@ -292,9 +313,9 @@ impl Endure for Real<'_> {
 
     fn rest(&mut self, seconds: f64) -> Result<(), MeasureError> {
         self.progress.doing(&format!("rest for {}", Seconds(seconds)));
-        let begun = Instant::now();
+        let begun = since_boot();
         loop {
-            let left_s = seconds - begun.elapsed().as_secs_f64();
+            let left_s = seconds - since_boot().saturating_sub(begun).as_secs_f64();
             if left_s <= 0.0 {
                 return Ok(());
             }
@@ -307,6 +328,12 @@ impl Endure for Real<'_> {
     }
 }
 
+/// The seconds from `begun`, a time since boot, to `began`, given both clocks `now`.
+fn since_s(begun: Duration, began: Instant, now: (Instant, Duration)) -> f64 {
+    let (at, since_boot) = now;
+    (since_boot.saturating_sub(begun) + began.duration_since(at)).as_secs_f64()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,12 +343,12 @@ mod tests {
     /// Guards against a defect: it was refused only after the set had been laid out, and the advice
     /// named options that the command does not have.
     #[test]
-    fn a_target_without_direct_io_is_refused_before_a_set_is_laid_out() {
+    fn a_target_without_direct_io_or_room_is_refused_before_a_set_is_laid_out() {
         let parsed = Cli::try_parse_from(["ioscape", "twin", "."]).expect("a command");
         let Command::Twin(args) = parsed.command else { panic!("another command") };
-        let refused = |direct_refusal: Option<&str>| {
+        let refused = |direct_refusal: Option<&str>, direct_align, capacity_bytes| {
             let facts = TargetFacts {
-                capacity_bytes: 1 << 40,
+                capacity_bytes,
                 total_bytes: 1 << 41,
                 memory_bytes: None,
                 is_in_memory: false,
@@ -329,14 +356,29 @@ mod tests {
                 comes_by_pages: true,
                 direct_doubt: None,
                 direct_refusal: direct_refusal.map(str::to_owned),
-                direct_align: None,
+                direct_align,
                 flush_interval_s: None,
             };
             let why = plan(&args, Path::new("."), &facts).err();
-            why.is_some_and(|why| why.to_string().starts_with("it refuses O_DIRECT: a twin is"))
+            why.map(|why| why.to_string()).unwrap_or_default()
         };
-        assert!(refused(Some("it refuses O_DIRECT")));
-        assert!(!refused(None));
+        let told = refused(Some("it refuses O_DIRECT"), None, 1 << 40);
+        assert!(told.starts_with("it refuses O_DIRECT: a twin is"), "{told}");
+        let told = refused(None, Some(65536), 1 << 40);
+        assert!(told.contains("takes multiples of 64 KiB, and a twin"), "{told}");
+        assert!(refused(None, Some(4096), 66_048).contains("has room for 64.5 KiB, but"));
+        let told = refused(None, Some(4096), 1 << 40);
+        assert!(!told.contains("multiples") && !told.contains("room"), "{told}");
+    }
+
+    /// Guards against a defect: the credit that came back while the machine was suspended was taken
+    /// for that of the rest alone, and a rate limit for a cache.
+    #[test]
+    fn a_drive_also_rests_while_the_machine_is_suspended() {
+        let (begun, hours) = (Duration::from_secs(100), Duration::from_secs(9 * 3600));
+        let at = Instant::now();
+        let told = since_s(begun, at + Duration::from_secs(3), (at, begun + hours));
+        assert_eq!(told, 9.0 * 3600.0 + 3.0);
     }
 
     #[test]

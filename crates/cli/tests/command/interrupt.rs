@@ -53,6 +53,28 @@ pub(super) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Guards against a signal that is heeded only while the trace is read: a full queue takes minutes.
+#[test]
+fn an_overloaded_simulation_ends_when_it_is_told_to() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let trace = folder.path().join("t.csv");
+    let row = |n: u64| format!("{},0,{},4096\n", n * 1000, n * 7919 % 1_000_003 * 4_096_000);
+    let rows: String = (0..300_000).map(row).collect();
+    std::fs::write(&trace, format!("queued_ns,is_write,offset_bytes,length_bytes\n{rows}"))
+        .expect("the trace is written");
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.arg("simulate").arg(&trace).args(["--drive", "generic-hdd", "--cache", "none"]);
+    command.args(["--scheduler", "satf", "--wrap"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_secs(3));
+    let begun = Instant::now();
+    signal(child.id(), "TERM");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).contains("nothing was written"), "{}", stderr(&output));
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn an_interrupted_evaluation_is_kept_and_goes_on() {
     let folder = tempfile::tempdir().expect("a temporary directory");

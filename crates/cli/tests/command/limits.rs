@@ -62,9 +62,10 @@ fn as_many_files_are_open_as_the_hard_limit_allows() {
 #[test]
 fn a_limit_of_the_file_size_is_told_with_the_place() {
     let folder = tempfile::tempdir().unwrap();
-    let words = ["File too large", "ulimit -f", "at byte"];
-    ran_after("ulimit -f 100", &short(folder.path())).ended(1).says(&words);
+    let words = ["does not fit", "the limit of file sizes (ulimit -f)"];
+    ran_after("ulimit -f 100", &short(folder.path())).ended(2).says(&words);
     nothing_left(folder.path());
+    let words = ["File too large", "ulimit -f", "at byte"];
     let file = folder.path().join("file");
     let vxbench = ["vxbench", "-w", "write", "-i", "iosize=64k,iocount=16", path(&file)];
     ran_after("ulimit -f 100", &vxbench).ended(1).says(&words);
@@ -313,7 +314,7 @@ fn a_process_or_thread_too_many_is_told_with_the_limit() {
 
 #[test]
 fn signals_that_ask_to_end_are_obeyed_and_nothing_is_left() {
-    for name in ["TERM", "HUP", "INT"] {
+    for name in ["TERM", "HUP", "INT", "XCPU"] {
         let folder = tempfile::tempdir().unwrap();
         let started = Started::endless(folder.path(), "");
         signal(started.0.id(), name);

@@ -60,6 +60,20 @@ fn benchmarks_without_files_run_where_nothing_may_be_written() {
     refused(&user, &os("stat"), &["of-root"]);
 }
 
+/// Only root sees which files a program uses that may be executed but not read. Once, the summary
+/// said that nothing was moved, and nothing else.
+#[test]
+fn a_program_whose_files_are_hidden_gives_no_workload() {
+    let (folder, Some(user)) = folders() else { return };
+    let dd = folder.path().join("dd");
+    fs::copy("/bin/dd", &dd).unwrap();
+    fs::set_permissions(&dd, fs::Permissions::from_mode(0o711)).unwrap();
+    let out = format!("of={}", path(&folder.path().join("of-all/out")));
+    let words = ["characterize", "--", path(&dd), "if=/dev/zero", &out, "bs=64k", "count=16"];
+    let ran = user.run(&words).ended(0).says(&["unidentified", ": at least"]);
+    assert!(!ran.err.contains("To run the same workload"), "{}", ran.err);
+}
+
 #[test]
 fn a_file_that_may_not_be_written_to_is_no_target() {
     let (folder, Some(user)) = folders() else { return };

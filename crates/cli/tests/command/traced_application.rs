@@ -168,6 +168,39 @@ fn what_is_doubtful_about_an_application_is_so_about_all_that_follows_from_it() 
     }
 }
 
+/// Guards against requests of a disk that were predicted as those of a file cache.
+#[test]
+fn a_trace_of_a_device_is_asked_of_direct_access() {
+    let folder = Folder::new();
+    let mut both = small();
+    let mut evaluation = both.evaluation().expect("an evaluation").clone();
+    let direct = twice_as_fast(|workload| workload.access = Access::Direct);
+    evaluation.other_accesses = vec![direct.evaluation().expect("an evaluation").clone()];
+    both.outcome = Some(evaluation.into());
+    let (a, alone) = (folder.put("a.json", &both), folder.put("alone.json", &small()));
+    let trace = folder.put_text("t.csv", &reads_traced(true, 4096));
+    let found = [&a, &alone].map(|system| {
+        let told = document(&stdout(&["predict", system, "--trace", &trace, "--json"]));
+        let access = told.predictions().expect("a prediction")[0].workload.access;
+        (access, told.warnings.iter().any(|doubt| doubt.message.contains("reached a device")))
+    });
+    assert_eq!(found, [(Access::Direct, false), (Access::Buffered, true)]);
+}
+
+#[test]
+fn synchronous_writes_on_a_system_in_memory_are_doubted() {
+    let folder = Folder::new();
+    let mut dsync = twice_as_fast(|workload| workload.access = Access::Dsync);
+    let db = folder.put("db.json", &characterized(Access::Dsync));
+    let mut is_told = |file_system: &str| {
+        dsync.environment.file_system = Some(file_system.to_owned());
+        let a = folder.put("a.json", &dsync);
+        let told = document(&stdout(&["predict", &a, "--characterization", &db, "--json"]));
+        told.warnings.iter().any(|doubt| doubt.message.contains("reach no storage"))
+    };
+    assert_eq!(["tmpfs", "ext4"].map(|name| is_told(name)), [true, false]);
+}
+
 #[test]
 fn what_is_said_of_an_application_is_in_its_row() {
     let folder = Folder::new();

@@ -4,12 +4,14 @@
 //! cache only of those files that its members read or wrote first.
 #![allow(unsafe_code, reason = "fork, to try whether a process may join")]
 
+mod escaped;
 mod freezer;
 mod hierarchy;
 mod quota;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod throttle;
 
 pub use freezer::is_frozen;
 pub use quota::{Quota, Throttled};
@@ -18,6 +20,7 @@ use crate::error::Error;
 use crate::memory::memory;
 use crate::text;
 use hierarchy::{Hierarchy, Version};
+use ioscape_schema::Warning;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::fs::{File, Metadata, OpenOptions};
@@ -27,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use switch::{enable, put, restore};
+pub(crate) use throttle::io_limit;
 
 /// Smallest limit, in bytes, with which a worker can even start.
 const LIMIT_LEAST: u64 = 8 << 20;
@@ -49,6 +53,8 @@ pub struct MemoryGroup {
     version: Version,
     limit_bytes: u64,
     procs: File,
+    /// Limits on this process that do not hold for the members, each with its group.
+    escaped: Vec<String>,
     creator: u32,
     // Locked, so that others see that it is in use while this process or a worker lives.
     _held: File,
@@ -59,8 +65,9 @@ impl MemoryGroup {
     /// swap.
     ///
     /// It is created below this process's own group if possible, so that existing limits remain in
-    /// force. Otherwise its limit is lowered to them. Leftover groups of killed runs are removed
-    /// first.
+    /// force; version 2 forbids that for a group with processes. Otherwise the new group gets copies
+    /// of the limits that it is not below, and [`MemoryGroup::doubt`] names those it cannot have.
+    /// Leftover groups of killed runs are removed first.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if no control group can be made here, or with so low a limit.
@@ -76,7 +83,11 @@ impl MemoryGroup {
         let mut may_help = true;
         for parent in hierarchy.line() {
             match Self::below(parent, hierarchy.version, limit_bytes) {
-                Ok(Some(group)) => return Ok(group),
+                Ok(Some(mut group)) => {
+                    let left = hierarchy.line().take_while(|one| *one != parent);
+                    group.escaped = escaped::copy(&left.collect::<Vec<_>>(), &group.directory);
+                    return Ok(group);
+                }
                 Ok(None) => {}
                 Err(error) => {
                     may_help = error.kind() != ErrorKind::NotFound;
@@ -102,7 +113,8 @@ impl MemoryGroup {
             });
             let procs = procs.inspect_err(|_| remove(&directory))?;
             let creator = std::process::id();
-            Ok(Self { directory, version, limit_bytes, procs, creator, _held: held })
+            let escaped = Vec::new();
+            Ok(Self { directory, version, limit_bytes, procs, escaped, creator, _held: held })
         });
         made.map(Some).inspect_err(|_| restore(parent))
     }
@@ -114,6 +126,11 @@ impl MemoryGroup {
     /// The kernel refuses.
     pub fn join(&self) -> io::Result<()> {
         join(&self.procs)
+    }
+
+    /// Returns the warning that limits on this process do not hold for the members.
+    pub fn doubt(&self) -> Option<Warning> {
+        escaped::doubt(&self.escaped)
     }
 
     /// Returns the memory charged to the group, file cache included, in bytes; `None` if it cannot
@@ -219,6 +236,19 @@ fn what_helps(by_root: bool) -> &'static str {
     match by_root {
         true => "run as root",
         false => "mount a control group file system that may be written in /sys/fs/cgroup",
+    }
+}
+
+/// Returns what helps besides being root; nothing where groups are not delegated to users.
+pub(crate) fn or_delegated() -> &'static str {
+    delegation(Hierarchy::find().map(|hierarchy| hierarchy.version))
+}
+
+/// systemd delegates groups of version 2 only.
+fn delegation(version: Option<Version>) -> &'static str {
+    match version {
+        Some(Version::V2) => ", or under `systemd-run --user --scope -p Delegate=yes`",
+        _ => "",
     }
 }
 

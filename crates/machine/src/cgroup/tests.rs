@@ -143,4 +143,6 @@ fn a_hierarchy_that_is_not_mounted_is_no_matter_of_rights() {
     let why = MemoryGroup::below(Path::new("/nowhere/at/all"), Version::V1, LIMIT).unwrap_err();
     assert_eq!(why.kind(), io::ErrorKind::NotFound);
     assert!(what_helps(false).contains("/sys/fs/cgroup") && what_helps(true).contains("root"));
+    assert!(delegation(Some(Version::V2)).contains("systemd-run"));
+    assert_eq!(delegation(Some(Version::V1)), "", "only root makes these");
 }

@@ -1,16 +1,19 @@
 //! Abilities of a directory: a scratch file, space, direct I/O, preallocation, and a view of the
 //! file cache.
 
+use crate::arrays;
 use crate::cache;
 use crate::cgroup::enclosing_limit;
 use crate::error::Error;
+use crate::layers::io_limits;
+use crate::limits::file_size;
 use crate::memory::memory;
 use crate::output::tell_leftovers;
-use crate::target::{DirectIo, Target, TargetOptions};
+use crate::target::{Target, TargetOptions};
 use crate::terminal;
-use crate::traps::{cached_writes, traps};
+use crate::traps::traps;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Access, Check, CheckState, WarningKind};
+use ioscape_schema::{Access, Check, CheckState, Warning, WarningKind};
 use rustix::fs::FallocateFlags;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -28,8 +31,9 @@ const MEMORIES: u64 = 4;
 const LIMIT_USUAL: u64 = 512 << 20;
 const LIMIT_LEAST: u64 = 32 << 20;
 
-/// Returns the checks; without a scratch file only the first one.
-pub fn checks(directory: &Path) -> Vec<Check> {
+/// Returns the checks, given the state of control groups; without a scratch file only the first
+/// one.
+pub fn checks(directory: &Path, control_groups: CheckState) -> Vec<Check> {
     let options = TargetOptions { destroy_data: false, write_needed: true };
     let opened = match directory.is_dir() {
         true => Target::open(directory, &options),
@@ -42,13 +46,24 @@ pub fn checks(directory: &Path) -> Vec<Check> {
         }
         Err(error) => return vec![scratch_file(Err(&error))],
     };
-    vec![
+    let direct = direct(&target);
+    let always = [
         scratch_file(Ok(&target)),
-        space(&target),
-        direct(&target),
+        space(&target, control_groups, direct.state),
+        direct,
+        io_limit(io_limits(target.file_system())),
         fallocate(&target),
         cached(&target),
-    ]
+    ];
+    always.into_iter().chain(array(arrays::doubts(target.file_system()))).collect()
+}
+
+/// Returns the check of the arrays below a target, if there are `doubts` about them.
+fn array(doubts: Vec<Warning>) -> Option<Check> {
+    let told: Vec<String> = doubts.into_iter().map(|doubt| doubt.message).collect();
+    let check = Check::works("array", "the speed of all its drives", told.join("; "));
+    let advice = "measure when the array is whole and idle";
+    (!told.is_empty()).then(|| check.but(CheckState::Limited, advice))
 }
 
 fn scratch_file(target: Result<&Target, &Error>) -> Check {
@@ -66,7 +81,7 @@ fn scratch_file(target: Result<&Target, &Error>) -> Check {
     }
 }
 
-fn space(target: &Target) -> Check {
+fn space(target: &Target, control_groups: CheckState, direct: CheckState) -> Check {
     let free = target.free_bytes();
     let memory = memory().total.min(enclosing_limit().unwrap_or(u64::MAX));
     let found = format!("{} free, {} of memory", Bytes(free as f64), Bytes(memory as f64));
@@ -86,7 +101,12 @@ fn space(target: &Target) -> Check {
     let capacity = target.capacity_bytes();
     match outgrows(capacity, memory) {
         true => check,
-        false => check.but(CheckState::Limited, &smaller_cache(capacity)),
+        false if capacity == file_size() => {
+            let most = Bytes(capacity as f64);
+            let advice = format!("files may have at most {most} (ulimit -f): raise that limit");
+            check.but(CheckState::Limited, &advice)
+        }
+        false => check.but(CheckState::Limited, &smaller_cache(capacity, control_groups, direct)),
     }
 }
 
@@ -97,35 +117,31 @@ fn outgrows(capacity: u64, memory: u64) -> bool {
 }
 
 /// Returns advice if sets of up to `capacity` bytes cannot exceed the file cache: a memory limit
-/// that they do exceed, if there is one.
-fn smaller_cache(capacity: u64) -> String {
+/// that they do exceed, if there is one, and direct I/O where it works.
+fn smaller_cache(capacity: u64, control_groups: CheckState, direct: CheckState) -> String {
     let limit = (capacity / MEMORIES).min(LIMIT_USUAL).checked_ilog2().map_or(0, |log| 1 << log);
-    match limit >= LIMIT_LEAST {
-        true => format!(
-            "sets stay below four times the memory: make the cache smaller with --memory {}M, or use --direct",
-            limit >> 20
-        ),
-        false => {
-            "sets stay below four times the memory: free some space, or use --direct".to_owned()
-        }
-    }
+    let way = match limit >= LIMIT_LEAST {
+        true => format!("make the cache smaller with --memory {}M", limit >> 20),
+        false => "free some space".to_owned(),
+    };
+    let is_refused = limit >= LIMIT_LEAST && control_groups == CheckState::Missing;
+    let needs = if is_refused { ", which needs control groups (see below)" } else { "" };
+    let or = if direct == CheckState::Works { ", or use --direct" } else { "" };
+    format!("sets stay below four times the memory: {way}{needs}{or}")
 }
 
 fn direct(target: &Target) -> Check {
     let check = |found: String| Check::works("direct I/O", "--direct", found);
-    let doubts = traps(target, Access::Direct);
-    let is_doubtful = doubts.iter().any(|one| one.kind == WarningKind::DirectWithoutDevice);
+    let doubts = traps(target, Access::Direct, true);
+    let is_of_cache =
+        |kind| matches!(kind, WarningKind::DirectWithoutDevice | WarningKind::Unsupported);
     match write_directly(target) {
-        Ok(()) if is_doubtful => {
-            let (found, advice) = doubtful(target.direct_io(), &target.file_system().name);
-            check(found).but(CheckState::Limited, advice)
-        }
         Ok(()) => {
             let check = check(match target.direct_align() {
                 Some(align) => format!("64 KiB written with O_DIRECT, alignment {align} bytes"),
                 None => "64 KiB written with O_DIRECT".to_owned(),
             });
-            match cached_writes(target.file(), target.file_system()) {
+            match doubts.iter().find(|doubt| is_of_cache(doubt.kind)) {
                 Some(doubt) => check.but(CheckState::Limited, &doubt.message),
                 None => check,
             }
@@ -137,19 +153,15 @@ fn direct(target: &Target) -> Check {
     }
 }
 
-/// Returns the finding and advice about a successful `O_DIRECT` write that is doubtful on the file
-/// system `name`, given what the kernel reports about the file.
-fn doubtful(told: DirectIo, name: &str) -> (String, &'static str) {
-    match told {
-        DirectIo::Refused => (
-            format!(
-                "64 KiB written with O_DIRECT, but the kernel does no direct I/O on this file on {name}, which may be encrypted or compressed, or have its data journaled"
-            ),
-            "name another directory, not encrypted, to measure a device",
-        ),
-        DirectIo::Untold | DirectIo::Aligned(_) => (
-            format!("64 KiB written with O_DIRECT, which on {name} may still end in memory"),
-            "name a directory on a local disk to measure a device",
+fn io_limit(limits: Option<String>) -> Check {
+    let check = |found: &str| Check::works("I/O limit", "the speed of the device", found);
+    match limits.as_deref() {
+        None => check("the device below, or the control groups, are not known")
+            .but(CheckState::Limited, "ask who runs this machine or container for limits on I/O"),
+        Some("") => check("no control group limits I/O here"),
+        Some(limits) => check(limits).but(
+            CheckState::Limited,
+            "a control group limits I/O, and no result is faster than that: run outside of that group to measure the device",
         ),
     }
 }
@@ -197,13 +209,14 @@ fn cached(target: &Target) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::skipped;
+    use crate::testing::{build_directory, in_child, skipped};
+    use rustix::process::{Resource, Rlimit, setrlimit};
 
     #[test]
     fn a_directory_is_tried_and_left_empty() {
         let dir = tempfile::tempdir().unwrap();
-        let found = checks(dir.path());
-        assert_eq!(found.len(), 5);
+        let found = checks(dir.path(), CheckState::Works);
+        assert_eq!(found.len(), 6);
         assert_eq!((found[0].name.as_str(), found[0].state), ("scratch file", CheckState::Works));
         assert!(
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
@@ -211,13 +224,25 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
-    /// For example, an encrypted home directory.
     #[test]
-    fn who_has_no_direct_io_in_one_directory_is_not_sent_to_another_disk() {
-        let (found, advice) = doubtful(DirectIo::Refused, "ext4");
-        assert!(found.contains("on this file on ext4") && !advice.contains("disk"), "{found}");
-        let (found, advice) = doubtful(DirectIo::Untold, "tmpfs");
-        assert!(found.contains("on tmpfs may still end") && advice.contains("disk"), "{found}");
+    fn a_limit_of_file_sizes_is_told() {
+        let told = in_child(|| {
+            let most = Rlimit { current: Some(1 << 20), maximum: None };
+            let is_limited = setrlimit(Resource::Fsize, most).is_ok();
+            let target = Target::open(&build_directory(), &TargetOptions::default()).unwrap();
+            let found = space(&target, CheckState::Works, CheckState::Works);
+            let is_told = found.advice.is_some_and(|advice| advice.contains("1 MiB (ulimit -f)"));
+            i32::from(is_limited && (is_told || target.in_memory().is_some()))
+        });
+        assert_eq!(told, Some(1));
+    }
+
+    #[test]
+    fn a_limit_of_io_is_told_where_it_is_known() {
+        let state = |limits: Option<&str>| io_limit(limits.map(str::to_owned)).state;
+        assert_eq!(state(Some("")), CheckState::Works);
+        assert_eq!(state(Some("sda: reads up to 20 MB/s")), CheckState::Limited);
+        assert_eq!(state(None), CheckState::Limited);
     }
 
     /// Free space of eight times the memory suffices if half of it may be used, but not if a third
@@ -232,12 +257,25 @@ mod tests {
     /// Guards against recommending a limit of 512 MiB where sets could have 45 MiB.
     #[test]
     fn a_limit_that_sets_outgrow_is_recommended() {
-        let advice = |mib: u64| smaller_cache(mib << 20);
+        let works = CheckState::Works;
+        let advice = |mib: u64| smaller_cache(mib << 20, works, works);
         assert!(advice(30_000).contains("--memory 512M"), "{}", advice(30_000));
         assert!(advice(266).contains("--memory 64M"), "{}", advice(266));
         for mib in [0, 45] {
             assert!(!advice(mib).contains("--memory") && advice(mib).contains("free some space"));
         }
+    }
+
+    /// Guards against a defect: both options were recommended where neither works.
+    #[test]
+    fn only_what_works_is_recommended() {
+        use CheckState::{Limited, Missing, Works};
+        let advice = |mib: u64, groups, direct| smaller_cache(mib << 20, groups, direct);
+        assert!(advice(266, Limited, Works).ends_with("with --memory 64M, or use --direct"));
+        assert!(advice(266, Works, Limited).ends_with("with --memory 64M"));
+        let told = advice(266, Missing, Missing);
+        assert!(told.ends_with("--memory 64M, which needs control groups (see below)"), "{told}");
+        assert!(advice(45, Missing, Missing).ends_with(": free some space"));
     }
 
     #[test]
@@ -247,7 +285,7 @@ mod tests {
         if !target.is_ok_and(|target| target.file_system().is_in_memory()) {
             return skipped("/dev/shm has too little room, or is no file system in memory");
         }
-        let found = checks(dir.path());
+        let found = checks(dir.path(), CheckState::Works);
         let of = |name: &str| found.iter().find(|check| check.name == name).unwrap();
         assert_ne!(of("direct I/O").state, CheckState::Works);
         let space = of("free space");
@@ -258,7 +296,7 @@ mod tests {
     #[test]
     fn what_is_no_directory_is_missing() {
         for path in ["/nowhere/at/all", "/dev/null", "/proc"] {
-            let found = checks(Path::new(path));
+            let found = checks(Path::new(path), CheckState::Works);
             assert_eq!((found.len(), found[0].state), (1, CheckState::Missing), "{path}");
             assert!(found[0].found.contains(path), "{}", found[0].found);
         }

@@ -4,8 +4,10 @@ use crate::cgroup::{self, MemoryGroup, Quota};
 use crate::crew::{Crew, DONE};
 use crate::error::Death;
 use crate::memory::memory;
+use crate::namespace::as_root;
 use crate::parallel::allowed;
 use crate::text;
+use crate::tracefs;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Check, CheckState};
 use rustix::fs::Access;
@@ -30,17 +32,20 @@ const CAPABILITIES: [(u32, &str); 3] = [
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
 
+/// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate lacks for musl.
+const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
+
 /// Longest time allowed to a child that has nothing to do.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns the checks.
-pub fn checks() -> Vec<Check> {
+/// Returns the checks; that of control groups was made before.
+pub fn checks(control_groups: Check) -> Vec<Check> {
     vec![
         processors(),
         memory_limit(),
-        control_groups(),
+        control_groups,
         io_uring(),
-        tracefs(),
+        block_tracing(),
         ptrace(),
         loops(),
         accounting(),
@@ -72,13 +77,20 @@ fn memory_limit() -> Check {
     }
 }
 
-fn control_groups() -> Check {
+/// Returns the check of control groups, which `--memory` needs.
+pub fn control_groups() -> Check {
     let check = |found: String| Check::works("control groups", "--memory", found);
     match MemoryGroup::create(TRIAL_LIMIT) {
-        Ok(_) => check("a group with a memory limit was made and removed".to_owned()),
+        Ok(group) => {
+            let made = check("a group with a memory limit was made and removed".to_owned());
+            match group.doubt() {
+                Some(doubt) => made.but(CheckState::Limited, &doubt.message),
+                None => made,
+            }
+        }
         Err(error) => check(error.to_string()).but(
             CheckState::Missing,
-            "run as root, or under `systemd-run --user --scope -p Delegate=yes`; in a container see docs/install.md",
+            &format!("{}{}; in a container see docs/install.md", as_root(), cgroup::or_delegated()),
         ),
     }
 }
@@ -91,10 +103,28 @@ fn io_uring() -> Check {
     // SAFETY: the parameters are a valid structure of zeros; the ring is closed at once and shares no memory.
     match unsafe { rustix::io_uring::io_uring_setup(1, &mut parameters) } {
         Ok(_) => check("a ring was made and closed".to_owned()),
-        Err(error) => check(format!("io_uring_setup: {}", io::Error::from(error))).but(
-            CheckState::Missing,
-            "sysctl kernel.io_uring_disabled=0; in a container a seccomp filter that allows it; else --engine psync --processes N",
+        Err(error) => {
+            let first = ring_advice(error.raw_os_error());
+            let first = first.map_or_else(String::new, |one| format!("{one}; else "));
+            check(format!("io_uring_setup: {}", io::Error::from(error)))
+                .but(CheckState::Missing, &format!("{first}--engine psync --processes N"))
+        }
+    }
+}
+
+/// Returns what helps where the kernel answered `errno` when asked for a ring, if known.
+pub fn ring_advice(errno: i32) -> Option<&'static str> {
+    let is_disabled = text::read_number("/proc/sys/kernel/io_uring_disabled") > Some(0);
+    match errno {
+        libc::ENOSYS => Some(
+            "the kernel has none (Linux 5.1, CONFIG_IO_URING), or a filter of system calls hides it",
         ),
+        libc::EPERM if is_disabled => Some("allow it (sysctl kernel.io_uring_disabled=0)"),
+        libc::EPERM => Some(
+            "a filter of system calls forbids it: allow it there, in a container with `--security-opt seccomp=unconfined`",
+        ),
+        libc::ENOMEM => Some("raise the limit of locked memory (ulimit -l)"),
+        _ => None,
     }
 }
 
@@ -102,25 +132,21 @@ fn may(path: &Path, access: Access) -> bool {
     rustix::fs::access(path, access).is_ok()
 }
 
-fn tracefs() -> Check {
+fn block_tracing() -> Check {
     let check = |found: &str| Check::works("tracefs", "trace record", found);
-    let places = ["/sys/kernel/tracing/instances", "/sys/kernel/debug/tracing/instances"];
-    match places.iter().find(|place| Path::new(place).exists()) {
-        Some(place) if may(Path::new(place), Access::WRITE_OK) => check(place),
-        Some(place) => check(&format!("{place} may not be written by this user"))
-            .but(CheckState::Missing, "run as root"),
-        None => match (has(SYS_ADMIN), text::read("/proc/filesystems")) {
-            (true, Some(known)) if known.contains("tracefs") => {
-                check("not mounted; `trace record` mounts it for itself")
+    let places = tracefs::PLACES.map(|place| Path::new(place).join("instances"));
+    match places.iter().find(|place| place.exists()) {
+        Some(place) if may(place, Access::WRITE_OK) => check(&place.display().to_string()),
+        Some(place) => check(&format!("{} may not be written by this user", place.display()))
+            .but(CheckState::Missing, as_root()),
+        None => match tracefs::detached() {
+            Ok(_) if has_proc() => check("not mounted; `trace record` mounts it for itself"),
+            Ok(_) => check("not mounted, and reached only through /proc")
+                .but(CheckState::Missing, "mount /proc"),
+            Err(error) => {
+                let (why, advice) = tracefs::refusal(error);
+                check(&why).but(CheckState::Missing, &advice)
             }
-            (true, _) => check("the kernel has no tracefs").but(
-                CheckState::Missing,
-                "a kernel with CONFIG_FTRACE and CONFIG_BLK_DEV_IO_TRACE",
-            ),
-            (false, _) => check("not mounted, or not visible to this user").but(
-                CheckState::Missing,
-                "run as root, or mount tracefs on /sys/kernel/tracing and run with CAP_DAC_OVERRIDE",
-            ),
         },
     }
 }
@@ -147,33 +173,75 @@ fn traced(scope: Option<u64>, child: Option<Death>) -> Check {
         Some(scope) => format!("kernel.yama.ptrace_scope = {scope}"),
     };
     let why = match child {
-        None => return check(format!("{setting}; it could not be tried")),
+        None => {
+            return check(format!("{setting}; it could not be tried")).but(
+                CheckState::Limited,
+                "let this user run more processes (ulimit -u), or ask again on a quieter machine",
+            );
+        }
         Some(Death::Exit(DONE)) => return check(format!("{setting}; a child could be traced")),
         Some(Death::Exit(errno)) => io::Error::from_raw_os_error(errno).to_string(),
         Some(_) => "the child was killed for it".to_owned(),
     };
-    check(format!("{setting}, but ptrace is refused: {why}")).but(
-        CheckState::Missing,
-        "a filter of system calls refuses it: in a container `--cap-add SYS_PTRACE`, or a seccomp filter that allows ptrace",
-    )
-}
-
-/// Returns how a child that asked to be traced ended, with the error as its exit code; `None` if it
-/// cannot be tried.
-#[allow(unsafe_code, reason = "ptrace has no safe wrapper")]
-fn trace_child() -> Option<Death> {
-    let trace_me = |_| {
-        let none = null_mut::<libc::c_void>();
-        // SAFETY: this request takes no more arguments and concerns the calling process, which ends
-        // at once.
-        match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) } {
-            0 => DONE,
-            _ => io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM),
+    let check = check(format!("{setting}, but ptrace is refused: {why}"));
+    let advice = match child {
+        Some(Death::Exit(libc::EIO)) => {
+            "a kernel that describes the calls of traced programs (Linux 5.3)"
+        }
+        _ => {
+            "a filter of system calls refuses it: in a container `--cap-add SYS_PTRACE`, or a seccomp filter that allows ptrace"
         }
     };
-    let mut crew = Crew::fork(1, trace_me).ok()?;
+    check.but(CheckState::Missing, advice)
+}
+
+/// Returns how a child that traced one of its own ended, with the error as its exit code; `None` if
+/// it cannot be tried.
+fn trace_child() -> Option<Death> {
+    let mut crew = Crew::fork(1, |_| trace_own()).ok()?;
     crew.wait(PATIENCE, || false);
     crew.first_dead().map(|(_, death)| death)
+}
+
+/// Asks the kernel which call a traced child of this process, which has one thread, makes. Returns
+/// `DONE`, or the error.
+#[allow(unsafe_code, reason = "fork and ptrace have no safe wrapper")]
+fn trace_own() -> i32 {
+    let none = null_mut::<libc::c_void>();
+    let why = || io::Error::last_os_error().raw_os_error().unwrap_or(libc::EPERM);
+    let mut status = 0;
+    // SAFETY: both processes have one thread and make plain calls; the child ends in any case. The
+    // kernel writes nothing where it is given no room.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) == 0 {
+                libc::raise(libc::SIGSTOP);
+            }
+            libc::_exit(why());
+        }
+        if child < 0 || libc::waitpid(child, &raw mut status, 0) < 0 {
+            return why();
+        }
+        if !libc::WIFSTOPPED(status) {
+            return if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { libc::EPERM };
+        }
+        let told = libc::ptrace(GET_SYSCALL_INFO as _, child, none, none);
+        let error = if told > 0 { DONE } else { why() };
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, &raw mut status, 0);
+        error
+    }
+}
+
+/// Returns what helps where a file of `/proc` cannot be read: `otherwise`, if `/proc` is mounted.
+fn of_proc(otherwise: &'static str) -> &'static str {
+    if has_proc() { otherwise } else { "mount /proc" }
+}
+
+fn has_proc() -> bool {
+    Path::new("/proc/self").exists()
 }
 
 fn loops() -> Check {
@@ -182,7 +250,7 @@ fn loops() -> Check {
     match (control.exists(), may(control, Access::READ_OK | Access::WRITE_OK)) {
         (true, true) => check("/dev/loop-control can be opened"),
         (true, false) => check("/dev/loop-control may not be opened by this user")
-            .but(CheckState::Missing, "run as root"),
+            .but(CheckState::Missing, as_root()),
         (false, _) => {
             check("no /dev/loop-control").but(CheckState::Missing, "modprobe loop, as root")
         }
@@ -196,7 +264,7 @@ fn accounting() -> Check {
     match text::read("/proc/self/io").is_some_and(|io| text::field(&io, "read_bytes").is_some()) {
         true => check("/proc/self/io"),
         false => check("/proc/self/io cannot be read")
-            .but(CheckState::Missing, "a kernel with CONFIG_TASK_IO_ACCOUNTING"),
+            .but(CheckState::Missing, of_proc("a kernel with CONFIG_TASK_IO_ACCOUNTING")),
     }
 }
 
@@ -207,7 +275,9 @@ fn pressure() -> Check {
         Some(_) => check("/proc/pressure"),
         None => check("/proc/pressure cannot be read").but(
             CheckState::Limited,
-            "start the kernel with psi=1; until then load and steal time alone are witnesses",
+            of_proc(
+                "start the kernel with psi=1; until then load and steal time alone are witnesses",
+            ),
         ),
     }
 }
@@ -219,7 +289,7 @@ fn perf() -> Check {
         .and_then(|level| level.parse::<i32>().ok())
     {
         None => check("the kernel has no perf events, or /proc does not show them")
-            .but(CheckState::Missing, "a kernel with CONFIG_PERF_EVENTS"),
+            .but(CheckState::Missing, of_proc("a kernel with CONFIG_PERF_EVENTS")),
         Some(level) if level <= 1 => check(&format!("kernel.perf_event_paranoid = {level}")),
         Some(level) => {
             check(&format!("kernel.perf_event_paranoid = {level}: no kernel events without root"))
@@ -289,7 +359,7 @@ mod tests {
 
     #[test]
     fn every_check_says_what_was_found_and_what_to_do() {
-        let all = checks();
+        let all = checks(control_groups());
         assert_eq!(all.len(), 13);
         for check in &all {
             assert!(!check.found.is_empty() && !check.needed_for.is_empty(), "{check:?}");
@@ -299,6 +369,23 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), 13);
+    }
+
+    #[test]
+    fn where_proc_is_not_mounted_no_other_kernel_is_asked_for() {
+        crate::testing::with_mount(&["-t", "tmpfs", "tmpfs"], &[Path::new("/proc")], || {
+            for check in [accounting(), pressure(), perf()] {
+                assert_eq!(check.advice.as_deref(), Some("mount /proc"), "{check:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn what_helps_where_there_are_no_rings_follows_from_the_error() {
+        let told = |errno| ring_advice(errno).unwrap_or_default();
+        assert!(told(libc::ENOSYS).contains("CONFIG_IO_URING"));
+        assert!(!told(libc::ENOSYS).contains("sysctl") && told(libc::ENOMEM).contains("ulimit"));
+        assert_eq!(told(libc::EINVAL), "");
     }
 
     #[test]
@@ -323,7 +410,9 @@ mod tests {
         let (state, found) = said(Some(Death::Exit(libc::EPERM)));
         assert!(state == CheckState::Missing && found.contains("not permitted"), "{found}");
         assert_eq!(said(Some(Death::Signal(libc::SIGSYS))).0, CheckState::Missing);
-        assert_eq!(said(None).0, CheckState::Works);
+        let old = traced(Some(1), Some(Death::Exit(libc::EIO)));
+        assert!(old.advice.is_some_and(|advice| advice.contains("Linux 5.3")));
+        assert_eq!(said(None).0, CheckState::Limited, "nobody knows");
         assert!(trace_child().is_some());
     }
 }

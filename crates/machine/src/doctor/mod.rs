@@ -7,10 +7,13 @@ mod kernel;
 use ioscape_schema::Doctor;
 use std::path::Path;
 
+pub use kernel::ring_advice;
+
 /// Checks `directory` and the machine. It creates and removes a scratch file and a control group.
 pub fn examine(directory: &Path) -> Doctor {
-    let mut checks = directory::checks(directory);
-    checks.extend(kernel::checks());
+    let control_groups = kernel::control_groups();
+    let mut checks = directory::checks(directory, control_groups.state);
+    checks.extend(kernel::checks(control_groups));
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     Doctor { directory: directory.display().to_string(), checks }
 }

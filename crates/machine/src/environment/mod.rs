@@ -7,6 +7,7 @@ pub use virtualization::has_hypervisor;
 
 use crate::cgroup;
 use crate::device::BlockDevice;
+use crate::layers::{cached_below, io_limits};
 use crate::load;
 use crate::memory::{memory, vm_dirty};
 use crate::mounts::{self, FileSystemInfo};
@@ -36,6 +37,8 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let or_none = |text: String| known(&text).unwrap_or_else(|| virtualization::NONE.to_owned());
+    let cached = || or_none(cached_below(file_system).unwrap_or_default());
     Environment {
         file_system: known(&file_system.name),
         mount_options: known(&file_system.mount_options),
@@ -43,8 +46,14 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
         device_model: device.as_ref().and_then(BlockDevice::model),
         device_firmware: device.as_ref().and_then(BlockDevice::firmware),
         device_link: device.as_ref().and_then(BlockDevice::link),
-        scheduler: queue("scheduler").and_then(|line| chosen(&line)),
+        // Devices that only pass requests on schedule none.
+        scheduler: device
+            .as_ref()
+            .and_then(|device| device.drive().queue("scheduler"))
+            .and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
+        cached_below: device.as_ref().map(|_| cached()),
+        io_limit: io_limits(file_system).map(or_none),
         read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
         ..machine(None)
     }

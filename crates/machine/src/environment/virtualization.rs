@@ -5,8 +5,15 @@ use crate::text;
 use ioscape_schema::Environment;
 use std::path::Path;
 
-/// Reported if nothing indicates a hypervisor or a container.
-const NONE: &str = "none";
+/// Says that something is known not to be there.
+pub(super) const NONE: &str = "none";
+
+/// Reported in place of a hypervisor where its absence cannot be told: only x86 has an instruction
+/// that tells, and elsewhere a vendor that is not known here proves nothing.
+const UNKNOWN: &str = "unknown";
+
+/// A hypervisor that does not tell its name.
+const UNNAMED: &str = "unknown hypervisor";
 
 /// Separator between a hypervisor and a container.
 const AND: &str = ", ";
@@ -17,10 +24,11 @@ const CONTAINERS: [&str; 7] =
     ["kubepods", "docker", "lxc", "containerd", "podman", "systemd-nspawn", CONTAINER];
 const CONTAINER: &str = "container";
 
-/// Returns hypervisor and container, such as `kvm` or `kvm, docker`; `none` if nothing indicates
-/// one.
+/// Returns hypervisor and container, such as `kvm`, `kvm, docker` or `unknown, docker`; `none` if
+/// there is neither.
 pub(super) fn detect() -> Option<String> {
-    let found: Vec<&str> = [hypervisor(), container()].into_iter().flatten().collect();
+    let hypervisor = hypervisor().or((!cfg!(target_arch = "x86_64")).then_some(UNKNOWN));
+    let found: Vec<&str> = [hypervisor, container()].into_iter().flatten().collect();
     Some(if found.is_empty() { NONE.to_owned() } else { found.join(AND) })
 }
 
@@ -28,7 +36,9 @@ pub(super) fn detect() -> Option<String> {
 /// unknown.
 pub fn has_hypervisor(environment: &Environment) -> Option<bool> {
     let is_hypervisor = |name: &str| name != NONE && !CONTAINERS.contains(&name);
-    Some(environment.virtualization.as_deref()?.split(AND).any(is_hypervisor))
+    let mut names = environment.virtualization.as_deref()?.split(AND);
+    let found = names.find(|name| is_hypervisor(name));
+    (found != Some(UNKNOWN)).then_some(found.is_some())
 }
 
 fn hypervisor() -> Option<&'static str> {
@@ -37,7 +47,10 @@ fn hypervisor() -> Option<&'static str> {
     let flagged = text::read("/proc/cpuinfo").is_some_and(|info| has_hypervisor_flag(&info));
     let xen = text::read("/sys/hypervisor/type").filter(|kind| kind == "xen").map(|_| "xen");
     let answer = signature().or(xen);
-    answer.or_else(|| by_product(&dmi.join(" "))).or(flagged.then_some("unknown hypervisor"))
+    let tree = ["hypervisor/compatible", "compatible"]
+        .map(|name| text::read(Path::new("/proc/device-tree").join(name)).unwrap_or_default());
+    let answer = answer.or_else(|| by_product(&dmi.join(" "))).or_else(|| by_tree(&tree.join(" ")));
+    answer.or(flagged.then_some(UNNAMED))
 }
 
 /// Returns the hypervisor's signature in the processor's identification instruction.
@@ -70,11 +83,12 @@ fn has_hypervisor_flag(cpuinfo: &str) -> bool {
 
 /// Returns the hypervisor behind a machine's vendor and product name.
 fn by_product(names: &str) -> Option<&'static str> {
-    const KNOWN: [(&str, &str); 10] = [
+    const KNOWN: [(&str, &str); 11] = [
         ("VMware", "vmware"),
         ("VirtualBox", "virtualbox"),
         ("Virtual Machine", "hyper-v"),
         ("Google Compute Engine", "kvm"),
+        ("Amazon EC2", "kvm"),
         ("OpenStack", "kvm"),
         ("KVM", "kvm"),
         ("QEMU", "qemu"),
@@ -82,7 +96,21 @@ fn by_product(names: &str) -> Option<&'static str> {
         ("Parallels", "parallels"),
         ("Apple Virtualization", "apple"),
     ];
-    KNOWN.iter().find(|(word, _)| names.contains(word)).map(|(_, hypervisor)| *hypervisor)
+    // Amazon rents out machines without a hypervisor too, such as m7g.metal.
+    let mut known = KNOWN.iter().filter(|_| !names.contains(".metal"));
+    known.find(|(word, _)| names.contains(word)).map(|(_, hypervisor)| *hypervisor)
+}
+
+/// Returns the hypervisor that the device tree names, by which machines without DMI boot.
+fn by_tree(compatible: &str) -> Option<&'static str> {
+    const KNOWN: [(&str, &str); 4] = [
+        ("linux,kvm", "kvm"),
+        ("xen,xen", "xen"),
+        ("vmware", "vmware"),
+        // The virtual board of QEMU, kvmtool and Firecracker.
+        ("linux,dummy-virt", UNNAMED),
+    ];
+    KNOWN.iter().find(|(word, _)| compatible.contains(word)).map(|(_, hypervisor)| *hypervisor)
 }
 
 fn container() -> Option<&'static str> {
@@ -133,6 +161,10 @@ mod tests {
         assert_eq!(by_product("innotek GmbH VirtualBox Oracle"), Some("virtualbox"));
         assert_eq!(by_product("Microsoft Corporation Virtual Machine"), Some("hyper-v"));
         assert_eq!(by_product("Dell Inc. PowerEdge R650"), None);
+        assert_eq!(by_product("Amazon EC2 m7g.large Amazon EC2"), Some("kvm"));
+        assert_eq!(by_product("Amazon EC2 m7g.metal Amazon EC2"), None);
+        assert_eq!(by_tree(" linux,dummy-virt\0"), Some(UNNAMED));
+        assert_eq!(by_tree(" raspberrypi,4-model-b\0brcm,bcm2711\0"), None);
         assert_eq!(named_in("0::/docker/12ab"), Some("docker"));
         assert_eq!(named_in("0::/init.scope"), None);
     }
@@ -170,7 +202,9 @@ mod tests {
         for virtual_machine in ["kvm", "kvm, docker", "unknown hypervisor"] {
             assert_eq!(of(Some(virtual_machine)), Some(true), "{virtual_machine}");
         }
-        assert_eq!(of(None), None);
+        for untold in [None, Some(UNKNOWN), Some("unknown, docker")] {
+            assert_eq!(of(untold), None, "{untold:?}");
+        }
         assert!(container().is_none_or(|name| CONTAINERS.contains(&name)), "{:?}", container());
     }
 

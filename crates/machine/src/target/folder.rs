@@ -161,8 +161,12 @@ pub fn reach(path: &Path) -> io::Result<Reach> {
     if [state.st_dev, state.st_ino] != which {
         return Err(io::Error::other("another program put something else in its folder's place"));
     }
-    let (path, flags) = (scratch::path_in(&folder, name), libc::O_NOFOLLOW);
-    Ok(Reach { path, flags, folder: Some(folder) })
+    // Without /proc only the name is left, which led to our folder a moment ago.
+    let path = match Path::new("/proc/self").exists() {
+        true => scratch::path_in(&folder, name),
+        false => path.to_owned(),
+    };
+    Ok(Reach { path, flags: libc::O_NOFOLLOW, folder: Some(folder) })
 }
 
 impl Drop for ScratchFolder {
@@ -263,6 +267,19 @@ mod tests {
         std::fs::write(&precious, "x").unwrap();
         drop(ours);
         assert!(precious.exists(), "it lies in a folder that is none of ours");
+    }
+
+    #[test]
+    fn without_proc_a_file_in_our_folder_is_opened_by_its_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let ours = ScratchFolder::new_in(parent.path()).unwrap();
+        let file = ours.path().join("file-0");
+        std::fs::write(&file, "x").unwrap();
+        crate::testing::with_mount(&["-t", "tmpfs", "tmpfs"], &[Path::new("/proc")], || {
+            let reach = reach(&file).unwrap();
+            let opened = File::options().read(true).custom_flags(reach.flags).open(&reach.path);
+            assert!(reach.is_ours() && opened.is_ok());
+        });
     }
 
     #[test]

@@ -21,6 +21,23 @@ pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     device_used(path, number, None)
 }
 
+/// Returns why the device of this number cannot take the writes of every workload; `None` if
+/// nothing is known against it.
+pub fn unwritable(number: (u32, u32)) -> Option<&'static str> {
+    let is_zoned = BlockDevice::at(number)?.takes_writes_in_sequence();
+    write_protected(number).or(is_zoned.then_some(
+        "is a host-managed zoned disk, which takes writes only in sequence: make btrfs, XFS or F2FS on it and name a directory there, or read it as it is with vxbench -w read",
+    ))
+}
+
+/// Returns why a device that can be opened for writing still takes no write; `None` if nothing
+/// indicates that.
+pub fn write_protected(number: (u32, u32)) -> Option<&'static str> {
+    BlockDevice::at(number)?.is_protected().then_some(
+        "is write-protected: unlock the medium or run blockdev --setrw, or read it as it is with vxbench -w read",
+    )
+}
+
 /// Returns why the regular file at `path` is in use; `None` if no use is known.
 pub fn file_in_use(path: &Path) -> Option<String> {
     // Only an absolute path without links tells which mount a file is on.

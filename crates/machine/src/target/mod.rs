@@ -11,6 +11,7 @@ mod exports;
 mod folder;
 pub mod guard;
 mod living;
+mod room;
 pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
@@ -19,22 +20,23 @@ pub use again::open_again;
 pub use direct::{DirectIo, direct_align, is_in_place};
 pub use folder::{Reach, ScratchFolder, named_by_user, reach};
 
-use crate::cgroup::available_memory;
-use crate::device::{self, are_files_memory, memory_below};
+use crate::device::{are_files_memory, memory_below};
 use crate::error::Error;
-use crate::extents;
 pub use crate::extents::on_storage;
+use crate::limits;
 pub use crate::locks::locked_by;
 use crate::mounts::{self, FileSystemInfo, raw_device};
 use crate::output::without_links;
 use ioscape_schema::Access;
 pub(crate) use living::remove_all as remove_scratch;
+pub use room::{room_on_device, space};
+use room::{space_share, writable_bytes};
 use rustix::fs::{AtFlags, FlockOperation, StatxFlags};
 use scratch::Scratch;
 pub use scratch::{abandoned, sweep_at};
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -43,13 +45,6 @@ const FREE_LEAST: u64 = 64 << 20;
 
 /// Size in bytes below which a file or device is refused.
 const SIZE_LEAST: u64 = 4096;
-
-/// Returns the N of 1/N, the part of the free space that a scratch file may take. A copy-on-write
-/// file system keeps an old extent until its last block is rewritten, so random rewrites take up to
-/// twice the size of the set.
-fn space_share(system: &FileSystemInfo) -> u64 {
-    if system.copies_on_write() { 3 } else { 2 }
-}
 
 /// What the user allows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +103,7 @@ impl Target {
         }
         if !options.destroy_data {
             let reason = format!(
-                "is a {what} with data of its own: name a directory, or give --destroy-data to have this data overwritten"
+                "is a {what} with data of its own: name a directory, or give --destroy-data to have this data overwritten; vxbench -w read only reads it"
             );
             return Err(Error::target(path, reason));
         }
@@ -135,6 +130,11 @@ impl Target {
         let mut leftovers = scratch::sweep(&directory, file_system.is_network_or_fuse);
         // Mount points of file systems created for a campaign.
         leftovers.extend(scratch::sweep_at(&std::env::temp_dir()));
+        if file_system.copies_on_write() {
+            // What we removed now, or a run before us, is free only after a commit, which may be 30
+            // seconds away. If that fails, there is less room.
+            let _ = rustix::fs::syncfs(&directory);
+        }
         let are_files_memory = are_files_memory(&file_system);
         let free =
             space(&directory, are_files_memory).map_err(|e| Error::io("examine", path, e))?.1;
@@ -149,7 +149,7 @@ impl Target {
             path: path.join(scratch.name()),
             file,
             scratch: Some(scratch),
-            capacity_bytes: free / space_share(&file_system),
+            capacity_bytes: (free / space_share(&file_system)).min(limits::file_size()),
             is_device: false,
             in_memory: memory_below(&file_system),
             file_system,
@@ -161,6 +161,9 @@ impl Target {
     /// Opens the file or device at `path`, which has no links and was `found` to be free.
     fn existing(path: PathBuf, found: &Metadata, write: bool) -> Result<Self, Error> {
         let device = found.file_type().is_block_device().then(|| mounts::split(found.rdev()));
+        if let Some(reason) = device.filter(|_| write).and_then(guard::unwritable) {
+            return Err(Error::target(&path, reason));
+        }
         // For a block device O_EXCL requests exclusive use, which the kernel refuses for mounts,
         // swap and the like.
         let flags = if device.is_some() { libc::O_EXCL } else { 0 };
@@ -199,13 +202,13 @@ impl Target {
         let in_memory =
             memory_below(&file_system).filter(|_| are_files_memory || file_system.has_device);
         let capacity_bytes = match device {
-            None if write => writable_bytes(&file, size, &file_system, are_files_memory)
-                .map_err(|e| Error::io("examine", &path, e))?,
-            Some(_) if write => {
-                size.min(device::room_below(&file_system).unwrap_or(size)).max(SIZE_LEAST)
-            }
+            None if write => writable_bytes(&file, 0..size, &file_system, are_files_memory)
+                .map_err(|e| Error::io("examine", &path, e))?
+                .min(limits::file_size()),
+            Some(number) if write => room_on_device(number, size),
             _ => size,
         };
+        let capacity_bytes = capacity_bytes.max(SIZE_LEAST);
         Ok(Self {
             path,
             file,
@@ -235,8 +238,9 @@ impl Target {
     /// the file system copies on write. If files are pages of memory, available memory limits it in
     /// the same way. For an existing target it is the size. A file is limited to what that part of
     /// the free space suffices for where writes take new space: in holes, in blocks shared with a
-    /// snapshot or copy, and everywhere if the file system copies on write. A device is limited to
-    /// what sparse files below it have room for.
+    /// snapshot or copy, and everywhere if the file system copies on write. A loop device is limited
+    /// like its file, and a device built on one to half of the free space that sparse files below
+    /// need. The limit of file sizes (`ulimit -f`) holds for every file that is written.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
@@ -348,34 +352,6 @@ impl Target {
     }
 }
 
-/// Returns how many bytes of an existing `file` of `size` bytes may be written. Our part of the
-/// free space must suffice for blocks that it does not own yet, or for all if nothing is
-/// overwritten in place.
-fn writable_bytes(
-    file: &File,
-    size: u64,
-    system: &FileSystemInfo,
-    are_files_memory: bool,
-) -> io::Result<u64> {
-    let room = space(file, are_files_memory)?.1 / space_share(system);
-    let is_copied = system.copies_on_write() && !direct::is_in_place(file);
-    let most = if is_copied { size.min(room) } else { filled_by(file, size, room) };
-    Ok(most.max(SIZE_LEAST))
-}
-
-/// Returns the offset at which the parts of `file` that take new space exceed `room` bytes; `size`
-/// if they do not.
-fn filled_by(file: &File, size: u64, mut room: u64) -> u64 {
-    for part in extents::unowned(file, size) {
-        let bytes = part.end - part.start;
-        if bytes > room {
-            return part.start + room;
-        }
-        room -= bytes;
-    }
-    size
-}
-
 /// Returns the smallest and largest size, in bytes, of atomic writes to `file` (`RWF_ATOMIC`, Linux
 /// 6.11); `None` if unsupported.
 pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
@@ -384,27 +360,6 @@ pub fn atomic_write_bytes(file: &File) -> Option<[u64; 2]> {
     let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, asked).ok()?;
     let ends = [state.stx_atomic_write_unit_min, state.stx_atomic_write_unit_max].map(u64::from);
     (state.stx_mask & asked.bits() != 0 && ends[1] > 0).then_some(ends)
-}
-
-/// Returns the size of the file system of `file` and the free space that we may take.
-///
-/// On a sparse file the free space below also counts. If files are pages of memory, so does
-/// available memory. A device in memory may already own all its memory, which no control group
-/// counts.
-pub fn space(file: &impl AsFd, are_files_memory: bool) -> io::Result<(u64, u64)> {
-    let state = rustix::fs::fstatvfs(file)?;
-    let total = state.f_blocks.saturating_mul(state.f_frsize);
-    let free = state.f_bavail.saturating_mul(state.f_frsize);
-    // Most callers have a file and no path.
-    let below = device::room_below(&mounts::system_of(file, Path::new("")));
-    let free = free.min(below.unwrap_or(u64::MAX));
-    if total > 0 && !are_files_memory {
-        return Ok((total, free));
-    }
-    // The file system is in memory or does not report its size: available memory is the bound, or
-    // programs would be killed.
-    let available = available_memory();
-    Ok((total, if total > 0 { free.min(available) } else { available }))
 }
 
 /// Returns the word for a kind of file.

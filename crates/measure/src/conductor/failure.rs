@@ -2,6 +2,7 @@
 
 use crate::engine::{Action, Fault, uring};
 use crate::worker::report::Report;
+use ioscape_machine::doctor::ring_advice;
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::shared::Shared;
 use std::io;
@@ -31,10 +32,10 @@ pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
         ),
         _ => io::Error::from_raw_os_error(fault.errno),
     };
-    if let Some(advice) = ring_advice(fault) {
+    if let Some(advice) = advice(fault) {
         return Error::Unsupported {
             what: "the io_uring engine".into(),
-            why: format!("{source}: {advice}, or choose the psync engine"),
+            why: format!("{source}: {advice}; the psync engine works without it"),
         };
     }
     if fault.action == Action::Uncached {
@@ -65,20 +66,14 @@ pub(crate) fn from_fault(fault: Fault, path: &Path) -> Error {
 pub fn vet_ring(what: &str) -> Result<(), Error> {
     let Err(fault) = uring::trial() else { return Ok(()) };
     let source = io::Error::from_raw_os_error(fault.errno);
-    let advice = ring_advice(fault).map_or_else(String::new, |advice| format!("; {advice}"));
+    let advice = advice(fault).map_or_else(String::new, |advice| format!("; {advice}"));
     Err(Error::Unsupported {
         what: what.into(),
         why: format!("it needs io_uring, which the kernel refuses: {source}{advice}"),
     })
 }
 
-/// What to do where the kernel has `io_uring` but does not allow it to this user.
-fn ring_advice(fault: Fault) -> Option<&'static str> {
-    match (fault.action, fault.errno) {
-        (Action::Ring, libc::ENOSYS | libc::EPERM) => Some(
-            "allow it (sysctl kernel.io_uring_disabled, or the container's system call filter)",
-        ),
-        (Action::Ring, libc::ENOMEM) => Some("raise the limit of locked memory (ulimit -l)"),
-        _ => None,
-    }
+/// What to do where the kernel allows no `io_uring` to this user.
+fn advice(fault: Fault) -> Option<&'static str> {
+    (fault.action == Action::Ring).then(|| ring_advice(fault.errno)).flatten()
 }

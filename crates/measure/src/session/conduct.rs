@@ -222,7 +222,7 @@ fn until_ready(workload: &Workload) -> Duration {
 }
 
 /// The reports, at least one of which must have a measured part. None has where every stream was
-/// stuck in one request all the time.
+/// stuck in one request, or got no processor, all the time.
 fn of_any(reports: Vec<Report>) -> Result<Vec<Report>, Error> {
     match reports.iter().any(|report| report.started) {
         true => Ok(reports),

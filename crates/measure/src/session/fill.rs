@@ -38,6 +38,10 @@ const ANEW_S: f64 = 0.3;
 /// anyway.
 const ANEW_FRAC: f64 = 0.5;
 
+/// The seconds that reading a set may take at least: as long as random requests usually take to
+/// warm up.
+const RANDOM_S: f64 = 10.0;
+
 /// Below this many bytes, no rate is derived.
 const RATE_LEAST: f64 = 16.0 * 1_048_576.0;
 
@@ -180,7 +184,7 @@ impl Session {
         let Asked { bytes, room, known, drops } = *asked;
         // Random requests would take longer to fill the cache, and their warm-up lasts until the
         // residency is steady.
-        let usual_s = (PASS * options.cap_s).max(options.warm_cap_s).min(BEHIND_CAP_S);
+        let usual_s = (PASS * options.cap_s).max(RANDOM_S).min(BEHIND_CAP_S);
         let cap_s = usual_s.max(options.fill_cap_s);
         let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
         if asked.fits() {

@@ -12,6 +12,7 @@ use ioscape_machine::cgroup::{MemoryGroup, enclosing_limit};
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error, Spared};
 use ioscape_machine::extents::{Extent, first_extents, fragments};
+use ioscape_machine::limits::file_size;
 use ioscape_machine::memory::memory;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_machine::witness::Sources;
@@ -46,7 +47,7 @@ const LAYOUT_LEAST: u64 = 16 << 20;
 impl Session {
     /// Measures how fast a set of `most` bytes is laid out, in bytes per second; `None` if that is
     /// too little to tell. Lays out a first part, doubles it until that took `enough_s` seconds,
-    /// and returns the rate of the last half.
+    /// and returns the rate of the last half; of the one before if the last had no room.
     ///
     /// # Errors
     /// Those of [`Self::layout`].
@@ -61,15 +62,20 @@ impl Session {
         // The first touch of memory and of a new file is several times slower than later ones.
         let mut trial = (LAYOUT_LEAST / 2).min(most / 2);
         self.layout(trial, options)?;
+        let mut rate = None;
         loop {
             let (from, to) = (trial, (2 * trial).clamp(LAYOUT_LEAST.min(most), most));
             let started = Instant::now();
-            self.layout(to, options)?;
+            match self.layout(to, options) {
+                Err(error) if self.lacks_room(to, &error) => return Ok(rate),
+                laid_out => laid_out?,
+            }
             trial = to;
+            let elapsed_s = started.elapsed().as_secs_f64();
+            let is_told = trial >= LAYOUT_LEAST && elapsed_s > 0.0;
+            rate = is_told.then(|| (to - from) as f64 / elapsed_s);
             if to >= most || begun.elapsed().as_secs_f64() >= enough_s {
-                let elapsed_s = started.elapsed().as_secs_f64();
-                let is_told = trial >= LAYOUT_LEAST && elapsed_s > 0.0;
-                return Ok(is_told.then(|| (to - from) as f64 / elapsed_s));
+                return Ok(rate);
             }
         }
     }
@@ -127,6 +133,7 @@ impl Session {
         }
         let path = self.target.path().to_owned();
         let of_what = match self.target.len() {
+            _ if capacity == file_size() => "the limit of file sizes (ulimit -f)",
             _ if self.target.is_scratch() => "part of the free space",
             Ok(len) if len > capacity && self.target.file_system().name == "block" => {
                 "as far as the free space below suffices, since a sparse file lies below the device"

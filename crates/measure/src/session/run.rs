@@ -7,10 +7,12 @@ use crate::conductor::failure::from_fault;
 use crate::engine::buffer::{BUFFERS, check_room, time_of_marking};
 use crate::engine::uring;
 use crate::verify::ledger::{LESS, check_memory, memory_of};
+use ioscape_machine::arrays;
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Stop, Workload};
+use std::fmt::Display;
 use std::time::Instant;
 
 /// What to do where a file system does not support direct I/O.
@@ -112,11 +114,18 @@ impl Session {
         self.begin_verify(workload, options.verify)?;
         let doubts =
             self.prepare(workload, options)?.into_iter().chain(self.doubt_of_age(workload));
+        let of_arrays = match workload.engine {
+            Engine::Null => Vec::new(),
+            _ => arrays::doubts(self.target.file_system()),
+        };
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         self.note_fill(workload, &trial.filled);
         let overhead_ns = overhead_ns + self.marking_ns(workload);
         let mut measurement = self.summarize(workload, options, &trial, overhead_ns);
         measurement.warnings.splice(0..0, doubts);
+        // A rebuild that ended meanwhile is no longer among the traps.
+        let ended = of_arrays.into_iter().filter(|one| !measurement.warnings.contains(one));
+        measurement.warnings.extend(ended.collect::<Vec<_>>());
         self.note_left(workload, measurement.resident_frac);
         self.rows = std::mem::take(&mut trial.rows);
         self.course = trial.course.take();
@@ -186,12 +195,8 @@ impl Session {
         }
         let align = u64::from(self.target.direct_align().unwrap_or(1).max(1));
         if workload.may_be_direct() && !workload.align().is_multiple_of(align) {
-            let why = format!(
-                "requests are multiples of {} bytes, but direct I/O on {} needs multiples of {align}: give larger requests",
-                workload.align(),
-                self.target.path().display()
-            );
-            return unsupported("direct access", why);
+            let place = self.target.path().display();
+            return unsupported("direct access", unaligned(workload, align, place));
         }
         if workload.engine != Engine::Null {
             let access = if workload.may_be_direct() { Access::Direct } else { workload.access };
@@ -205,6 +210,19 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Returns the refusal of direct I/O on a `place` that needs multiples of `align` bytes. Larger
+/// requests alone would not help: their alignment stays.
+fn unaligned(workload: &Workload, align: u64, place: impl Display) -> String {
+    let larger = match workload.size_mean < align {
+        true => format!(" and --size-mean {align} or more"),
+        false => String::new(),
+    };
+    format!(
+        "requests are multiples of {} bytes, but direct I/O on {place} needs multiples of {align}: give --align {align}{larger}",
+        workload.align()
+    )
 }
 
 /// A source about as costly as that of a workload: random sizes, places and directions.
@@ -226,5 +244,26 @@ fn typical_stream(seed: u64) -> impl FnMut() -> Request + Send {
         let offset = if coins & 128 == 0 { jump } else { end };
         end = (offset + u64::from(len)) & ((64 << 20) - 1);
         Request { op, offset, len }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a defect: larger requests were advised, and refused alike.
+    #[test]
+    fn what_is_advised_for_direct_io_is_possible() {
+        let told = |size_mean| {
+            let workload = Workload { size_mean, ..Workload::default() };
+            unaligned(&workload, 65536, "/dev/x")
+        };
+        assert!(told(1 << 20).ends_with("needs multiples of 65536: give --align 65536"));
+        assert!(told(4096).ends_with("give --align 65536 and --size-mean 65536 or more"));
+        let align_bytes = Some(65536);
+        for size_mean in [65536, 1 << 20] {
+            let advised = Workload { size_mean, align_bytes, ..Workload::default() };
+            assert!(advised.validate().is_ok() && advised.align() == 65536);
+        }
     }
 }

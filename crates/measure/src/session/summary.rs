@@ -7,11 +7,11 @@ use super::state::Session;
 use super::witness::{self, Ours};
 use crate::conductor::stops::{self, Stopped};
 use crate::worker::report::{Report, doubt_of_buffers};
-use ioscape_machine::cgroup::enclosing_limit;
-use ioscape_machine::load::Load;
+use ioscape_machine::cgroup::{MemoryGroup, enclosing_limit};
+use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
-use ioscape_machine::traps::{cached_writes, traps};
+use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
@@ -51,7 +51,7 @@ impl Session {
         if !file_system.counts_reads() || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
-        let ours = Ours { kernel_s: trial.kernel_s, beside: options.beside };
+        let ours = Ours::on(file_system, trial.kernel_s, options.beside);
         m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system, ours);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
@@ -139,14 +139,15 @@ fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
         let text = "this file system caches files where no control group limits them: the memory limit holds for the processes alone";
         Warning::new(WarningKind::ForeignPages, text)
     });
-    let of_access = match workload.engine {
+    let access = match workload.engine {
         Engine::Null => return Vec::new(),
-        _ if workload.may_be_direct() => traps(&session.target, Access::Direct),
-        _ => traps(&session.target, workload.access),
+        _ if workload.may_be_direct() => Access::Direct,
+        _ => workload.access,
     };
-    let writes = workload.may_be_direct() && workload.read_frac < 1.0;
-    let cached = writes.then(|| cached_writes(&session.file, session.target.file_system()));
-    of_access.into_iter().chain(cached.flatten()).chain(unlimited).collect()
+    let of_access = traps(&session.target, access, workload.read_frac < 1.0);
+    let of_group = session.group.as_ref().and_then(MemoryGroup::doubt);
+    let of_others = Snapshot::take().doubt();
+    of_access.into_iter().chain(unlimited).chain(of_group).chain(of_others).collect()
 }
 
 /// The figures that follow from the counts alone.
@@ -174,11 +175,19 @@ fn doubts_of_time(m: &Measurement, options: &RunOptions, trial: &Trial) -> Vec<W
     // Nothing waits for what an interrupted run wrote.
     let unclosed_s = trial.unclosed_s.filter(|_| trial.stop != Stop::Interrupted);
     doubts.extend(unclosed_s.map(doubt_of_close));
-    if let Some(stuck) = trial.reports.iter().position(|r| !r.started) {
-        let message = format!("process {stuck} was stuck in one request all the time");
-        doubts.push(Warning::new(WarningKind::NotSteady, message));
-    }
+    doubts.extend(doubt_of_idle(&trial.reports));
     doubts
+}
+
+/// The doubt about a process whose measured part never began. What it waited for is not known.
+fn doubt_of_idle(reports: &[Report]) -> Option<Warning> {
+    let idle = reports.iter().position(|report| !report.started)?;
+    let message = format!(
+        "process {idle} issued no request in the measured part: it was stuck in one, or got no processor ({} processes, {} processors); fewer processes would tell",
+        reports.len(),
+        allowed()
+    );
+    Some(Warning::new(WarningKind::NotSteady, message))
 }
 
 /// The warning about a process that had reported but had not ended this many seconds later, and was
@@ -272,8 +281,8 @@ fn doubt_of_stopping(m: &mut Measurement, stopped: Stopped) -> Option<Warning> {
     stops::doubt(stopped, m.elapsed_s)
 }
 
-/// The doubt that arises unless requests in flight over request rate equals the measured response
-/// time, plus what the harness adds and the think time per request.
+/// The doubt that arises unless requests in flight over request rate, less the think time, equals
+/// the measured response time, plus what the harness adds.
 fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Option<Warning> {
     let law = m.response_time_littles_law_ns.filter(|_| m.workload.engine != Engine::Null)?;
     // Where streams share a processor, the harness time of one stream is waiting time for the
@@ -282,13 +291,13 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Optio
     let depth = f64::from(m.workload.queue_depth);
     // The end of the run wakes processes that are still thinking.
     let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
-    let besides = (overhead_ns * contention + thinking_ns) * depth;
-    let explained = m.response_time_ns.mean + besides;
+    let explained = m.response_time_ns.mean + overhead_ns * contention * depth;
+    let cycle = law + thinking_ns * depth;
     // Sleep ends late, so thinking takes longer than requested; that excess is not doubted. The end
     // of the run cuts the last period, so that the law is no more precise than one request.
-    let period = law * depth * f64::from(m.workload.process_num) / m.ios.max(1) as f64;
+    let period = cycle * depth * f64::from(m.workload.process_num) / m.ios.max(1) as f64;
     let slack = if thinking_ns > 0.0 { 100_000.0 * depth + period } else { 0.0 };
-    ((law - explained).abs() > LITTLE_MAX * law + slack).then(|| {
+    ((law - explained).abs() > LITTLE_MAX * cycle + slack).then(|| {
         let message = format!(
             "by Little's law (requests in flight / request rate) the response time is {law:.0} ns, but {:.0} ns was measured",
             m.response_time_ns.mean
@@ -336,20 +345,31 @@ mod tests {
         assert_eq!(note_of_queue(&m, &[Report::new(), full]), None);
     }
 
-    /// Guards against counting the think time before every request: 256 MiB are four requests of 64
-    /// MiB, and only the first is thought before. That is 25 ms each, not 100.
     #[test]
-    fn littles_law_holds_of_what_was_thought_in_phases() {
+    fn a_process_that_never_ran_may_have_got_no_processor() {
+        let began = Report { started: true, ..Report::new() };
+        assert_eq!(doubt_of_idle(&[began.clone()]), None);
+        let said = doubt_of_idle(&[began, Report::new()]).map(|doubt| doubt.message);
+        let said = said.expect("a doubt");
+        assert!(said.starts_with("process 1 ") && said.contains("no processor (2 proc"), "{said}");
+    }
+
+    /// Guards against counting the time between two requests twice: the law leaves out the pauses.
+    #[test]
+    fn littles_law_is_held_against_the_response_alone() {
         let workload = Workload { think_time_ns: 100_000_000, ..Workload::default() };
-        let mut m = Measurement {
-            elapsed_s: 35.5,
-            ios: 400,
-            response_time_littles_law_ns: Some(88_750_000.0),
-            ..Measurement::empty(workload, Stop::PhasesOver)
+        let doubt = |law_ns| {
+            let mut m = Measurement {
+                elapsed_s: 35.5,
+                ios: 400,
+                response_time_littles_law_ns: Some(law_ns),
+                ..Measurement::empty(workload.clone(), Stop::PhasesOver)
+            };
+            m.response_time_ns.mean = 64e6;
+            doubt_of_little(&m, 0.0, 24_750_000.0)
         };
-        m.response_time_ns.mean = 64e6;
-        assert_eq!(doubt_of_little(&m, 0.0, 24_750_000.0), None);
-        assert!(doubt_of_little(&m, 0.0, 100e6).is_some());
+        assert_eq!(doubt(64e6), None);
+        assert!(doubt(88_750_000.0).is_some());
     }
 
     /// Guards against doubting every run with pauses of 4 s, in which only two or three requests
@@ -361,7 +381,9 @@ mod tests {
             let mut m = Measurement {
                 elapsed_s: 10.0,
                 ios: ios.into(),
-                response_time_littles_law_ns: Some(10e9 / f64::from(ios)),
+                response_time_littles_law_ns: Some(
+                    (10e9 / f64::from(ios) - think_time_ns as f64).max(0.0),
+                ),
                 ..Measurement::empty(workload, Stop::TimeCap)
             };
             m.response_time_ns.mean = 5e6;

@@ -39,6 +39,14 @@ pub(super) struct Ours {
     pub(super) beside: u64,
 }
 
+impl Ours {
+    /// Where files stay in memory, the kernel writes nothing back.
+    pub(super) fn on(file_system: &FileSystemInfo, kernel_s: Option<f64>, beside: u64) -> Self {
+        let none = file_system.is_in_memory().then_some(0.0);
+        Self { kernel_s: none.or(kernel_s), beside }
+    }
+}
+
 /// The witness of `m` on this file system, from what was `counted` in its measured part and the
 /// share of its set that was in the file cache before.
 pub(super) fn of(
@@ -272,6 +280,11 @@ mod tests {
             two.workload.process_num = 2;
             assert_eq!(doubt_of_waiting(&two, by(Some(0.48))), None, "each on its processor");
         }
+        let on = |name: &str| {
+            let file_system = FileSystemInfo { name: name.to_owned(), ..Default::default() };
+            Ours::on(&file_system, None, 0)
+        };
+        assert!(may_wait_for_kernel(&m, on("ext4")) && !may_wait_for_kernel(&m, on("tmpfs")));
         let reading = Measurement { write: None, ..m };
         assert!(!may_wait_for_kernel(&reading, by(None)), "nothing is written back");
     }

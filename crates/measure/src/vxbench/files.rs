@@ -10,6 +10,7 @@ use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_machine::output::without_links;
 use ioscape_machine::target::{self, Reach, guard, sweep_at};
 use ioscape_schema::VxJob;
+use ioscape_schema::units::Bytes;
 use rustix::fs::FlockOperation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
@@ -146,6 +147,7 @@ impl Files {
         }
         files.check_twins(job)?;
         files.check_space(job)?;
+        files.check_space_below(job)?;
         Ok(files)
     }
 
@@ -202,6 +204,24 @@ impl Files {
             if needed > free {
                 let path = target::named_by_user(&one.named).to_owned();
                 return Err(Error::Space { path, needed, spared: 0, free });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that what is written to a loop device leaves free space below it to others.
+    fn check_space_below(&self, job: &VxJob) -> Result<(), Error> {
+        let changes = job.changes_files();
+        for one in self.opened.iter().filter(|one| one.is_device && changes) {
+            let range = one.extent.range_bytes;
+            let room = target::room_on_device(one.file_system.device, range);
+            let written = job.span_bytes().map_or(range, |span| span.min(range));
+            if written > room {
+                let reason = format!(
+                    "takes {} at most: for more, its file would take space below that is left to others; free some there, or give a smaller iocount",
+                    Bytes(room as f64)
+                );
+                return Err(Error::target(&one.named, reason));
             }
         }
         Ok(())
@@ -302,9 +322,13 @@ fn existing(
         not_for_devices(path, job)?;
     }
     let reach = way_to(path, changes)?;
+    let number = mounts::split(found.rdev());
     let used = match (changes, device) {
         (false, _) => None,
-        (true, true) => guard::device_in_use(path, mounts::split(found.rdev())),
+        (true, true) => {
+            let protected = || guard::write_protected(number).map(str::to_owned);
+            guard::device_in_use(path, number).or_else(protected)
+        }
         (true, false) => guard::file_in_use(path),
     };
     if let Some(reason) = used {
@@ -320,7 +344,7 @@ fn existing(
         return Err(Error::target(path, "was replaced while it was being checked: try again"));
     }
     let file_system = match device {
-        true => mounts::raw_device(path, mounts::split(found.rdev())),
+        true => mounts::raw_device(path, number),
         false => mounts::system_of(&file, path),
     };
     // Before taking our own lock: NFS turns locks of whole files into locks of ranges, and would
@@ -367,6 +391,10 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
         let reason = "is a symbolic link to a file that does not exist: name the file itself";
         return Err(Error::target(path, reason));
     }
+    if is_among_devices(path) {
+        let reason = "does not exist, and a new file here would be in memory, under the name of a device: is the disk attached?";
+        return Err(Error::target(path, reason));
+    }
     let reach = way_to(path, true)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).custom_flags(reach.flags);
@@ -377,6 +405,16 @@ fn create(path: &Path, extent: &Extent, job: &VxJob) -> Result<Opened, Error> {
     let opened = Opened { named, file, created: true, is_device: false, file_system, extent };
     opened.lock(true)?;
     Ok(opened)
+}
+
+/// Whether a file made at `path` would be in memory among the device nodes.
+fn is_among_devices(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(real) = std::fs::canonicalize(folder.unwrap_or(Path::new("."))) else { return false };
+    let is_there = real.starts_with("/dev") && !real.starts_with("/dev/shm");
+    let is_for_nodes =
+        |system: FileSystemInfo| system.name == "devtmpfs" || system.is_in_memory() && is_there;
+    place(&real).is_ok_and(|(system, _)| is_for_nodes(system))
 }
 
 /// Refuses options that apply to files only.
@@ -414,66 +452,5 @@ pub(crate) fn check_memory(job: &VxJob, files: usize) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Guards against counting 256 threads with a buffer of 8 KiB each as 2 MiB where they take
-    /// half a gigabyte.
-    #[test]
-    fn buffers_of_huge_pages_are_counted_as_whole_ones() {
-        let job = VxJob { iosize: 8 << 10, ..VxJob::default() };
-        assert_eq!(buffer_bytes(&job), 8 << 10);
-        assert_eq!(buffer_bytes(&VxJob { huge_buffers: true, ..job }), 2 << 20);
-        let endless = VxJob { nthreads: u32::MAX, huge_buffers: true, ..VxJob::default() };
-        assert!(check_memory(&endless, 1).is_err());
-    }
-
-    #[test]
-    fn what_changes_is_opened_where_its_links_lead() {
-        let folder = tempfile::tempdir().unwrap();
-        let real = folder.path().canonicalize().unwrap().join("data");
-        let link = folder.path().join("link");
-        std::fs::write(&real, "x").unwrap();
-        std::os::unix::fs::symlink(&real, &link).unwrap();
-        let way = |path: &Path, changes| way_to(path, changes).map(|to| (to.path, to.flags));
-        assert_eq!(way(&link, true).unwrap(), (real, libc::O_NOFOLLOW));
-        assert_eq!(way(&link, false).unwrap(), (link, 0));
-        let elsewhere = way(Path::new("/proc/self/ns/mnt"), true).unwrap_err();
-        assert!(elsewhere.to_string().contains("by its own path"), "{elsewhere}");
-    }
-
-    /// Guards against root creating a file wherever another user's link leads.
-    #[test]
-    fn no_file_is_made_through_a_link_of_another_user() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(".", &link).unwrap();
-        let make = |name: &str| {
-            let extent = Extent { range_bytes: 1 << 20, grow_to: None, end_bytes: 1 << 20 };
-            let job = VxJob { workload: ioscape_schema::VxWorkload::Write, ..VxJob::default() };
-            create(&link.join(name), &extent, &job).map(drop)
-        };
-        make("ours").unwrap();
-        assert!(folder.path().join("ours").exists());
-        if std::os::unix::fs::lchown(&link, Some(65534), None).is_err() {
-            return ioscape_machine::testing::skipped("to give a link to another user needs root");
-        }
-        let refused = make("theirs").unwrap_err().to_string();
-        assert!(refused.contains("of another user"), "{refused}");
-        assert!(!folder.path().join("theirs").exists());
-    }
-
-    #[test]
-    fn requests_to_a_server_need_no_alignment_that_nobody_asked_for() {
-        let on = |name: &str| FileSystemInfo {
-            name: name.into(),
-            is_network_or_fuse: mounts::is_network_or_fuse(name),
-            ..FileSystemInfo::default()
-        };
-        // The sizes that statvfs returns: on NFS that of a write, on ZFS that of a record.
-        assert_eq!(unsaid_align(&on("nfs4"), 1 << 20), 1);
-        assert_eq!(unsaid_align(&on("ext4"), 1024), 1024);
-        assert_eq!(u64::from(unsaid_align(&on("zfs"), 128 << 10)), cache::page_size());
-        assert_eq!(unsaid_align(&on("ext4"), 0), 1);
-    }
-}
+#[path = "files_tests.rs"]
+mod tests;

@@ -44,6 +44,19 @@ pub fn blocks_may_be_empty(system: &FileSystemInfo) -> Option<Warning> {
     takes_discards.then(|| Warning::new(WarningKind::Trap, message))
 }
 
+/// The doubts about what requests to the files pass on their way to a device; `direct` says which
+/// files get direct requests.
+pub(crate) fn below(files: &[Opened], direct: &[bool]) -> Vec<Warning> {
+    let mut places = Vec::new();
+    for place in files.iter().map(|one| &one.file_system).zip(direct) {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let access = |direct: bool| if direct { Access::Direct } else { Access::Buffered };
+    places.into_iter().flat_map(|(system, &direct)| traps::below(system, access(direct))).collect()
+}
+
 /// The doubts that reads of the files are not served by storage.
 pub(crate) fn read_from_nowhere(files: &[Opened]) -> impl Iterator<Item = Warning> {
     files.iter().filter_map(|one| match one.is_device {

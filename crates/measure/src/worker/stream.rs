@@ -124,8 +124,8 @@ impl<'a, K: Keep> Stream<'a, K> {
     fn finish(&mut self) -> bool {
         self.seen = phase::STOP;
         if !self.report.started {
-            // The stream was stuck in one request throughout the measured part: what it did earlier
-            // does not count.
+            // The stream was stuck in one request, or got no processor, throughout the measured
+            // part: what it did earlier does not count.
             self.report.counters.iter_mut().for_each(|c| c.clear());
             self.kept.clear();
             self.report.cost = self.meter.end().unwrap_or_default();

@@ -18,6 +18,8 @@ pub(super) enum Asked {
     Write,
     /// A sync: waits for dirty pages.
     Sync,
+    /// A wait until dirty pages were sent to storage.
+    WriteBack,
     /// Opening a file.
     Open,
     /// Closing a descriptor.

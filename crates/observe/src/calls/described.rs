@@ -4,7 +4,7 @@ use super::faults::MappedUse;
 use super::files::TracedFile;
 use super::threads::TracedProcess;
 use ioscape_schema::{
-    Characterization, Ending, FileTraits, Portrait, ProcessTraits, TracingCost, Traits,
+    Characterization, Ending, FileTraits, Portrait, ProcessTraits, TracingCost, Traits, Warning,
 };
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -45,6 +45,8 @@ pub struct Recording {
     pub filtered: bool,
     /// The memory limit in force, in bytes.
     pub memory_limit: Option<u64>,
+    /// The warning that other limits do not hold under it.
+    pub doubt: Option<Warning>,
     /// The most memory that any one of its processes had for itself, even one that nobody waited
     /// for; a lower bound in bytes. It excludes whatever may have been pages of mapped files.
     pub memory_bytes: Option<u64>,

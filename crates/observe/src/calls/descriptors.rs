@@ -2,7 +2,7 @@
 
 use super::asynchronous::Asynchronous;
 use super::description::{Description, Shared};
-use super::files::{self, Files, Target};
+use super::files::{self, Files, Target, UNIDENTIFIED};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -28,8 +28,12 @@ impl Descriptors {
             description.position = position;
             description.set_flags(flags);
         }
+        // A descriptor that was not open may be by the next call.
+        let is_identified = description.target != UNIDENTIFIED;
         let shared = Rc::new(RefCell::new(description));
-        self.known.insert(fd, Rc::clone(&shared));
+        if is_identified {
+            self.known.insert(fd, Rc::clone(&shared));
+        }
         shared
     }
 

@@ -2,7 +2,7 @@
 
 use super::faults::Inode;
 use ioscape_machine::text;
-use ioscape_schema::FileKind;
+use ioscape_schema::{Characterization, FileKind};
 use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,10 @@ pub(super) enum Target {
     Elsewhere(&'static str),
 }
 
+/// What the kernel does not tell: `/proc` is not mounted, the program is not dumpable, so only root
+/// sees its descriptors, or no descriptor of this number is open.
+pub(super) const UNIDENTIFIED: Target = Target::Elsewhere(Characterization::UNIDENTIFIED);
+
 /// Device, inode number and time of birth: an inode number is reused when its file is gone.
 type Identity = (u32, u32, u64, i64, u32);
 
@@ -113,7 +117,7 @@ impl Files {
         let link = format!("/proc/{tid}/fd/{fd}");
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let Ok(stat) = rustix::fs::statx(CWD, &*link, AtFlags::empty(), wanted) else {
-            return Target::Elsewhere("unknown");
+            return UNIDENTIFIED;
         };
         let kind = match FileType::from_raw_mode(stat.stx_mode.into()) {
             FileType::RegularFile if is_made_up(&link) => return Target::Elsewhere("kernel file"),

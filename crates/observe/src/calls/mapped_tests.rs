@@ -1,11 +1,15 @@
 //! The recorder on loads and stores of mapped files.
 #![allow(unsafe_code, reason = "mmap has no safe form")]
 
-use super::files::is_in_memory;
+use super::description::Shared;
+use super::files::{Files, is_in_memory};
+use super::numbers::Call;
+use super::requests::{Caller, Ledger};
 use super::tests::{folder, play_in, requests};
 use crate::record::Instance;
 use ioscape_machine::testing::{build_directory, skipped};
-use ioscape_schema::Op;
+use ioscape_schema::{FileCall, Op};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Error, Result};
 use std::os::fd::AsRawFd;
@@ -47,6 +51,26 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
         assert!(is_between, "{call:?} is not between {before:?} and {after:?}");
     }
     assert!(after.completed_ns <= recording.elapsed_ns);
+}
+
+/// As with LMDB's writable map, and with a store's index files.
+#[test]
+fn waits_for_dirty_mapped_pages_are_waits_of_no_known_file() {
+    let mut sink = |_: &FileCall| ();
+    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
+    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let (tid, descriptors) = (std::process::id() as i32, Shared::default());
+    let caller = Caller { tid, descriptors: &descriptors };
+    let mut waits = |call, flags: i32| {
+        let pending = ledger.enter(&caller, call, [0, 4096, flags as u64, 0, 0, 0], 5)?;
+        let [moved, _] = ledger.leave(&caller, &pending, 0);
+        moved.map(|moved| (moved.is_sync(), moved.file))
+    };
+    let (mapping, all) = (Call::SyncMapping, Call::SyncAll);
+    let found = [(mapping, libc::MS_SYNC), (mapping, libc::MS_ASYNC), (all, 0)]
+        .map(|(call, flags)| waits(call, flags));
+    let known = Some((true, FileCall::NO_FILE));
+    assert_eq!(found, [known, None, known]);
 }
 
 /// The memory that this binary had for itself while it played one of its parts.

@@ -51,6 +51,7 @@ use ioscape_machine::thread::builder;
 use launch::Start;
 use ptrace::{Go, Stop};
 use requests::Ledger;
+use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -126,7 +127,8 @@ pub fn record(
         followed
     })?;
     let memory_limit = group.as_ref().map(MemoryGroup::limit_bytes);
-    conclude(followed, command, options, memory_limit)
+    let recording = conclude(followed, command, options, memory_limit)?;
+    Ok(Recording { doubt: group.as_ref().and_then(MemoryGroup::doubt), ..recording })
 }
 
 /// Kills all traced processes and resumes them: a process that ends stops once more before that.
@@ -167,10 +169,22 @@ fn resolve(path: &Path) -> Result<PathBuf, Error> {
         .map_err(|e| Error::target(path, format!("files below it cannot be counted: {e}")))
 }
 
+/// Returns whether nothing may be executed on the file system of a program that is named by its
+/// path.
+fn is_on_noexec(program: &Path) -> bool {
+    program.components().count() > 1
+        && rustix::fs::statvfs(program)
+            .is_ok_and(|mount| mount.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
 fn refused(command: &[OsString], error: &io::Error) -> Error {
     let name = Path::new(command.first().map_or("".as_ref(), |c| c.as_os_str()));
     let reason = match error.raw_os_error() {
         Some(libc::ENOENT) => "there is no such program: check the name and PATH".to_owned(),
+        Some(libc::EACCES) if name.is_dir() => "it is a directory".to_owned(),
+        Some(libc::EACCES) if is_on_noexec(name) => {
+            "its file system is mounted noexec: copy it to another one".to_owned()
+        }
         Some(libc::EACCES) => "it may not be executed: check its mode and owner".to_owned(),
         Some(libc::ENOEXEC) => {
             "it is neither a program nor a script that begins with #!".to_owned()

@@ -21,6 +21,10 @@ pub(super) enum Call {
     Sync,
     /// `sync_file_range`: file, first byte, length, flags that say whether it waits.
     SyncRange,
+    /// `msync`: address, length, flags that say whether it waits.
+    SyncMapping,
+    /// `sync`, `syncfs`.
+    SyncAll,
     /// `posix_fadvise`: file, first byte, length, advice.
     Advise,
     /// `mmap` of a file.
@@ -86,6 +90,9 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_fsync, Call::Sync),
     (libc::SYS_fdatasync, Call::Sync),
     (libc::SYS_sync_file_range, Call::SyncRange),
+    (libc::SYS_msync, Call::SyncMapping),
+    (libc::SYS_sync, Call::SyncAll),
+    (libc::SYS_syncfs, Call::SyncAll),
     (libc::SYS_fadvise64, Call::Advise),
     (libc::SYS_mmap, Call::Map),
     (libc::SYS_openat, Call::Open),
@@ -101,7 +108,6 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_unshare, Call::Unshare),
     (libc::SYS_ftruncate, Call::Truncate),
     (libc::SYS_unlinkat, Call::UnlinkAt),
-    (libc::SYS_renameat, Call::RenameAt),
     (libc::SYS_renameat2, Call::RenameAt2),
     (libc::SYS_io_uring_setup, Call::RingSetup),
     (libc::SYS_io_uring_enter, Call::RingEnter),
@@ -124,8 +130,11 @@ const OLDER: &[(libc::c_long, Call)] = &[
     (libc::SYS_dup2, Call::DuplicateTo),
     (libc::SYS_unlink, Call::Unlink),
     (libc::SYS_rename, Call::Rename),
+    (libc::SYS_renameat, Call::RenameAt),
 ];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+const OLDER: &[(libc::c_long, Call)] = &[(libc::SYS_renameat, Call::RenameAt)];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const OLDER: &[(libc::c_long, Call)] = &[];
 
 /// The kernel's name for this processor (`linux/audit.h`); absent where the numbers of calls are
@@ -134,6 +143,10 @@ pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
     Some(0xC000_00B7)
+} else if cfg!(target_arch = "riscv64") {
+    Some(0xC000_00F3)
+} else if cfg!(target_arch = "loongarch64") {
+    Some(0xC000_0102)
 } else {
     None
 };

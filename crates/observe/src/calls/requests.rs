@@ -3,13 +3,13 @@
 
 use super::description::{Description, Shared};
 use super::descriptors::Descriptors;
-use super::files::{self, Files, Target};
+use super::files::{self, Files, Target, UNIDENTIFIED};
 use super::losses::deleted;
 use super::memory::read;
 use super::numbers::{Call, WAITS};
 use super::schedule::Turns;
 use super::sink::CallSink;
-use ioscape_schema::{FileCall, Op, Request};
+use ioscape_schema::{Characterization, FileCall, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -96,7 +96,11 @@ impl Ledger<'_> {
             | Call::Control
             | Call::Seek
             | Call::Advise
+            | Call::SyncAll
             | Call::Unshare => return pending,
+            Call::SyncMapping => {
+                return pending.filter(|_| arguments[2] & libc::MS_SYNC as u64 != 0);
+            }
             Call::SyncRange if arguments[3] & WAITS == 0 => {
                 let target = self.description(caller, fd).borrow().target;
                 if let Target::File(file) = target {
@@ -114,7 +118,7 @@ impl Ledger<'_> {
             _ => {
                 let target = self.description(caller, fd).borrow().target;
                 return match target {
-                    Target::File(_) => pending,
+                    Target::File(_) | UNIDENTIFIED => pending,
                     Target::Elsewhere(what) => {
                         *self.elsewhere.entry(what).or_default() += 1;
                         None
@@ -148,6 +152,12 @@ impl Ledger<'_> {
                 self.description(caller, fd).borrow_mut().take_advice(pending.arguments[3] as i32);
             }
             Call::SendFile | Call::CopyRange => return self.copy(caller, pending, value),
+            // Which files they wait for, an address or a file system does not say.
+            Call::SyncMapping | Call::SyncAll => {
+                let request = Request { op: Op::Write, ..Request::default() };
+                let file = FileCall::NO_FILE;
+                return [Some(FileCall { file, request, ..FileCall::default() }), None];
+            }
             _ => return [self.transfer(caller, pending, value), None],
         }
         [None, None]
@@ -195,7 +205,17 @@ impl Ledger<'_> {
     }
 
     fn counts(&mut self, caller: &Caller<'_>, fd: i32) -> bool {
-        matches!(self.description(caller, fd).borrow().target, Target::File(_))
+        matches!(self.description(caller, fd).borrow().target, Target::File(_) | UNIDENTIFIED)
+    }
+
+    /// The description behind `fd` after a call that succeeded, which is counted here if its file
+    /// cannot be identified.
+    fn used(&mut self, caller: &Caller<'_>, fd: i32) -> Shared<Description> {
+        let description = self.description(caller, fd);
+        if description.borrow().target == UNIDENTIFIED {
+            *self.elsewhere.entry(Characterization::UNIDENTIFIED).or_default() += 1;
+        }
+        description
     }
 
     fn map(&mut self, caller: &Caller<'_>, arguments: &[u64; 6]) {
@@ -258,7 +278,9 @@ impl Ledger<'_> {
             _ => Op::Write,
         };
         if matches!(pending.call, Call::Sync | Call::SyncRange) {
-            return moved_of(&self.description(caller, fd), op, 0, |_| 0);
+            let is_write_back = pending.call == Call::SyncRange;
+            let sync = moved_of(&self.used(caller, fd), op, 0, |_| 0)?;
+            return Some(FileCall { is_write_back, ..sync });
         }
         if value == 0 {
             return None;
@@ -271,7 +293,7 @@ impl Ledger<'_> {
         };
         let flags = if pending.call == Call::WriteAtOrOn { pending.arguments[5] } else { 0 };
         let tid = caller.tid;
-        let mut moved = moved_of(&self.description(caller, fd), op, value, |description| {
+        let mut moved = moved_of(&self.used(caller, fd), op, value, |description| {
             let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (has_place, appends) {
                 // Linux appends here too, whatever offset the call gives.
@@ -306,7 +328,7 @@ impl Ledger<'_> {
     ) -> Option<FileCall> {
         let (fd, tid) = (fd as i32, caller.tid);
         let given = (pointer != 0).then(|| read(tid, pointer, 8)?.word64(0)).flatten();
-        moved_of(&self.description(caller, fd), op, value, |description| match given {
+        moved_of(&self.used(caller, fd), op, value, |description| match given {
             // The kernel has already advanced it.
             Some(end) => end.saturating_sub(value),
             None => {
@@ -400,6 +422,22 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_succeed_on_files_that_cannot_be_identified_are_counted() {
+        let mut sink = |_: &FileCall| ();
+        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
+        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+        let descriptors = Shared::default();
+        // No process can have this number.
+        let caller = Caller { tid: i32::MAX, descriptors: &descriptors };
+        let calls = [Call::Read, Call::WriteAt, Call::Sync, Call::SendFile];
+        for (call, value) in calls.into_iter().flat_map(|call| [(call, -9), (call, 4096)]) {
+            let pending = ledger.enter(&caller, call, [7, 7, 0, 0, 0, 0], 0).unwrap();
+            assert_eq!(ledger.leave(&caller, &pending, value), [None, None]);
+        }
+        assert_eq!(ledger.elsewhere, BTreeMap::from([("unidentified", 5)]));
+    }
+
+    #[test]
     fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_devices_and_memory() {
         let place = build_directory();
         let on_disk = u64::from(!files::is_in_memory(&place));
@@ -443,10 +481,10 @@ mod tests {
         let waits = [0x2, 0x7, 0x3].map(|flags| {
             let pending = ledger.enter(&caller, Call::SyncRange, [fd, 0, 8192, flags, 0, 0], 5)?;
             let [moved, _] = ledger.leave(&caller, &pending, 0);
-            moved.map(|moved| moved.request.len)
+            moved.map(|moved| (moved.is_sync(), moved.is_write_back))
         });
         drop(ledger);
-        assert_eq!(waits, [None, Some(0), Some(0)]);
+        assert_eq!(waits, [None, Some((true, true)), Some((true, true))]);
         assert_eq!(sink.0, [(0, 5)]);
     }
 }

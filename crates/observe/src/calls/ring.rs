@@ -165,7 +165,7 @@ fn control(tid: i32, entry: &Bytes) -> Option<Control> {
         4 | 22 => (Asked::Read, len),
         5 | 23 => (Asked::Write, len),
         3 => (Asked::Sync, 0),
-        8 if u64::from(flags) & WAITS != 0 => (Asked::Sync, 0),
+        8 if u64::from(flags) & WAITS != 0 => (Asked::WriteBack, 0),
         18 | 28 => (Asked::Open, 0),
         19 => (Asked::Close, 0),
         _ => (Asked::Other, 0),

@@ -63,7 +63,7 @@ impl Ledger<'_> {
         let key = one.key;
         let op = match one.asked {
             Asked::Read => Op::Read,
-            Asked::Write | Asked::Sync => Op::Write,
+            Asked::Write | Asked::Sync | Asked::WriteBack => Op::Write,
             Asked::Open | Asked::Close => {
                 about_to_change(caller, ring, one);
                 return Submitted { key, moved: None };
@@ -82,7 +82,7 @@ impl Ledger<'_> {
         let mut moved = moved_of(&description, op, one.len, |description| {
             let appends = op == Op::Write && (description.appends || flags & APPEND != 0);
             match (one.asked, one.offset) {
-                (Asked::Sync, _) => 0,
+                (Asked::Sync | Asked::WriteBack, _) => 0,
                 (_, place) if appends => end_of(caller, target, fd, before).unwrap_or(place),
                 (_, u64::MAX) => advance(description, tid, fd, one.len, false),
                 (_, place) => place,
@@ -90,6 +90,7 @@ impl Ledger<'_> {
         });
         if let Some(moved) = &mut moved {
             moved.is_synchronous |= flags & SYNCHRONOUS != 0;
+            moved.is_write_back = one.asked == Asked::WriteBack;
         }
         Submitted { key, moved }
     }

@@ -182,6 +182,21 @@ fn ends_are_told() {
 }
 
 #[test]
+fn a_program_on_a_file_system_without_execution_has_no_wrong_mode() {
+    let refused = |name: &str| {
+        let error = std::io::Error::from_raw_os_error(libc::EACCES);
+        super::refused(&[name.into()], &error).to_string()
+    };
+    assert!(refused("/").ends_with("it is a directory"));
+    let by_path = "/proc/version";
+    if !super::is_on_noexec(Path::new(by_path)) {
+        return skipped("/proc is mounted without noexec");
+    }
+    assert!(refused(by_path).contains("noexec"));
+    assert!(refused("version").contains("mode"), "PATH tells where it is");
+}
+
+#[test]
 fn a_command_may_open_as_many_files_as_without_a_recorder() {
     raise_open_files();
     let told = as_before(Command::new("sh").args(["-c", "ulimit -Sn"])).output().expect("a shell");

@@ -3,15 +3,14 @@
 
 use ioscape_machine::error::Error;
 use ioscape_machine::text;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use ioscape_machine::tracefs::{PLACES, detached, refusal};
+use ioscape_schema::units::Bytes;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where tracefs may be mounted.
-const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// The arrival of a request: the first of these events that the kernel has.
 const ARRIVALS: [&str; 3] = ["block_io_start", "block_getrq", "block_bio_queue"];
 /// The other events of a request.
@@ -90,7 +89,8 @@ impl Instance {
         without_queue: &[u32],
     ) -> Result<(), Error> {
         self.write("trace_clock", "mono")?;
-        self.write("buffer_size_kb", &(buffer_bytes / 1024).max(64).to_string())?;
+        self.write("buffer_size_kb", &(buffer_bytes / 1024).max(64).to_string())
+            .map_err(|error| without_memory(error, buffer_bytes))?;
         self.without_queue = !without_queue.is_empty();
         let of_requests = self.of_requests();
         for event in self.wanted() {
@@ -239,25 +239,26 @@ fn tracefs() -> Result<(PathBuf, Option<OwnedFd>), Error> {
     }
     let unsupported = |why| Error::Unsupported { what: "recording block I/O".to_owned(), why };
     let mount = detached().map_err(|error| {
-        unsupported(format!(
-            "tracefs is not mounted, and cannot be: {error}; run as root, or have root run `mount -t tracefs tracefs {}`",
-            PLACES[0]
-        ))
+        let (why, advice) = refusal(error);
+        unsupported(format!("{why}; {advice}"))
     })?;
     let root = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
-    match has_instances(&root) {
-        true => Ok((root, Some(mount))),
-        false => Err(unsupported("this kernel's tracefs does not support instances".to_owned())),
+    match (has_instances(&root), Path::new("/proc/self").exists()) {
+        (true, _) => Ok((root, Some(mount))),
+        (false, true) => Err(unsupported("this kernel's tracefs has no instances".to_owned())),
+        (false, false) => Err(unsupported("/proc is not mounted: mount it".to_owned())),
     }
 }
 
-/// A mount of tracefs without a mount point (Linux 5.2). With one, another recorder could keep it
-/// from being unmounted, and it would stay.
-fn detached() -> rustix::io::Result<OwnedFd> {
-    let tracefs = rustix::mount::fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    rustix::mount::fsconfig_create(tracefs.as_fd())?;
-    let flags = FsMountFlags::FSMOUNT_CLOEXEC;
-    rustix::mount::fsmount(tracefs.as_fd(), flags, MountAttrFlags::empty())
+/// The error of setting the size of the buffers: if there is no memory for them, it says so.
+fn without_memory(error: Error, buffer_bytes: u64) -> Error {
+    match error {
+        Error::Io { source, .. } if source.kind() == ErrorKind::OutOfMemory => Error::Unsupported {
+            what: format!("a trace buffer of {} for each processor", Bytes(buffer_bytes as f64)),
+            why: "so much memory is not free: give less with --buffer".to_owned(),
+        },
+        other => other,
+    }
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Error {
@@ -293,6 +294,20 @@ mod tests {
         let root = folder.path().to_owned();
         std::fs::create_dir(root.join("instances")).unwrap();
         (folder, root)
+    }
+
+    #[test]
+    fn buffers_for_which_there_is_no_memory_are_misuse() {
+        let path = Path::new("/proc/self/fd/7/instances/ioscape-1-0/buffer_size_kb");
+        let of = |number| {
+            let error = std::io::Error::from_raw_os_error(number);
+            without_memory(refused(path, &error), 8 << 40)
+        };
+        let error = of(libc::ENOMEM);
+        let text = error.to_string();
+        assert!(error.is_misuse() && text.starts_with("a trace buffer of 8 TiB"), "{text}");
+        assert!(text.ends_with("give less with --buffer"), "{text}");
+        assert!(!of(libc::EIO).is_misuse());
     }
 
     #[test]

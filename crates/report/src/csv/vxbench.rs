@@ -28,7 +28,7 @@ fn row(out: &mut String, names: [&str; 2], figures: &VxFigures, file: Option<&Vx
         figures.throughput_bytes_per_s.to_string(),
         figures.cpu_user_s.to_string(),
         figures.cpu_system_s.to_string(),
-        figures.cpu_split_told.unwrap_or(true).to_string(),
+        number(figures.cpu_split_told),
     ];
     let end = [
         number(file.and_then(|one| one.size_bytes)),
@@ -51,7 +51,7 @@ mod tests {
         let run = VxRun { files: vec![file], ..VxRun::default() };
         let text = files(&Vxbench { runs: vec![run], ..Vxbench::default() });
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[1].starts_with("1,1,\"a,b\",0,0,0,0,"), "{text}");
+        assert!(lines[1].starts_with("1,1,\"a,b\",0,0,0,0,0,0,,"), "not told apart: {text}");
         assert!(lines[1].ends_with(",,7,") && lines[2].starts_with("1,total,,0"), "{text}");
         assert_eq!(lines[2].split(',').count(), HEADER.split(',').count());
     }

@@ -3,7 +3,7 @@
 use super::finite::{self, NotFinite};
 use super::place::last_value;
 use crate::text::inert;
-use ioscape_schema::{Document, SCHEMA};
+use ioscape_schema::{Document, SCHEMA, Tool};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -52,14 +52,12 @@ pub enum ReadError {
         found: String,
     },
     /// A result of a newer version.
-    #[error(
-        "{name} was written by a newer ioscape (schema {schema}, this one reads up to {SCHEMA}): update ioscape"
-    )]
+    #[error("{name} was written by a newer ioscape ({what}): update ioscape")]
     Newer {
         /// File name.
         name: String,
-        /// Schema of the file.
-        schema: String,
+        /// What this version does not know.
+        what: String,
     },
     /// A field is missing, of the wrong type, or out of its range.
     #[error("{name} is damaged: {place}: {reason}; restore the file or measure again")]
@@ -93,14 +91,30 @@ pub fn json(document: &Document) -> Result<String, NotFinite> {
 pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
     check_schema(schema(text, &name)?.as_deref(), &name)?;
-    serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => ReadError::Field {
-            place: place(text, &error),
-            reason: inert(&error.to_string()).into_owned(),
-            name,
-        },
+    let document: Document = serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => field(&error, text, &name),
         false => syntax(&error, text, &name),
-    })
+    })?;
+    match document.outcome.is_none() && document.tool.is_newer() {
+        true => Err(ReadError::Newer { name, what: "it holds no outcome of a known kind".into() }),
+        false => Ok(document),
+    }
+}
+
+/// The error of a field. Kinds and choices grow: a newer version may know a word that this one does
+/// not, and its file is whole.
+fn field(error: &serde_json::Error, text: &str, name: &str) -> ReadError {
+    #[derive(Deserialize)]
+    struct Written {
+        tool: Tool,
+    }
+    let (name, place) = (name.to_owned(), place(text, error));
+    let reason = inert(&error.to_string()).into_owned();
+    let is_newer = || serde_json::from_str(text).is_ok_and(|one: Written| one.tool.is_newer());
+    match reason.starts_with("unknown variant") && is_newer() {
+        true => ReadError::Newer { name, what: format!("{place}: {reason}") },
+        false => ReadError::Field { name, place, reason },
+    }
 }
 
 /// The part that is read first. All else is skipped: keeping it would take many times the text's
@@ -170,7 +184,8 @@ fn check_schema(schema: Option<&str>, name: &str) -> Result<(), ReadError> {
     let Some(schema) = schema else { return Err(other(name, "it has no \"schema\"")) };
     match (Document::schema_number(schema), Document::schema_number(SCHEMA)) {
         (Some(theirs), Some(ours)) if theirs > ours => {
-            Err(ReadError::Newer { name: name.to_owned(), schema: inert(schema).into_owned() })
+            let what = format!("schema {}, this one reads up to {SCHEMA}", inert(schema));
+            Err(ReadError::Newer { name: name.to_owned(), what })
         }
         (Some(1..), _) => Ok(()),
         _ => {

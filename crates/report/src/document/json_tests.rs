@@ -93,6 +93,21 @@ fn unknown_fields_and_kinds_of_warnings_are_let_through() {
     assert!(from_json(&value.to_string(), "r").is_ok());
 }
 
+/// Guards against a defect: what a newer version wrote was called damaged, or a result without
+/// measurements.
+#[test]
+fn what_only_a_newer_version_knows_is_not_damaged() {
+    let mut value = serde_json::to_value(sample::measured()).unwrap();
+    value["measurements"][0]["stop"] = "quota_over".into();
+    assert!(fault(&value.to_string()).contains("is damaged: measurements[0].stop"));
+    value["tool"]["version"] = "999.0.0".into();
+    let told = fault(&value.to_string());
+    assert!(told.contains("newer ioscape (measurements[0].stop: unknown variant `quo"), "{told}");
+    let measurements = value.as_object_mut().unwrap().remove("measurements").unwrap();
+    value["power"] = measurements;
+    assert!(fault(&value.to_string()).ends_with("no outcome of a known kind): update ioscape"));
+}
+
 /// Once, unknown values were kept, at 16 times the file's size. A value as deep as this cannot be
 /// kept.
 #[test]

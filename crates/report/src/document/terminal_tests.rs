@@ -3,7 +3,7 @@
 use super::*;
 use crate::quantity::Quantity;
 use crate::sample;
-use ioscape_schema::{Outcome, Settings, Workload};
+use ioscape_schema::{Characterization, Outcome, Settings, Workload};
 use proptest::prelude::*;
 
 const ASCII: Style = Style {
@@ -49,7 +49,12 @@ fn where_nothing_was_moved_there_is_no_workload_to_run() {
     one.phases = vec![ioscape_schema::Phase::default()];
     assert!(terminal(&document, &UNICODE).contains("ioscape run DIR THIS.json"));
     let Some(Outcome::Characterization(one)) = &mut document.outcome else { panic!("another") };
-    one.overall = Default::default();
+    let unidentified = one.elsewhere.entry(Characterization::UNIDENTIFIED.to_owned()).or_default();
+    *unidentified = one.overall.requests;
+    let partial = terminal(&document, &UNICODE);
+    assert!(partial.contains("at least 573 MiB") && !partial.contains("To run the same workload"));
+    let Some(Outcome::Characterization(one)) = &mut document.outcome else { panic!("another") };
+    (one.overall, one.elsewhere) = Default::default();
     assert!(!terminal(&document, &UNICODE).contains("To run the same workload"));
     assert!(
         !crate::document::html(&document, Quantity::Throughput)

@@ -7,6 +7,7 @@ use super::sections;
 use super::tables::{interval_of, table, table_of, time_of};
 use super::values::Values;
 use super::vxbench::time;
+use crate::accuracy;
 use crate::columns::Column;
 use crate::overlay::{NamedChart, by_line};
 use crate::plot::{Chart, Frame, Scale, Series};
@@ -149,17 +150,17 @@ pub fn validations(named: &[(String, &Document)]) -> String {
         ("System", |(name, _)| (*name).clone()),
         ("Workloads", |(_, one)| one.workloads.to_string()),
         ("Median error", |(_, one)| percent(one.errors.median_error)),
-        ("75 % below", |(_, one)| percent(one.errors.p75_error)),
-        ("90 % below", |(_, one)| percent(one.errors.p90_error)),
-        ("Off borders", |(_, one)| told(one.errors.enhanced_median_error)),
-        ("In interval", |(_, one)| told(one.errors.interval90_coverage)),
-        ("Repeatability", |(_, one)| told(one.repeatability_error)),
+        ("75 % below", |(_, one)| told(accuracy::below(one, &one.errors)[0].take())),
+        ("90 % below", |(_, one)| told(accuracy::below(one, &one.errors)[1].take())),
+        ("Off borders", |(_, one)| told(one.errors.enhanced_median_error.map(percent))),
+        ("In interval", |(_, one)| told(accuracy::coverage(one, &one.errors))),
+        ("Repeatability", |(_, one)| told(one.repeatability_error.map(percent))),
     ];
     format!("<h2>Validations</h2>{}", table_of("", &columns, all.into_iter()))
 }
 
-fn told(share: Option<f64>) -> String {
-    share.map_or_else(none, percent)
+fn told(value: Option<String>) -> String {
+    value.unwrap_or_else(none)
 }
 
 #[cfg(test)]

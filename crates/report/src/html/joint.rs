@@ -168,10 +168,10 @@ pub fn memory(systems: &[EvaluatedSystem]) -> String {
 
 const MEMORY: Frame = Frame { width: 1080.0, height: 300.0 };
 
-/// Where a cache ends, as far as known; `None` if it was not tested.
+/// Where a cache ends, as far as known; `None` if no set was measured for it.
 fn cache(evaluation: &Evaluation, operation: BorderOperation) -> Option<String> {
     match CacheEnd::of(evaluation, operation) {
-        CacheEnd::Untested => None,
+        CacheEnd::Unmeasured(_) | CacheEnd::Untested => None,
         found => {
             let (said, beneath) = found.words();
             Some(if beneath.is_empty() { said } else { format!("{said} ({beneath})") })

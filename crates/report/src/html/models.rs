@@ -193,41 +193,39 @@ pub fn validation(one: &Validation) -> String {
 
 fn numbers(one: &Validation) -> String {
     let mut out = r#"<dl class="numbers">"#.to_owned();
-    let mut number = |name: &str, value: Option<f64>, more: &str| {
-        let value = value.map_or_else(none, percent);
+    let mut number = |name: &str, value: Option<String>, more: &str| {
+        let value = value.unwrap_or_else(none);
         let _ = write!(
             out,
             r#"<div class="number"><dt>{name}</dt><dd class="big">{value}</dd><dd class="low">{more}</dd></div>"#
         );
     };
     let errors = &one.errors;
-    let (p75, p90) = (percent(errors.p75_error), percent(errors.p90_error));
-    let more = format!("three of four below {p75}, nine of ten below {p90}");
-    number("Median error", Some(errors.median_error), &more);
+    let words = ["three of four", "nine of ten"].into_iter();
+    let below = words.zip(accuracy::below(one, errors));
+    let below = below.filter_map(|(part, error)| Some(format!("{part} below {}", error?)));
+    let more = below.collect::<Vec<_>>().join(", ");
+    number("Median error", Some(percent(errors.median_error)), &more);
     let more = "median without the workloads near a border";
-    number("Off the borders", errors.enhanced_median_error, more);
+    number("Off the borders", errors.enhanced_median_error.map(percent), more);
     let more = "of the measurements lie within; 90 % should";
-    number("In the 90 % interval", errors.interval90_coverage, more);
+    number("In the 90 % interval", accuracy::coverage(one, errors), more);
     let times = one.error_over_repeatability.map_or_else(String::new, |times| {
         format!("; the median error is {times:.1} times that difference")
     });
     let more = format!("median difference of the same workload measured twice: {PERFECT}{times}");
-    number("Repeatability", one.repeatability_error, &more);
+    number("Repeatability", one.repeatability_error.map(percent), &more);
     out + "</dl>"
 }
 
 fn models(one: &Validation) -> String {
     let head = ["Model", "Median error", "75 % below", "90 % below", "Off borders", "In interval"];
-    let or_none = |share: Option<f64>| share.map_or_else(none, percent);
     let rows = accuracy::models(one).into_iter().map(|(name, figures)| {
-        vec![
-            name.to_owned(),
-            percent(figures.median_error),
-            percent(figures.p75_error),
-            percent(figures.p90_error),
-            or_none(figures.enhanced_median_error),
-            or_none(figures.interval90_coverage),
-        ]
+        let [p75, p90] = accuracy::below(one, figures);
+        let off_borders = figures.enhanced_median_error.map(percent);
+        let more = [p75, p90, off_borders, accuracy::coverage(one, figures)];
+        let more = more.map(|told| told.unwrap_or_else(none));
+        [name.to_owned(), percent(figures.median_error)].into_iter().chain(more).collect()
     });
     table("", &head, rows)
 }

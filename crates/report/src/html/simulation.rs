@@ -117,7 +117,7 @@ fn cells(simulation: &Simulation) -> String {
             mean(&elapsed.write),
             time(elapsed.all.p50_ns),
             time(elapsed.all.p99_ns),
-            cell.utilization.map_or_else(none, percent),
+            charts::busy(cell).unwrap_or_else(none),
             charts::absorbed_share(cell).unwrap_or_else(none),
             cell.energy_j.map_or_else(none, charts::energy),
         ];
@@ -126,7 +126,23 @@ fn cells(simulation: &Simulation) -> String {
         }
         row
     });
-    format!("<h3>All combinations</h3>{}", table("runs", &head, rows))
+    let parts = where_time_goes(simulation);
+    format!("<h3>All combinations</h3>{}{parts}", table("runs", &head, rows))
+}
+
+/// The parts of the mean time of all combinations.
+fn where_time_goes(simulation: &Simulation) -> String {
+    let parts = charts::parts(simulation);
+    if parts.is_empty() {
+        return String::new();
+    }
+    let head: Vec<&str> =
+        ["Policy", "Cache"].into_iter().chain(parts.iter().map(|(name, _)| *name)).collect();
+    let rows = simulation.cells.iter().enumerate().map(|(at, cell)| {
+        let each = parts.iter().map(|(_, texts)| texts[at].clone());
+        [charts::policy(cell), charts::cache(cell)].into_iter().chain(each).collect()
+    });
+    format!("<h3>Where the mean time goes</h3>{}", table("runs", &head, rows))
 }
 
 /// The recorded mean time of a trace with a drive of its own, and the error of the simulated times.

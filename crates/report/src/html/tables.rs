@@ -107,6 +107,8 @@ pub fn machine(environment: &Environment) -> String {
         ("Link", text(&environment.device_link)),
         ("Scheduler", text(&environment.scheduler)),
         ("Rotational", rotational),
+        ("Loop device that caches", text(&environment.cached_below)),
+        ("I/O limit", text(&environment.io_limit)),
         ("Read-ahead", bytes(environment.read_ahead_bytes)),
         ("Dirty pages", (!dirty.is_empty()).then(|| dirty.join(", "))),
         ("Mitigations", text(&environment.mitigations)),

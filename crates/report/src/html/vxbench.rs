@@ -53,7 +53,7 @@ fn users(run: &VxRun) -> String {
         "Extents",
     ];
     let cells = |name: String, path: &str, figures: &VxFigures, extents: Option<u64>| {
-        let split = figures.cpu_split_told != Some(false);
+        let split = figures.is_split();
         let requests = figures.response_time_ns;
         vec![
             name,

@@ -174,14 +174,22 @@ pub fn cheapest(all: &[Cheapest], style: &Style) -> String {
 pub fn validation(one: &Validation, style: &Style) -> String {
     let models = accuracy::models(one);
     let each = |cell: fn(&ErrorFigures) -> String| models.iter().map(move |(_, one)| cell(one));
-    let or_not = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+    let or_not = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+    let below =
+        |at: usize| models.iter().map(move |(_, m)| or_not(accuracy::below(one, m)[at].take()));
     let columns = [
         Column::words("Model", models.iter().map(|(name, _)| (*name).to_owned())),
         Column::numbers("Median error", each(|m| percent(m.median_error))),
-        Column::numbers("75 % below", each(|m| percent(m.p75_error))),
-        Column::numbers("90 % below", each(|m| percent(m.p90_error))),
-        Column::numbers("Off borders", models.iter().map(|(_, m)| or_not(m.enhanced_median_error))),
-        Column::numbers("In interval", models.iter().map(|(_, m)| or_not(m.interval90_coverage))),
+        Column::numbers("75 % below", below(0)),
+        Column::numbers("90 % below", below(1)),
+        Column::numbers(
+            "Off borders",
+            models.iter().map(|(_, m)| or_not(m.enhanced_median_error.map(percent))),
+        ),
+        Column::numbers(
+            "In interval",
+            models.iter().map(|(_, m)| or_not(accuracy::coverage(one, m))),
+        ),
     ];
     let heading = format!("Predictions of {} random workloads", one.workloads);
     let mut out = headed(&heading, &table(&columns, style), style);

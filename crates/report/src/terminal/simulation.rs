@@ -35,6 +35,11 @@ pub fn text(simulation: &Simulation, style: &Style) -> String {
         false => policies(simulation),
     };
     out += &table(&columns, style);
+    let parts = charts::parts(simulation);
+    if !parts.is_empty() {
+        out += &format!("\n{}\n", style.heading("Where the mean time goes"));
+        out += &table(&where_time_goes(simulation, parts), style);
+    }
     if let Some(all) = simulation.absorption.first() {
         let every = Seconds(all.interval_s);
         let what = format!("What of the writes a cache takes that is emptied every {every}:");
@@ -56,6 +61,16 @@ fn at_the_host(all: &HostCacheAbsorption) -> Vec<Column> {
         numbers("Bytes written", |p| percent(p.total)),
         numbers("Overwrites", |p| percent(p.overwrites)),
     ]
+}
+
+/// The columns of the table of parts.
+fn where_time_goes(simulation: &Simulation, parts: Vec<(&str, Vec<String>)>) -> Vec<Column> {
+    let mut columns = vec![Column::words("Policy", each(simulation, charts::policy))];
+    if differs_in_size(simulation) {
+        columns.push(Column::numbers("Cache", each(simulation, size)));
+    }
+    columns.extend(parts.into_iter().map(|(name, texts)| Column::numbers(name, texts.into_iter())));
+    columns
 }
 
 /// A text for every cell.
@@ -81,8 +96,7 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
         numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
         numbers("Absorbed", |c| charts::absorbed_share(c).unwrap_or_else(none)),
     ];
-    // No mean shows which array is overloaded.
-    if simulation.cells.iter().any(|c| c.array.is_some()) {
+    if simulation.cells.iter().any(|c| c.utilization.is_some()) {
         columns.push(numbers("Busy", busy));
     }
     columns
@@ -93,9 +107,9 @@ fn size(cell: &SimulatedCell) -> String {
     cell.cache_bytes.map_or(String::new(), |bytes| Bytes(bytes as f64).to_string())
 }
 
-/// The mean share of time in which a drive of a cell is busy with a command.
+/// The share of time in which the drives of a cell are busy, if known.
 fn busy(cell: &SimulatedCell) -> String {
-    cell.utilization.map_or(String::new(), percent)
+    charts::busy(cell).unwrap_or_default()
 }
 
 /// Whether any cells of the same drive and policy have caches of different sizes.
@@ -171,12 +185,27 @@ mod tests {
     }
 
     #[test]
-    fn how_busy_the_drives_of_an_array_are_is_shown() {
-        let cell = SimulatedCell { utilization: Some(0.25), ..SimulatedCell::default() };
-        let shown = |array: Option<&str>| {
-            let cells = vec![SimulatedCell { array: array.map(str::to_owned), ..cell.clone() }];
-            text(&Simulation { cells, ..Simulation::default() }, &Style::default())
+    fn parts_that_take_time_are_shown() {
+        let mut cell = SimulatedCell::default();
+        let shown = |cell: &SimulatedCell| {
+            let simulation = Simulation { cells: vec![cell.clone()], ..Simulation::default() };
+            text(&simulation, &Style { width: 160, ..Style::default() })
         };
-        assert!(shown(Some("raid1:2")).contains("25 %") && !shown(None).contains("Busy"));
+        assert!(!shown(&cell).contains("Where the mean time goes"));
+        cell.parts.seek_ns = 7.6e6;
+        let all = shown(&cell);
+        assert!(all.contains("Seek") && all.contains("7.6 ms") && !all.contains("Wait"), "{all}");
+    }
+
+    #[test]
+    fn how_busy_the_drives_are_is_shown_and_the_busiest_of_several() {
+        let shown = |utilization_most| {
+            let cell = SimulatedCell { utilization: Some(0.25), ..SimulatedCell::default() };
+            let cells = vec![SimulatedCell { utilization_most, ..cell }];
+            let style = Style { width: 160, ..Style::default() };
+            text(&Simulation { cells, ..Simulation::default() }, &style)
+        };
+        assert!(shown(Some(1.0)).contains("25 % (busiest 100 %)"));
+        assert!(shown(None).contains("25 %") && !shown(None).contains("busiest"));
     }
 }

@@ -40,10 +40,9 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
         out += &line(&format!("user {user}"), &file.figures, show, &path);
     }
     let (sum, word) = (run.total.cpu_s(), style.pick("\u{2009}+\u{2009}", " + "));
-    let both = match run.total.cpu_split_told {
-        _ if run.total.ios == 0 => String::new(),
-        Some(false) => String::new(),
-        _ => format!("  = {} sys{word}user", fine_seconds(sum)),
+    let both = match run.total.ios > 0 && run.total.is_split() {
+        true => format!("  = {} sys{word}user", fine_seconds(sum)),
+        false => String::new(),
     };
     out + &line("total", &run.total, show, &(both + &latencies(run)))
 }
@@ -67,9 +66,9 @@ fn line(name: &str, figures: &VxFigures, show: VxShow, more: &str) -> String {
     if figures.ios == 0 {
         return format!("{name:<NAME_WIDTH$} {elapsed:>9} sec, no I/O{more}\n");
     }
-    let cpu = match figures.cpu_split_told {
-        Some(false) => format!("{:>8} sys and user", fine_seconds(figures.cpu_s())),
-        _ => format!(
+    let cpu = match figures.is_split() {
+        false => format!("{:>8} sys and user", fine_seconds(figures.cpu_s())),
+        true => format!(
             "{:>8} sys {:>8} user",
             fine_seconds(figures.cpu_system_s),
             fine_seconds(figures.cpu_user_s)
@@ -94,8 +93,18 @@ mod tests {
             throughput_bytes_per_s: bytes as f64 / 2.0,
             cpu_user_s: 0.25,
             cpu_system_s: 1.5,
+            cpu_split_told: Some(true),
             ..VxFigures::default()
         }
+    }
+
+    /// Guards against a defect: results that do not say whether the times are apart, as older ones
+    /// do not, were shown with "0.000 sys" for megabytes written.
+    #[test]
+    fn times_that_may_not_be_apart_are_shown_as_one() {
+        let old = VxFigures { cpu_split_told: None, ..figures(64 << 20) };
+        let shown = line("user 1", &old, VxShow::default(), "");
+        assert!(shown.ends_with("1.750 sys and user\n"), "{shown}");
     }
 
     fn sample(show: VxShow) -> String {

@@ -60,17 +60,20 @@ pub fn predicted() -> Document {
 
 /// Two systems on three workloads with prices; none is fast enough for the last.
 pub fn comparison() -> SystemComparison {
-    let one = |index: usize, speeds: [f64; 2], interval90: [f64; 2]| Comparison {
-        name: Some(NAMES[index].to_owned()),
-        workload: workloads()[index].clone(),
-        systems: ["/mnt/there".to_owned(), "here".to_owned()],
-        throughput_bytes_per_s: speeds,
-        ratio: speeds[0] / speeds[1],
-        interval90,
-        significant: interval90[0] > 1.0,
-        verdict: None,
-        extrapolated: index == 2,
-        throughput_per_price: Some([speeds[0] / 120.0, speeds[1] / 80.0]),
+    let one = |index: usize, speeds: [f64; 2], interval90: [f64; 2]| {
+        Comparison {
+            name: Some(NAMES[index].to_owned()),
+            workload: workloads()[index].clone(),
+            systems: ["/mnt/there".to_owned(), "here".to_owned()],
+            throughput_bytes_per_s: speeds,
+            ratio: speeds[0] / speeds[1],
+            interval90,
+            significant: false,
+            verdict: None,
+            extrapolated: index == 2,
+            throughput_per_price: Some([speeds[0] / 120.0, speeds[1] / 80.0]),
+        }
+        .judged()
     };
     let all = vec![
         one(0, [1.9e9, 2.1e9], [0.7, 1.17]),
@@ -81,7 +84,7 @@ pub fn comparison() -> SystemComparison {
         name: Some(NAMES[index].to_owned()),
         workload: workloads()[index].clone(),
         at_least_bytes_per_s: 150e6,
-        rivals: if index == 1 { vec!["here".to_owned()] } else { Vec::new() },
+        rivals: Some(if index == 1 { vec!["here".to_owned()] } else { Vec::new() }),
         choice,
     };
     let choice = |system: &str, price, throughput_bytes_per_s, sure| Choice {

@@ -241,6 +241,11 @@ impl Allotment {
         }
     }
 
+    /// Whether the evaluation is short: then it keeps no time for later phases.
+    pub(crate) fn is_short(&self) -> bool {
+        self.kept_s == 0.0
+    }
+
     /// Seconds kept for later phases, which no point of this phase may take, however much it
     /// matters.
     pub(crate) fn kept_behind_s(&self, phase: Phase) -> f64 {
@@ -248,7 +253,7 @@ impl Allotment {
         let later = [
             (Phase::Rounds, self.kept_s),
             (Phase::Curves, self.kept_for_curves_s),
-            (Phase::Findings, if self.kept_s > 0.0 { flush_s } else { 0.0 }),
+            (Phase::Findings, if self.is_short() { 0.0 } else { flush_s }),
         ];
         later.into_iter().filter(|(later, _)| phase < *later).map(|(_, kept_s)| kept_s).sum()
     }

@@ -1,5 +1,6 @@
 //! The time that points cost, and hence the cost to expect of the next one.
 
+use super::probe::TimeLimits;
 use crate::judge::points::PointId;
 use ioscape_schema::statistics::mean;
 use ioscape_schema::{Measurement, Workload};
@@ -9,9 +10,6 @@ use std::collections::BTreeMap;
 const RECENT: usize = 6;
 /// The factor by which a fill of the file cache may take longer than the last one of the same set.
 const FILL_SLACK: f64 = 1.2;
-
-/// Longest warm-up of a run, in seconds.
-const WARM_MOST_S: f64 = 10.0;
 /// Share of a set that is resident where storage serves almost none of it.
 const ALL_RESIDENT: f64 = 0.98;
 /// Weight of the request size in the distance of two workloads: requests `e` times as large count
@@ -67,9 +65,9 @@ impl Cost {
 
     /// The expected cost with requests of `size_mean` bytes: storage serves smaller requests at
     /// fewer bytes per second, so the file cache takes longer to become steady.
-    fn with_size(&self, size_mean: u64) -> f64 {
+    fn with_size(&self, size_mean: u64, limits: TimeLimits) -> f64 {
         let longer = (self.size_mean as f64 / size_mean.max(1) as f64).max(1.0);
-        let warm_up_s = (self.warm_up_s * longer).min(WARM_MOST_S.max(self.warm_up_s));
+        let warm_up_s = (self.warm_up_s * longer).min(limits.warm_most_s().max(self.warm_up_s));
         self.whole_s - self.warm_up_s + warm_up_s
     }
 }
@@ -152,13 +150,13 @@ impl Costs {
         (!recent.is_empty()).then(|| mean(recent))
     }
 
-    /// The cost to expect of `workload`, in seconds: that of the latest among the points most like
-    /// it in set and request size.
-    pub(crate) fn near(&self, workload: &Workload) -> Option<f64> {
+    /// The cost to expect of `workload` measured within `limits`, in seconds: that of the latest
+    /// among the points most like it in set and request size.
+    pub(crate) fn near(&self, workload: &Workload, limits: TimeLimits) -> Option<f64> {
         let distance = |cost: &&Cost| cost.distance(workload);
         let nearest =
             self.points.iter().rev().min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        Some(nearest.with_size(workload.size_mean))
+        Some(nearest.with_size(workload.size_mean, limits))
     }
 }
 
@@ -234,18 +232,20 @@ mod tests {
     fn small_requests_are_expected_to_take_longer_and_say_nothing_of_larger_ones() {
         let workload =
             |size_mean| Workload { unique_bytes: 1 << 30, size_mean, ..Workload::default() };
+        let limits = TimeLimits { min_s: 0.5, cap_s: 4.0 };
+        let near = |costs: &Costs, workload: &Workload| costs.near(workload, limits);
         let mut costs = Costs::default();
         costs.took(0, &workload(32 << 10), 1.5, (0.0, &run(1.5, [0.4, 0.4])));
-        assert_eq!(costs.near(&workload(32 << 10)), Some(1.5));
-        assert_eq!(costs.near(&workload(4 << 10)), Some(1.0 + 8.0 * 0.5));
-        assert_eq!(costs.near(&workload(256)), Some(1.0 + WARM_MOST_S), "a warm-up ends");
+        assert_eq!(near(&costs, &workload(32 << 10)), Some(1.5));
+        assert_eq!(near(&costs, &workload(4 << 10)), Some(1.0 + 8.0 * 0.5));
+        assert_eq!(near(&costs, &workload(256)), Some(1.0 + 10.0), "a warm-up ends");
         costs.took(1, &workload(4 << 10), 13.0, (0.0, &run(13.0, [0.4, 0.4])));
-        assert_eq!(costs.near(&workload(16 << 10)), Some(1.0 + 2.0 * 0.5));
+        assert_eq!(near(&costs, &workload(16 << 10)), Some(1.0 + 2.0 * 0.5));
         let direct = |size_mean| Workload { access: Access::Direct, ..workload(size_mean) };
         costs.took(0, &direct(32 << 10), 1.5, (0.0, &run(1.5, [0.0, 0.0])));
-        assert_eq!(costs.near(&direct(16 << 10)), Some(1.5), "no file cache stands still");
+        assert_eq!(near(&costs, &direct(16 << 10)), Some(1.5), "no file cache stands still");
         costs.took(0, &workload(32 << 10), 1.5, (0.0, &run(1.5, [1.0, 1.0])));
-        assert_eq!(costs.near(&workload(16 << 10)), Some(1.5), "all of it is in memory");
+        assert_eq!(near(&costs, &workload(16 << 10)), Some(1.5), "all of it is in memory");
     }
 
     #[test]

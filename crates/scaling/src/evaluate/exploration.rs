@@ -193,7 +193,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
 
     /// The wall seconds expected for a workload like those measured, without growing the file.
     pub(crate) fn similar_cost_s(&self, workload: &Workload) -> f64 {
-        self.costs.near(workload).unwrap_or_else(|| self.usual_cost_s())
+        self.costs.near(workload, self.allotment.limits).unwrap_or_else(|| self.usual_cost_s())
     }
 
     /// The smallest and the largest set that may be measured, in bytes.

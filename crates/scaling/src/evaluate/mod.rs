@@ -22,10 +22,11 @@ mod rounds;
 mod scripted;
 mod set_sizes;
 mod storage_reads;
+mod storage_speed;
 mod sweep;
 
 pub use explore::explore;
 pub use options::{EvaluationOptions, INTERACTIONS, OptionsError, POINTS_LEAST};
 pub use plan::{Filling, Plan, PlannedPhase, plan};
 pub use probe::{Interrupted, Probe, ProbeRequest, Progress, TimeLimits};
-pub use recorded::RecordedProbe;
+pub use recorded::{RecordedProbe, counted_again};

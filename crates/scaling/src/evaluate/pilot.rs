@@ -181,6 +181,10 @@ pub(crate) fn focal<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<Wo
     if levels.is_empty() {
         levels.push(exploration.options.bounds.unique_bytes[0]);
     }
+    if exploration.allotment.is_short() {
+        // Small requests to storage would take the time of its curves.
+        levels.truncate(1);
+    }
     let nominal = exploration.options.nominal(levels[0]);
     let step = exploration.allotment.size_step;
     let sizes = focal_sweeps(exploration, &levels, &nominal, Parameter::SizeMean, step)?;

@@ -24,7 +24,7 @@ pub struct PlannedPhase {
 /// What an evaluation is going to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The phases in order.
+    /// The phases; where time is short, the pure curves come before that of their mix.
     pub phases: Vec<PlannedPhase>,
     /// How long one ordinary point is measured.
     pub limits: TimeLimits,

@@ -2,13 +2,25 @@
 
 use ioscape_schema::{Evaluation, Measurement, Purpose, Workload};
 
+/// The longest warm-up relative to the longest measurement, and in seconds.
+const WARM_UP: f64 = 8.0;
+const WARM_MOST_S: f64 = 10.0;
+
 /// How long a probe should measure, warm-up and layout not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeLimits {
     /// Measure at least this long, in seconds.
     pub min_s: f64,
-    /// Measure for at least this long, in seconds.
+    /// Measure for at most this long, in seconds.
     pub cap_s: f64,
+}
+
+impl TimeLimits {
+    /// The longest warm-up before the measurement, in seconds: where the budget allows only short
+    /// measurements, one point whose writes take long to settle must not spend a fifth of it.
+    pub fn warm_most_s(self) -> f64 {
+        (WARM_UP * self.cap_s).min(WARM_MOST_S)
+    }
 }
 
 /// What a probe is asked to measure.

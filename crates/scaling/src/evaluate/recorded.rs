@@ -1,5 +1,7 @@
 //! Resuming: a probe that answers from the log of an interrupted evaluation before it measures again.
 
+use super::explore::explore;
+use super::options::EvaluationOptions;
 use super::probe::{Probe, ProbeRequest, Progress};
 use ioscape_schema::{Evaluation, Measurement, Probe as Logged, RefusedSet, Workload};
 use std::collections::VecDeque;
@@ -39,6 +41,28 @@ impl<P> RecordedProbe<P> {
     /// The inner probe.
     pub fn into_inner(self) -> P {
         self.inner
+    }
+}
+
+/// A probe that answers nothing.
+struct Silent;
+
+impl Probe for Silent {
+    type Error = ();
+
+    fn measure(&mut self, _: &ProbeRequest) -> Result<Measurement, ()> {
+        Err(())
+    }
+}
+
+/// Returns how many probes in the log of `earlier` count if it is continued with `options`: those
+/// before the first question that differs, as it may where another version began the evaluation.
+pub fn counted_again(options: &EvaluationOptions, earlier: &Evaluation) -> usize {
+    let probe = RecordedProbe::new(earlier.probes.clone(), Silent);
+    let mut probe = probe.with_refused(earlier.refused_sets.clone());
+    match explore(options, &mut probe) {
+        Ok(whole) => whole.probes.len(),
+        Err(stopped) => stopped.partial.probes.len(),
     }
 }
 
@@ -87,7 +111,8 @@ impl<P: Probe> Probe for RecordedProbe<P> {
     }
 
     fn progress(&mut self, evaluation: &Evaluation, progress: &Progress) {
-        if self.log.is_empty() {
+        // What the log holds was shown and saved before.
+        if evaluation.probes.len() as u64 > self.answered {
             self.inner.progress(evaluation, progress);
         }
     }
@@ -97,8 +122,6 @@ impl<P: Probe> Probe for RecordedProbe<P> {
 mod tests {
     use super::*;
     use crate::bounds::Bounds;
-    use crate::evaluate::explore::explore;
-    use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::scripted::Quota;
 
@@ -121,6 +144,10 @@ mod tests {
         let until = 40;
         let partial = *explore(&options, &mut quota(until)).unwrap_err().partial;
         assert!(!partial.refused_sets.is_empty() && partial.probes.len() < until);
+        assert_eq!(counted_again(&options, &partial), partial.probes.len());
+        let mut of_another_version = partial.clone();
+        of_another_version.probes[22].purpose = "something else".into();
+        assert_eq!(counted_again(&options, &of_another_version), 22);
         let probe = RecordedProbe::new(partial.probes, quota(usize::MAX));
         let mut probe = probe.with_refused(partial.refused_sets);
         let resumed = explore(&options, &mut probe).unwrap();

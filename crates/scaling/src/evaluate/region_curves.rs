@@ -116,8 +116,8 @@ pub(crate) fn complete<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result
     let [again_s, fill_s] = needed_s(exploration, &steady);
     let left_s = exploration.left_s();
     // A longer evaluation has time for repeated rounds in the end as well.
-    let is_long = exploration.allotment.kept_s > 0.0;
-    let takes_s = if is_long { fill_s } else { again_s + fill_s };
+    let is_short = exploration.allotment.is_short();
+    let takes_s = if is_short { again_s + fill_s } else { fill_s };
     let has_time = fill_s > 0.0 && takes_s <= left_s;
     if has_time {
         exploration.end_part_before(fill_s);

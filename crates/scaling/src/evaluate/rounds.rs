@@ -3,6 +3,7 @@
 
 use super::exploration::{Exploration, Need, ROUNDS_MOST, ROUNDS_WANTED};
 use super::probe::Probe;
+use super::storage_speed;
 use crate::judge::any_file::rounds_would_tell;
 use crate::judge::evidence::Evidence;
 use crate::judge::findings;
@@ -250,6 +251,7 @@ fn tell<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> 
 /// parameter's effect.
 pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
     exploration.reference()?;
+    storage_speed::check(exploration, 1)?;
     let ids = exploration.state.evidence.result_points();
     repair(exploration, &ids, Need::Essential)?;
     show_borders(exploration, Need::Essential)?;

@@ -15,7 +15,7 @@ use ioscape_schema::{
     Advice, BorderOperation, CurveKey, Evaluation, LevelCount, Parameter, Workload,
 };
 
-/// The curves in the order they are measured.
+/// The curves in the order they are measured, unless time is short.
 const CURVES: [(Phase, BorderOperation); 3] = [
     (Phase::Mixed, BorderOperation::Mixed),
     (Phase::Read, BorderOperation::Read),
@@ -54,45 +54,15 @@ pub(crate) fn set_sizes<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     focal: &Workload,
 ) -> Result<(), P::Error> {
-    let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
-    let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
-    let most_s = share * exploration.options.budget_s;
-    for (phase, operation) in CURVES {
-        exploration.begin(phase);
-        let key = CurveKey::UniqueBytes(operation);
-        let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
-            .from(4.0 * focal.size_mean as f64);
-        let sweep = Sweep {
-            key,
-            axis,
-            template: template(focal, operation),
-            refine: Refine::Cliffs,
-            points: exploration.allotment.points(phase),
-            grid_need: Need::Ordinary,
-        };
-        let grid = grid(exploration, &axis, operation, sweep.points);
-        if operation != BorderOperation::Mixed {
-            let largest = sweep.template.clone().with(Parameter::UniqueBytes, axis.high);
-            fills::end(exploration, key, &largest)?;
-        }
-        if is_slowed || operation != BorderOperation::Mixed {
-            // However long the previous curve took, this one needs its ends: without them it says
-            // nothing about the largest sets.
-            let cost_s = |set| {
-                let workload = sweep.template.clone().with(Parameter::UniqueBytes, set);
-                exploration.similar_cost_s(&workload)
-            };
-            let is_end =
-                |&set: &f64| (set == axis.low || set == axis.high) && cost_s(set) <= most_s;
-            let ends: Vec<f64> = grid.iter().copied().filter(is_end).collect();
-            exploration
-                .sweep_grid(&Sweep { grid_need: Need::Essential, ..sweep.clone() }, &ends)?;
-        }
-        exploration.sweep(&sweep, &grid)?;
-        confirm(exploration, operation)?;
-        settle(exploration, focal);
+    if exploration.allotment.is_short() {
+        // Only pure reads and pure writes tell levels apart; the pilot shows their mix coarsely.
+        CURVES[1..].iter().try_for_each(|&of| curve(exploration, focal, of))?;
+        complete(exploration, focal)?;
+        curve(exploration, focal, CURVES[0])?;
+    } else {
+        CURVES.iter().try_for_each(|&of| curve(exploration, focal, of))?;
+        complete(exploration, focal)?;
     }
-    complete(exploration, focal)?;
     fills::settle(exploration)?;
     if fills::take_long(exploration) {
         // The decisive sets are among those that take long to come in, each as long as it took
@@ -112,6 +82,53 @@ pub(crate) fn set_sizes<P: Probe>(
     let judged = decide(exploration, Need::Ordinary, SURER_MOST, f64::INFINITY)?;
     settle_at(exploration, focal, judged);
     rounds::show_borders(exploration, Need::Ordinary)
+}
+
+/// Measures one curve with the focal mix, and finds its borders.
+fn curve<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    focal: &Workload,
+    (phase, operation): (Phase, BorderOperation),
+) -> Result<(), P::Error> {
+    exploration.begin(phase);
+    let key = CurveKey::UniqueBytes(operation);
+    let axis = Axis::new(&exploration.options, Parameter::UniqueBytes, 0)
+        .from(4.0 * focal.size_mean as f64);
+    let sweep = Sweep {
+        key,
+        axis,
+        template: template(focal, operation),
+        refine: Refine::Cliffs,
+        points: exploration.allotment.points(phase),
+        grid_need: Need::Ordinary,
+    };
+    let grid = grid(exploration, &axis, operation, sweep.points);
+    let is_pure = operation != BorderOperation::Mixed;
+    if is_pure {
+        let largest = sweep.template.clone().with(Parameter::UniqueBytes, axis.high);
+        fills::end(exploration, key, &largest)?;
+    }
+    let is_last = exploration.allotment.is_short() && !is_pure;
+    let is_slowed = is_slowed_at_last(&exploration.state.evidence.throughputs(CurveKey::Pilot));
+    if is_pure || (is_slowed && !is_last) {
+        // However long the previous curve took, this one needs its ends: without them it says
+        // nothing about the largest sets.
+        let share = if is_slowed { SLOWED_END_SHARE } else { END_SHARE };
+        let most_s = share * exploration.options.budget_s;
+        let cost_s = |set| {
+            let workload = sweep.template.clone().with(Parameter::UniqueBytes, set);
+            exploration.similar_cost_s(&workload)
+        };
+        let is_end = |&set: &f64| (set == axis.low || set == axis.high) && cost_s(set) <= most_s;
+        let ends: Vec<f64> = grid.iter().copied().filter(is_end).collect();
+        exploration.sweep_grid(&Sweep { grid_need: Need::Essential, ..sweep.clone() }, &ends)?;
+    }
+    exploration.sweep(&sweep, &grid)?;
+    if !is_last {
+        confirm(exploration, operation)?;
+    }
+    settle(exploration, focal);
+    Ok(())
 }
 
 /// Whether the pilot's last point is much slower than the one before it.
@@ -343,5 +360,34 @@ pub(crate) fn settle_again<P: Probe>(exploration: &mut Exploration<'_, P>) -> us
 pub(crate) fn settle_early<P: Probe>(exploration: &mut Exploration<'_, P>) {
     if !exploration.state.levels.regions.is_empty() {
         settle_again(exploration);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::explore;
+    use crate::evaluate::options::EvaluationOptions;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::scripted::Scripted;
+
+    /// Guards against evaluations of one minute on a slow disk that told no cache: the mix of reads
+    /// and writes and its repetitions took the time of the pure curves.
+    #[test]
+    fn pure_reads_and_writes_come_before_their_mix_where_time_is_short() {
+        let order = |budget_s| {
+            let options = EvaluationOptions { budget_s, ..ten_minutes() };
+            let evaluation = explore(&options, &mut Scripted { cost_s: 1.0, fill_s: 0.0 });
+            let probes = evaluation.unwrap().probes;
+            let first = |of| {
+                let purpose = CurveKey::UniqueBytes(of).into();
+                probes.iter().position(|probe| probe.purpose == purpose).unwrap_or(usize::MAX)
+            };
+            CURVES.map(|(_, operation)| first(operation))
+        };
+        let [mixed, read, write] = order(60.0);
+        assert!(read < write && write < mixed, "{read} {write} {mixed}");
+        let [mixed, read, write] = order(600.0);
+        assert!(mixed < read && read < write, "{mixed} {read} {write}");
     }
 }

@@ -4,6 +4,7 @@ use super::axis::Axis;
 use super::exploration::{Exploration, Need, Refusal};
 use super::probe::Probe;
 use super::rounds;
+use super::storage_speed;
 use crate::judge::points::positive;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter, Purpose, Workload};
@@ -138,6 +139,7 @@ impl<P: Probe> Exploration<'_, P> {
             return Ok(false);
         };
         self.state.evidence.put(sweep.key, value, id);
+        storage_speed::check(self, storage_speed::EVERY)?;
         Ok(true)
     }
 

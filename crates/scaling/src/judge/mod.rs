@@ -49,6 +49,7 @@ mod findings;
 mod flush;
 pub(crate) mod focal;
 mod in_memory;
+pub(crate) mod lasting;
 mod level_sentences;
 pub(crate) mod levels;
 mod moved;
@@ -63,6 +64,7 @@ pub(crate) mod segment;
 mod sentences;
 mod set_size;
 pub(crate) mod slowdown;
+pub(crate) mod steadiness;
 mod words;
 
 pub use document::judge;

@@ -5,7 +5,7 @@ use super::drift::FAR;
 use ioscape_schema::statistics::median;
 
 /// Fewest suspect rounds, with others of the same points to compare with, that can decide.
-const WITNESSES: usize = 3;
+pub(super) const WITNESSES: usize = 3;
 
 /// Whether most suspect rounds moved far in the direction expected of them.
 ///

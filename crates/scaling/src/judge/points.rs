@@ -95,6 +95,12 @@ impl Points {
         &self.points[id].purpose
     }
 
+    /// The number of references measured since the latest round of a point.
+    pub(crate) fn references_since(&self, id: PointId) -> usize {
+        let last = self.points[id].rounds.last();
+        self.references.len() - last.map_or(0, |round| round.references)
+    }
+
     pub(crate) fn round_count(&self, id: PointId) -> usize {
         self.points[id].rounds.len()
     }

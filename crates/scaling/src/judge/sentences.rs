@@ -2,17 +2,18 @@
 
 use super::any_file::rounds_would_tell;
 use super::curve::{best, best_of_several, inverse};
-use super::drift;
 use super::flush;
+use super::lasting;
 use super::level_sentences;
 use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
-use super::words::{factor, open_times, percent, within};
+use super::steadiness;
+use super::words::{factor, open_times, percent, sentence, within};
 use crate::phase::Phase;
-use ioscape_schema::units::{Bytes, Rate, counted};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
-    Access, Bounded, Difference, Drift, Engine, Evaluation, Findings, Purpose, Region,
-    RegionFinding, WritePolicy, is_uncertain,
+    Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
+    WritePolicy, is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
@@ -32,7 +33,8 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
     all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
-    all.extend(steadiness(evaluation));
+    all.extend(steadiness::told(evaluation).map(sentence));
+    all.extend(lasting::told(evaluation).map(sentence));
     all.retain(|sentence| !sentence.is_empty());
     all
 }
@@ -40,10 +42,8 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
 fn write_policy(evaluation: &Evaluation) -> Option<String> {
     let untested = match evaluation.regions.first()?.focal.access {
         Access::Buffered => None,
-        Access::Direct => Some("Direct access bypasses the file cache, so its write policy"),
-        Access::Dsync => {
-            Some("Every write waits for stable storage (O_DSYNC), so the policy of others")
-        }
+        Access::Direct => Some("Requests were direct, so the write policy of the file cache"),
+        Access::Dsync => Some("Every write is synchronous (O_DSYNC), so the policy of others"),
     };
     if let Some(what) = untested {
         return Some(format!("{what} was not tested."));
@@ -346,54 +346,11 @@ fn reads_and_writes(evaluation: &Evaluation, finding: &RegionFinding) -> String 
     }
 }
 
-/// How many points, and the verb that goes with them.
-fn points_that(count: u32, one: &str, many: &str) -> String {
-    format!("{} {}", counted(count.into(), "point"), if count == 1 { one } else { many })
-}
-
-/// How far the references lie from their median, in words: as a factor from half or twice its speed
-/// on, otherwise in percent.
-fn apart(drift: &Drift) -> String {
-    let of_median = |speed: &f64| (speed / drift.median).max(drift.median / speed);
-    let by = drift.throughputs.iter().map(of_median).fold(1.0, f64::max);
-    match by.is_finite() && by >= 2.0 {
-        true => format!("up to {} times", factor(by)),
-        false => format!("by up to {:.0} %", drift.largest * 100.0),
-    }
-}
-
-fn steadiness(evaluation: &Evaluation) -> Option<String> {
-    let drift = &evaluation.drift;
-    let again = (drift.remeasured > 0)
-        .then(|| points_that(drift.remeasured, "was measured again", "were measured again"));
-    let open = (drift.unresolved > 0)
-        .then(|| points_that(drift.unresolved, "remains in doubt", "remain in doubt"));
-    let points: Vec<String> = [again, open].into_iter().flatten().collect();
-    if points.is_empty() {
-        return None;
-    }
-    let changed =
-        format!("the speed of the machine changed during the evaluation ({})", apart(drift));
-    let load = "other load, stolen processor time or a pause disturbed some runs";
-    // References that are off point to the machine; a disturbed run names its disturbance itself.
-    let is_off = drift::off(&drift.throughputs).contains(&true);
-    let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
-    let cause = match (is_off, is_disturbed) {
-        (true, true) => format!("{changed}, and {load}"),
-        (true, false) => changed,
-        (false, _) => load.to_owned(),
-    };
-    let mut first = cause.chars();
-    let cause: String =
-        first.next().into_iter().flat_map(char::to_uppercase).chain(first).collect();
-    Some(format!("{cause}: {}.", points.join(", and ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{self, measurement};
-    use ioscape_schema::{Probe, RegionCurves, Workload};
+    use crate::testing;
+    use ioscape_schema::{RegionCurves, Workload};
 
     #[test]
     fn a_small_effect_is_not_called_none() {
@@ -462,34 +419,5 @@ mod tests {
         assert!(sequential.ends_with(" by 2 processes, all of them reads."), "{sequential}");
         assert!(several.ends_with(", all of them reads."), "{several}");
         assert!(writes.ends_with(" than writes, in requests of 4 KiB by 2 processes."), "{writes}");
-    }
-
-    /// The sentence on the drift of an evaluation with these references and one run.
-    fn said(references: &[f64], disturbed: bool, remeasured: u32, unresolved: u32) -> String {
-        let workload = Workload::default();
-        let run =
-            ioscape_schema::Measurement { disturbed, ..measurement(&workload, 1.0, 1.0, 1.0) };
-        let probes = vec![Probe { purpose: Purpose::Interaction, measurement: run }];
-        let throughputs = references.to_vec();
-        let drift = Drift { throughputs, largest: 0.03, remeasured, unresolved, median: 1.0 };
-        steadiness(&Evaluation { probes, drift, ..Evaluation::default() }).unwrap_or_default()
-    }
-
-    #[test]
-    fn what_disturbed_points_is_named_by_its_cause() {
-        let (steady, off) = ([1.0, 1.03, 0.98, 1.0, 1.01], [1.0, 1.0, 0.5, 1.0, 1.0]);
-        let load = said(&steady, true, 1, 0);
-        assert!(load.ends_with("disturbed some runs: 1 point was measured again."), "{load}");
-        assert!(!load.contains("speed of the machine"), "{load}");
-        let changed = said(&off, false, 2, 1);
-        assert!(changed.starts_with("The speed of the machine changed"), "{changed}");
-        assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
-        assert!(said(&off, true, 0, 3).ends_with("disturbed some runs: 3 points remain in doubt."));
-        assert_eq!(said(&steady, true, 0, 0), "");
-        assert!(changed.contains("(up to 2.0 times)"), "{changed}");
-        let fast = said(&[1.0, 0.5, 16.54, 1.0, 1.0], false, 1, 0);
-        assert!(fast.contains("(up to 17 times)"), "{fast}");
-        let slight = said(&[1.0, 1.0, 0.55, 1.0, 1.0], false, 1, 0);
-        assert!(slight.contains("(by up to 3 %)"), "{slight}");
     }
 }

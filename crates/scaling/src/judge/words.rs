@@ -12,6 +12,12 @@ pub(super) fn factor(value: f64) -> String {
     }
 }
 
+/// The text with a capital and a full stop.
+pub(super) fn sentence(text: String) -> String {
+    let mut rest = text.chars();
+    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).chain(['.']).collect()
+}
+
 /// " (1.3 to 1.5)", or " (1.3 or more)".
 pub(super) fn within(by: Bounded) -> String {
     match by.high.is_finite() {

@@ -8,6 +8,7 @@
 //! behind them, or where the device has no time left. Sequential reads through a file cache reach
 //! the device as read-ahead gathers them.
 
+use super::closed::{numbers_below, rate_at_best, rate_with_pauses};
 use super::exchange::{CacheDoubt, Exchanged};
 use super::input::ModelInput;
 use super::levels::{Outcome, Served};
@@ -98,8 +99,12 @@ impl Application<'_> {
         // A closed system: each process is either at a request or computing.
         let think_s = pattern.think_time_ns / 1e9;
         let each = bytes / pattern.requests().max(1) as f64;
-        let busy = bisect(processes, |busy| busy + rate(busy).0 / each * think_s - processes);
-        let (throughput, outcome) = rate(busy);
+        let numbers = numbers_below(pattern.process_num).map(f64::from).chain([processes]);
+        let station: Vec<[f64; 2]> = numbers.map(|busy| [busy, rate(busy).0 / each]).collect();
+        let iops = rate_with_pauses(&station, think_s);
+        let meeting = (rate_at_best(&station, think_s) / iops).ln();
+        let (throughput, busy) = (iops * each, processes - iops * think_s);
+        let outcome = rate(busy).1;
         let io_s = bytes / throughput;
         let behind_s = match written_back {
             true => {
@@ -116,7 +121,7 @@ impl Application<'_> {
         let computing = COMPUTING * (1.0 - at_io).max(0.0);
         Found {
             throughput: bytes / elapsed_s,
-            half: (half * at_io).hypot(computing),
+            half: (half * at_io).hypot(computing).hypot(meeting),
             response_s: (io_s * busy + behind_s * processes) / requests,
             forecast: ApplicationForecast {
                 elapsed_s,
@@ -419,20 +424,6 @@ fn like_uniform(
     ModelInput { unique_bytes, ..*place }
 }
 
-/// The point between 0 and `most` where an increasing function crosses zero.
-fn bisect(most: f64, value: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, most);
-    for _ in 0..50 {
-        let middle = (low + high) / 2.0;
-        if value(middle) > 0.0 {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    high
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,10 +438,5 @@ mod tests {
         );
         let some = waits(5.0, 5.0, 5.0);
         assert!(0.0 < some && some < 5.0, "{some}");
-    }
-
-    #[test]
-    fn a_root_is_found() {
-        assert!((bisect(8.0, |x| x * x - 9.0) - 3.0).abs() < 1e-9);
     }
 }

@@ -10,6 +10,7 @@ mod active;
 mod application;
 mod caches;
 mod candidates;
+mod closed;
 mod exchange;
 mod extrapolation;
 mod fit;
@@ -38,6 +39,7 @@ mod what_if;
 
 pub use active::next_points;
 pub(crate) use application::COMPUTING;
+pub(crate) use closed::{numbers_below, rate_at_best, rate_with_pauses};
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
 pub use forecast::predict_application;

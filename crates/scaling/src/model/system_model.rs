@@ -356,7 +356,7 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
         throughput_bytes_per_s: throughput,
         interval90: [(log_throughput - half_width).exp(), (log_throughput + half_width).exp()],
         iops,
-        response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
+        response_time_ns: (in_flight / iops * 1e9 - workload.pause_ns()).max(0.0),
         region: model.region(workload.unique_bytes as f64),
         extrapolated: false,
         application: None,

@@ -1,8 +1,10 @@
 //! A traced application to predict: its five parameters, and its requests in detail.
 
 use super::{ChangedSystem, NotPredicted};
+use ioscape_schema::units::Count;
 use ioscape_schema::{
-    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Warning, Workload,
+    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Warning, WarningKind,
+    Workload,
 };
 
 /// How to observe the application where its trace says too little.
@@ -16,6 +18,8 @@ pub struct TracedApplication {
     workload: Workload,
     /// The application's own access, if it has one; otherwise it takes the evaluation's.
     access: Option<Access>,
+    /// Whether its requests were recorded at a device, below any file cache.
+    is_below_cache: bool,
     pattern: AccessPattern,
 }
 
@@ -35,7 +39,7 @@ impl TracedApplication {
             return Err(format!("{file} {why}: run `ioscape characterize -o {file} -- {again}`"));
         };
         let access = (overall.access != Access::Buffered).then_some(overall.access);
-        Ok(Self { name, workload: overall.workload(), access, pattern })
+        Ok(Self { name, workload: overall.workload(), access, is_below_cache: false, pattern })
     }
 
     /// The application as its block trace `name` shows it: all requests as a workload, and their
@@ -64,12 +68,27 @@ impl TracedApplication {
             think_time_ns: workload.think_time_ns as f64,
             ..classes
         };
-        Ok(Self { name, workload, access: None, pattern })
+        Ok(Self { name, workload, access: None, is_below_cache: true, pattern })
     }
 
-    /// The application's own access, if it has one; otherwise it takes the evaluation's.
+    /// The doubt about a block trace of requests that were in flight together: whether one waits for
+    /// another is not recorded.
+    pub fn doubt_of_order(name: &str, overall: &TraceTraits) -> Option<Warning> {
+        let processes = overall.workload.process_num;
+        (processes > 1).then(|| {
+            let message = format!(
+                "the trace does not tell which requests wait for others: the prediction is for {processes} processes that each wait for their own. \
+                 If none waits, storage that keeps up completes {} requests a second, as recorded. To find out, {HELP}",
+                Count(overall.requests as f64 / overall.elapsed_s)
+            );
+            Warning::new(WarningKind::Other, message).at(name)
+        })
+    }
+
+    /// The access whose evaluation should predict it: its own, or what meets the device as its
+    /// trace did; `None` if any will do.
     pub fn access(&self) -> Option<Access> {
-        self.access
+        self.access.or(self.is_below_cache.then_some(Access::Direct))
     }
 
     /// Predicts it on a system.
@@ -84,10 +103,13 @@ impl TracedApplication {
         system.predict_application(&self.name, &workload, &self.pattern)
     }
 
-    /// The doubt about its prediction on a system, beyond the doubts about [every prediction
+    /// The doubts about its prediction on a system, beyond those about [every prediction
     /// there](ChangedSystem::doubts).
-    pub fn doubt(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
-        system.lack_of_memory(&self.name, &self.pattern)
+    pub fn doubts(&self, system: &ChangedSystem<'_>) -> Vec<Warning> {
+        let memory = system.lack_of_memory(&self.name, &self.pattern);
+        let is_cached_again = self.is_below_cache && system.has_file_cache();
+        let cached = is_cached_again.then(|| system.second_cache(&self.name));
+        memory.into_iter().chain(cached).collect()
     }
 }
 
@@ -135,6 +157,19 @@ mod tests {
         assert_eq!((&*found.name, found.access()), ("a", Some(Access::Direct)));
     }
 
+    /// Guards against predicting random arrivals at 1.4 times their rate in silence.
+    #[test]
+    fn a_trace_does_not_tell_which_requests_wait() {
+        let doubt = |process_num| {
+            let workload = Workload { process_num, ..Workload::default() };
+            let overall =
+                TraceTraits { workload, requests: 650, elapsed_s: 1.0, ..TraceTraits::default() };
+            TracedApplication::doubt_of_order("t", &overall).map(|doubt| doubt.message)
+        };
+        assert_eq!(doubt(1), None);
+        assert!(doubt(2).is_some_and(|said| said.contains("completes 650 requests a second")));
+    }
+
     #[test]
     fn a_trace_without_completions_is_refused() {
         let of =
@@ -142,6 +177,7 @@ mod tests {
         let one = TraceTraits { requests: 1, ..TraceTraits::default() };
         assert!(of(TraceTraits::default()).unwrap_err().contains("no sizes"));
         assert!(of(one.clone()).unwrap_err().contains("no completions"));
-        assert!(of(TraceTraits { response_time_ns: Some(1.0), ..one }).is_ok());
+        let whole = of(TraceTraits { response_time_ns: Some(1.0), ..one }).unwrap();
+        assert_eq!(whole.access(), Some(Access::Direct), "a file cache has served the rest");
     }
 }

@@ -201,6 +201,21 @@ impl<'a> ChangedSystem<'a> {
         Some(Warning::new(WarningKind::Extrapolated, message).at(self.name.clone()))
     }
 
+    /// Whether requests go through a file cache.
+    pub(super) fn has_file_cache(&self) -> bool {
+        let is_cached = self.base().access.reads_cached();
+        is_cached && self.system.evaluation.has_file_cache(BorderOperation::Read)
+    }
+
+    /// The doubt about requests called `name` that had passed a file cache already.
+    pub(super) fn second_cache(&self, name: &str) -> Warning {
+        let message = format!(
+            "the requests of {name} are assumed to have reached a device, but this evaluation goes through the file cache, which may hold them and gathers writes: to predict what the device does, measure it with `ioscape evaluate {} --direct`",
+            self.system.evaluation.target
+        );
+        Warning::new(WarningKind::Extrapolated, message).at(self.name.clone())
+    }
+
     /// The exchanges, as the models take them.
     pub fn what_if(&self) -> &WhatIf {
         &self.what_if

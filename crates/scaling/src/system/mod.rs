@@ -9,6 +9,7 @@ mod pauses;
 pub use application::{TracedApplication, workload_of_application};
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
+use crate::judge::steadiness;
 use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
 use ioscape_schema::{
     Access, Document, Engine, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind,
@@ -316,6 +317,10 @@ impl System {
             in_group.iter().map(|one| one.name.as_deref().unwrap_or(UNNAMED)).collect();
         doubts.extend(self.unfilled.as_ref().and_then(|unfilled| unfilled.doubt(&names)));
         doubts.extend(extrapolations(&self.model, &by_model));
+        if !own.is_empty() {
+            let changed = steadiness::doubts(&self.evaluation).into_iter();
+            doubts.extend(changed.map(|told| Warning::new(WarningKind::Drift, told)));
+        }
         doubts
     }
 }

@@ -1,11 +1,14 @@
 //! Predicts a workload that pauses longer between its requests than the evaluated ones did.
 
-use crate::model::COMPUTING;
+use crate::model::{COMPUTING, numbers_below, rate_at_best, rate_with_pauses};
 use ioscape_schema::{Prediction, Workload};
 
 /// Predicts `workload` by what `predict` says of workloads that pause for `evaluated_ns`, like the
 /// evaluated ones. With longer pauses it is a closed system: each process either waits for its
-/// request or pauses, so that fewer of them wait at once.
+/// requests or pauses, so that fewer of them wait at once.
+///
+/// The rate is that of pauses of random lengths. Its interval reaches up to that of requests that
+/// never meet by chance.
 ///
 /// # Errors
 /// Those of `predict`.
@@ -17,55 +20,46 @@ pub(super) fn with_pauses<E>(
     let think_time_ns = workload.think_time_ns.min(evaluated_ns);
     let of = |process_num| predict(&Workload { process_num, think_time_ns, ..workload.clone() });
     let whole = of(workload.process_num)?;
-    let more_ns = (workload.think_time_ns - think_time_ns) as f64;
-    if more_ns == 0.0 {
+    if workload.think_time_ns == think_time_ns {
         return Ok(whole);
     }
-    let in_flight = whole.iops * (whole.response_time_ns + think_time_ns as f64) / 1e9;
-    let processes = f64::from(workload.process_num);
-    // The processes that pause, per request per second of all processes together.
-    let paused_s = more_ns / 1e9 * processes / in_flight;
-    let bytes = whole.throughput_bytes_per_s / whole.iops;
-    let at = |which: fn(&Prediction) -> f64| {
-        let iops = |busy: u32| match busy {
-            0 => Ok(0.0),
-            _ => of(busy).map(|one| which(&one) / bytes),
-        };
-        closed(workload.process_num, paused_s, iops).map(|iops| iops * bytes)
-    };
-    let throughput = at(|one| one.throughput_bytes_per_s)?;
-    let [low, high] = [at(|one| one.interval90[0])?, at(|one| one.interval90[1])?];
-    let iops = throughput / bytes;
-    let computing = COMPUTING * (iops * paused_s / processes).min(1.0);
-    let off = |end: f64| (end / throughput).ln().hypot(computing).exp();
-    Ok(Prediction {
-        workload: workload.clone(),
-        throughput_bytes_per_s: throughput,
-        interval90: [throughput / off(low), throughput * off(high)],
-        iops,
-        response_time_ns: (in_flight / iops * 1e9 - workload.think_time_ns as f64).max(0.0),
-        ..whole
-    })
+    let mut told = numbers_below(workload.process_num).map(of).collect::<Result<Vec<_>, _>>()?;
+    told.push(whole);
+    Ok(paused(workload, &told))
 }
 
-/// Requests per second of a closed system: `busy` processes make `iops(busy)`, while the number of
-/// pausing processes is `paused_s` times that rate.
-fn closed<E>(
-    processes: u32,
-    paused_s: f64,
-    iops: impl Fn(u32) -> Result<f64, E>,
-) -> Result<f64, E> {
-    let needed = |busy: u32| iops(busy).map(|rate| (f64::from(busy) + rate * paused_s, rate));
-    let (mut below, mut above) = (0, processes.max(1));
-    while above - below > 1 {
-        let middle = u32::midpoint(below, above);
-        match needed(middle)?.0 < f64::from(processes) {
-            true => below = middle,
-            false => above = middle,
-        }
+/// The prediction for `workload` from those for increasing numbers of its processes, the last for
+/// all of them, with shorter pauses.
+fn paused(workload: &Workload, told: &[Prediction]) -> Prediction {
+    let whole = &told[told.len() - 1];
+    let depth = f64::from(workload.queue_depth.max(1));
+    let in_flight = whole.iops * (whole.response_time_ns + whole.workload.pause_ns()) / 1e9;
+    // With several clients, each has so many processes.
+    let users = in_flight / depth;
+    let each = users / f64::from(workload.process_num.max(1));
+    // So many processes pause longer than evaluated for each request per second.
+    let more_s = (workload.think_time_ns - whole.workload.think_time_ns) as f64 / 1e9;
+    let bytes = whole.throughput_bytes_per_s / whole.iops;
+    let station = |which: fn(&Prediction) -> f64| -> Vec<[f64; 2]> {
+        let point = |one: &Prediction| {
+            [f64::from(one.workload.process_num.max(1)) * each, which(one) / bytes]
+        };
+        told.iter().map(point).collect()
+    };
+    let iops = rate_with_pauses(&station(|one| one.throughput_bytes_per_s), more_s);
+    let low = rate_with_pauses(&station(|one| one.interval90[0]), more_s);
+    let high = rate_at_best(&station(|one| one.interval90[1]), more_s);
+    let computing = COMPUTING * (iops * more_s / users).min(1.0);
+    let off = |end: f64| (end / iops).ln().hypot(computing).exp();
+    let throughput_bytes_per_s = iops * bytes;
+    Prediction {
+        workload: workload.clone(),
+        throughput_bytes_per_s,
+        interval90: [throughput_bytes_per_s / off(low), throughput_bytes_per_s * off(high)],
+        iops,
+        response_time_ns: (in_flight / iops * 1e9 - workload.pause_ns()).max(0.0),
+        ..whole.clone()
     }
-    let ((fewer, slower), (more, faster)) = (needed(below)?, needed(above)?);
-    Ok(slower + (faster - slower) * (f64::from(processes) - fewer) / (more - fewer))
 }
 
 #[cfg(test)]
@@ -77,7 +71,8 @@ mod tests {
     fn predicted(workload: &Workload, is_wide: bool) -> Prediction {
         let predict = |one: &Workload| {
             assert_eq!(one.think_time_ns, 0);
-            let iops = 1e4 * if is_wide { f64::from(one.process_num) } else { 1.0 };
+            let in_flight = f64::from(one.process_num * one.queue_depth);
+            let iops = 1e4 * if is_wide { in_flight } else { 1.0 };
             let throughput_bytes_per_s = iops * 4096.0;
             Ok::<_, ()>(Prediction {
                 name: None,
@@ -86,13 +81,17 @@ mod tests {
                 throughput_bytes_per_s,
                 interval90: [throughput_bytes_per_s / 1.5, throughput_bytes_per_s * 1.5],
                 iops,
-                response_time_ns: f64::from(one.process_num) / iops * 1e9,
+                response_time_ns: in_flight / iops * 1e9,
                 region: String::new(),
                 extrapolated: false,
                 application: None,
             })
         };
         with_pauses(workload, 0, predict).expect("a prediction")
+    }
+
+    fn near(one: f64, other: f64, within: f64) -> bool {
+        (one / other - 1.0).abs() < within
     }
 
     /// Guards against predicting 129,000 reads per second for a program that sleeps for a
@@ -107,16 +106,40 @@ mod tests {
             assert!(low < told.throughput_bytes_per_s && told.throughput_bytes_per_s < high);
             told
         };
-        let near = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
-        assert!(near(paused(1, 0, true).iops, 1e4));
+        assert!(near(paused(1, 0, true).iops, 1e4, 1e-9));
         let one = paused(1, 900_000, true);
-        assert!(near(one.iops, 1e3) && near(one.response_time_ns, 1e5), "{one:?}");
+        assert!(near(one.iops, 1e3, 1e-9) && near(one.response_time_ns, 1e5, 1e-9), "{one:?}");
         // The speed of the device hardly matters.
         assert!(one.interval90[1] / one.interval90[0] < 1.3, "{one:?}");
-        assert!(near(paused(8, 900_000, true).iops, 8e3));
+        assert!(near(paused(8, 900_000, true).iops, 8e3, 1e-9));
         // Of eight processes, seven or more keep the device busy; of two with long pauses, hardly
         // one does.
-        assert!(near(paused(8, 100_000, false).iops, 1e4));
-        assert!(near(paused(2, 1_900_000, false).iops, 1e3));
+        assert!(near(paused(8, 100_000, false).iops, 1e4, 1e-4));
+        assert!(near(paused(2, 1_900_000, false).iops, 1e3, 3e-3));
+    }
+
+    /// Guards against 0.1 ms for eight processes that keep a device busy with one request at a
+    /// time: their requests meet, unless their pauses are all alike.
+    #[test]
+    fn requests_meet_at_a_busy_device() {
+        let workload = Workload { process_num: 8, think_time_ns: 700_000, ..Workload::default() };
+        let told = predicted(&workload, false);
+        assert!(near(told.iops, 8_200.0, 0.01), "{told:?}");
+        assert!(near(told.response_time_ns, 274_000.0, 0.01), "{told:?}");
+        assert!(told.interval90[1] >= 1e4 * 4096.0, "{told:?}");
+    }
+
+    /// Guards against a rate too high by the depth of the queue: a process pauses for each request.
+    #[test]
+    fn processes_pause_for_each_request_of_their_queue() {
+        let workload = Workload {
+            process_num: 2,
+            queue_depth: 8,
+            think_time_ns: 2_000_000,
+            ..Workload::default()
+        };
+        let told = predicted(&workload, true);
+        assert!(near(told.iops, 16.0 / 16.1e-3, 1e-9), "{told:?}");
+        assert!(near(told.response_time_ns, 1e5, 1e-6), "{told:?}");
     }
 }

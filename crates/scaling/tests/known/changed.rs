@@ -157,7 +157,7 @@ fn of_a_process_that_would_have_no_memory_left_a_guess_is_told_as_one() {
     let told = |exchanges| {
         let changed = ChangedSystem::new(&here, exchanges).unwrap();
         let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
-        (predicted.extrapolated, one.doubt(&changed).map(|doubt| doubt.message))
+        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
     };
     assert_eq!(told(Vec::new()), (false, None));
     let (is_guess, doubt) = told(vec![Exchange::Memory(256 << 20)]);

@@ -269,7 +269,7 @@ fn references_that_only_the_cache_of_a_disk_sets_apart_say_nothing_of_its_speed(
         if is_reference {
             return if is_cached.replace(false) { 1.3e8 } else { 6e6 };
         }
-        is_cached.set(is_cached.get() || workload.read_frac > 0.0);
+        is_cached.set(workload.read_frac > 0.0);
         shape(workload) * 6e6
     });
     machine.computed_s = Some(|_| 0.1);

@@ -19,7 +19,7 @@ fn is_true(holds: bool) -> Outcome {
 }
 
 /// The sentence with this beginning.
-fn said<'a>(evaluation: &'a Evaluation, begins: &[&str]) -> Option<&'a String> {
+pub(super) fn said<'a>(evaluation: &'a Evaluation, begins: &[&str]) -> Option<&'a String> {
     let is_about = |s: &&String| begins.iter().any(|words| s.starts_with(words));
     evaluation.findings.sentences.iter().find(is_about)
 }
@@ -94,6 +94,9 @@ impl Tally {
     }
 
     fn steadiness(&mut self, world: &World, evaluation: &Evaluation) {
+        if let Some(text) = said(evaluation, &["Storage became"]) {
+            self.sentence(world, "lasting change", is_true(world.is_changing()), text);
+        }
         let begins = ["The speed of the machine changed", "Other load"];
         let Some(text) = said(evaluation, &begins) else { return };
         let changed = !text.starts_with("The speed") || world.is_changing() || world.noise > 0.05;

@@ -13,6 +13,7 @@ mod further;
 #[path = "../../tests/today/mod.rs"]
 mod today;
 mod world;
+mod worn;
 
 use ioscape_scaling::explore;
 use ioscape_schema::{Border, BorderOperation, Evaluation, Region, RegionFinding};
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use world::cold::Cold;
 use world::{Counters, Overflow, World, Writes};
+use worn::Worn;
 
 /// A gain up to this factor may be called none: the sentences' 1.2 with a little room.
 const NONE: f64 = 1.25;
@@ -373,6 +375,26 @@ fn caches_that_begin_empty_are_judged_rightly_or_not_at_all() {
     println!("caches that begin empty: {told} sizes told, {outside} of them outside their bounds");
     tally.finish(0.04);
     assert!(outside <= 1 + told / 20, "{outside} of {told}");
+}
+
+/// A change for good is told in most worlds whose storage is measured often enough, and rightly.
+#[test]
+fn storage_that_becomes_slower_for_good_is_told_rightly_or_not_at_all() {
+    let [mut told, mut wrong] = [0, 0];
+    let seeds = seeds(0..24);
+    for seed in seeds.clone() {
+        let mut worn = Worn::new(seed);
+        let evaluation = explore(&worn.world.options(), &mut worn).unwrap();
+        let Some(text) = further::said(&evaluation, &["Storage became"]) else { continue };
+        let words: Vec<&str> = text.split(' ').collect();
+        let off = words[2].parse::<f64>().unwrap() / worn.slower;
+        told += 1;
+        wrong += usize::from(words[4] != "slower" || !(0.5..2.0).contains(&off));
+        println!("seed {seed}, {:.1} times at {:.0} s: {text}", worn.slower, worn.at_s);
+    }
+    println!("changes for good: {told} of {} told, {wrong} wrong", seeds.clone().count());
+    assert_eq!(wrong, 0);
+    assert!(2 * told > seeds.count(), "{told}");
 }
 
 /// Judges the worlds of all seeds; at most a share `most_false` may be false.

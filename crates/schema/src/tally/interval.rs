@@ -49,6 +49,14 @@ impl Interval {
     }
 }
 
+/// Returns the 95 % confidence interval of a `throughput`, as wide in proportion as that `found` for
+/// its slices but never below 0; from 0 to twice the throughput if none was found.
+pub fn ends_of(throughput: f64, found: Option<Interval>) -> [f64; 2] {
+    let relative = found.map(|found| found.relative()).filter(|relative| relative.is_finite());
+    let half = throughput * relative.unwrap_or(1.0);
+    [(throughput - half).max(0.0), throughput + half]
+}
+
 /// Returns the interval of the mean of `rates`, one per slice of equal length, from `ios` requests.
 ///
 /// It extends at least one request to each side: a few requests of nearly the same length put the

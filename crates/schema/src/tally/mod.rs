@@ -17,7 +17,7 @@ mod total;
 pub use counters::{Counters, DISTINCT_MAX, LONGEST_NS};
 pub use doubts::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
 pub use interval::{
-    Interval, STEADY_TOLERANCE, burst_ratio, correlation, interval, interval_of_requests,
+    Interval, STEADY_TOLERANCE, burst_ratio, correlation, ends_of, interval, interval_of_requests,
     is_steady, standard_error,
 };
 pub use rows::RowTally;

@@ -60,6 +60,22 @@ fn a_run_with_stalls_is_known_badly_and_bursts() {
     assert!(doubt_of_confidence(&m, 0.03).unwrap().message.contains("known to"));
 }
 
+/// Nine slices of one request and one of a hundred, as behind a cache that absorbs a burst. Guards
+/// against an interval that ended at twice the throughput.
+#[test]
+fn only_the_lower_end_of_an_interval_is_cut_off() {
+    let rates: Vec<f64> = (0..10).map(|slice| if slice == 4 { 100.0 } else { 1.0 }).collect();
+    let mut tally = Tally::new(rates, Stop::TimeCap);
+    let mut writes = Counters::new();
+    (0..109).for_each(|_| writes.add(1, 1_000_000));
+    tally.add_stream(&[Counters::new(), writes], 10_000_000_000);
+    let m = tally.measurement(&Workload::default(), 0.0);
+    let [low, high] = m.throughput_ci95;
+    assert_eq!((m.throughput_bytes_per_s, low), (10.9, 0.0));
+    assert!((33.0..34.0).contains(&high) && m.relative_error() > 2.0, "{m:?}");
+    assert!(doubt_of_confidence(&m, 0.03).unwrap().message.contains("known to 205 % only"));
+}
+
 /// Guards against "known to 3 % only, and not to 3 %".
 #[test]
 fn what_is_known_is_not_rounded_to_what_was_aimed_for() {
@@ -166,6 +182,19 @@ fn in_phases_what_was_thought_is_no_io() {
     let m = tally.measurement(&workload, 0.0);
     assert!((m.io_time_frac - 0.72).abs() < 0.01, "{}", m.io_time_frac);
     assert!(doubt_of_io_share(&m).is_none());
+}
+
+/// Guards against counting pauses as response: 17 ms for requests of 1 ms, of which eight are in
+/// flight and then followed by a pause of 16 ms.
+#[test]
+fn pauses_are_no_response() {
+    let mut tally = Tally::new(Vec::new(), Stop::TimeCap);
+    let mut counters = [Counters::new(), Counters::new()];
+    (0..800).for_each(|_| counters[0].add(4096, 1_000_000));
+    tally.add_stream(&counters, 1_700_000_000);
+    let workload = Workload { queue_depth: 8, think_time_ns: 2_000_000, ..Workload::default() };
+    let law = tally.measurement(&workload, 0.0).response_time_littles_law_ns.unwrap();
+    assert!((law / 1e6 - 1.0).abs() < 1e-9, "{law}");
 }
 
 #[test]

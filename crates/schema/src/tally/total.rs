@@ -1,7 +1,7 @@
 //! A finished run: turns the counts of its streams into a measurement.
 
 use super::counters::Counters;
-use super::interval::{Interval, burst_ratio, interval, median_ratio};
+use super::interval::{Interval, burst_ratio, ends_of, interval, median_ratio};
 use crate::{Direction, Engine, Measurement, Stop, Workload};
 
 /// A finished run: the counts of its streams and its rate by slice.
@@ -65,8 +65,8 @@ impl Tally {
     ///
     /// The throughput is the sum of the streams' throughputs, and the elapsed time is that of all
     /// bytes at this rate. An application's phases run only once, so both come from the longest
-    /// stream. With fewer than ten slices the interval is as wide as the throughput; otherwise it
-    /// is at least as wide as one request makes it.
+    /// stream. With fewer than ten slices the interval is from 0 to twice the throughput; otherwise
+    /// it is at least as wide as one request makes it.
     pub fn measurement(&self, workload: &Workload, overhead_ns: f64) -> Measurement {
         let [read, write] = &self.counters;
         let mut all = read.clone();
@@ -81,7 +81,6 @@ impl Tally {
         };
         let ios = all.ios as f64;
         let known = self.interval.map(|found| found.of_requests(ios));
-        let relative = known.map_or(1.0, |found| found.relative().min(1.0));
         // A stream that has finished all its phases does not wait.
         let (streams_s, thought_ns) = match workload.phases.is_empty() {
             true => {
@@ -90,15 +89,16 @@ impl Tally {
             }
             false => (self.streams_ns as f64 / 1e9, self.thought_ns as f64),
         };
-        let in_flight_s = f64::from(workload.queue_depth) * streams_s;
+        let in_flight_ns =
+            f64::from(workload.queue_depth) * (streams_s * 1e9 - thought_ns).max(0.0);
         let mut m = Measurement {
             ios: all.ios,
             bytes: all.bytes,
             elapsed_s,
             throughput_bytes_per_s: throughput,
-            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            throughput_ci95: ends_of(throughput, known),
             response_time_ns: all.response_time(),
-            response_time_littles_law_ns: (all.ios > 0).then(|| in_flight_s * 1e9 / ios),
+            response_time_littles_law_ns: (all.ios > 0).then(|| in_flight_ns / ios),
             read: direction(read, elapsed_s),
             write: direction(write, elapsed_s),
             burst_ratio: burst_ratio(&self.rates),

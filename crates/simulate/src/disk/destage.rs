@@ -110,6 +110,19 @@ impl Disk<'_> {
         self.buffer.iter().min_by_key(cost).copied()
     }
 
+    /// Whether all of these blocks are in the buffer, dirty or on their way to the medium. Drives
+    /// that report immediately keep what they wrote in segments, if at all.
+    pub(super) fn holds(&self, block: u64, count: u64) -> bool {
+        let end = block + count;
+        let dirty = match self.destaging {
+            Some(Destaging { dirty, .. }) if self.options.cache != WriteCache::Immediate => dirty,
+            _ => return self.buffer.holds(block, count),
+        };
+        let [from, to] = [dirty.block, dirty.block + dirty.count].map(|at| at.clamp(block, end));
+        let waits = |from: u64, to: u64| from == to || self.buffer.holds(from, to - from);
+        if from == to { waits(block, end) } else { waits(block, from) && waits(to, end) }
+    }
+
     /// Blocks of the buffer in use at `now_ns`, including those on their way to the medium.
     fn used(&self, now_ns: u64) -> u64 {
         let leaving = self.destaging.map_or(0, |d| self.still_held(&d, now_ns));

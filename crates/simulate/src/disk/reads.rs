@@ -14,7 +14,7 @@ impl Disk<'_> {
             self.flushed(now_ns);
         }
         let mut parts = Parts::default();
-        let media_end_ns = if self.buffer.holds(command.block, command.count) {
+        let media_end_ns = if self.holds(command.block, command.count) {
             self.hit(&mut parts);
             now_ns + parts.overhead_ns
         } else if let Some(end_ns) = self.read_ahead_delivers(now_ns, asked) {

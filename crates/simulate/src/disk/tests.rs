@@ -27,6 +27,23 @@ fn a_write_into_the_buffer_is_complete_at_once_and_a_read_of_it_needs_no_medium(
 }
 
 #[test]
+fn a_read_of_what_is_on_its_way_to_the_medium_needs_no_medium() {
+    let drive = simple();
+    let volatile = WriteCache::Volatile { bytes: 64 << 10 };
+    let volatile = DiskOptions { cache: volatile, ..DiskOptions::default() };
+    for options in [volatile, nvram(64, Destage::Fcfs, Freeing::WholeWrite)] {
+        let mut disk = Disk::new(&drive, options);
+        // An idle disk begins to write the first at once; the second waits.
+        disk.serve(0, command(50, 8, true));
+        disk.serve(1000, command(58, 8, true));
+        let is_hit =
+            |block, count| disk.clone().serve(MS, command(block, count, false)).parts.cached;
+        assert!(is_hit(50, 8) && is_hit(54, 2) && is_hit(54, 8) && is_hit(58, 8));
+        assert!(!is_hit(48, 4) && !is_hit(60, 8));
+    }
+}
+
+#[test]
 fn a_full_buffer_holds_the_next_write_until_the_whole_write_in_progress_is_done() {
     let drive = simple();
     let wait = |freeing| {

@@ -28,6 +28,8 @@ pub struct Ssd<'a> {
     /// When the link carries data to the host, and to the drive.
     to_host: Line,
     to_drive: Line,
+    /// Until when a write that waited for space kept others from the link.
+    held_ns: u64,
     /// When the controller begins with the commands that have arrived by then, and when it is done
     /// with them.
     takes_ns: u64,
@@ -65,6 +67,7 @@ impl<'a> Ssd<'a> {
             by_batch: Divisor::new(model.batch_pages),
             to_host: Line::default(),
             to_drive: Line::default(),
+            held_ns: 0,
             takes_ns: 0,
             busy_ns: 0,
             last: (u64::MAX, false),
@@ -205,10 +208,15 @@ impl<'a> Ssd<'a> {
         let (mut at, mut waited_ns) = (started, 0);
         for page in self.pages(command) {
             let blocks = self.blocks_of(page, command);
-            let came = self.to_drive.take(at, (blocks * self.model.link_block[1]) >> 10);
+            let carry_ns = (blocks * self.model.link_block[1]) >> 10;
+            let came = self.to_drive.take(at, carry_ns);
+            waited_ns += (came - carry_ns).min(self.held_ns).saturating_sub(at);
             let room = self.make_room(came, page);
             // While a write waits for space, no other can use the link.
             at = self.to_drive.take(came, room - came);
+            if room > came {
+                self.held_ns = at;
+            }
             waited_ns += at - came;
             let in_part = blocks < self.model.page_blocks
                 && !self.buffer.holds(page)
@@ -305,6 +313,7 @@ impl<'a> Ssd<'a> {
         let pieces = (0..moved.div_ceil(batch)).map(|n| Task::Move(batch.min(moved - n * batch)));
         let erases = (0..erased).map(|_| Task::Erase);
         self.traffic.destaged += u64::from(batch + moved) * self.model.page_blocks;
+        self.traffic.erased += u64::from(erased);
         let program = Task::Program(pages, partial);
         self.channels[channel].put(die, pieces.chain(erases), left / batch, program);
     }
@@ -433,6 +442,21 @@ mod tests {
         };
         assert_eq!(read_ns(1), 10_000 + 160, "it is what was written");
         assert_eq!(read_ns(8), 10_000 + 50_000 + 5_120 + 1_280);
+    }
+
+    /// Guards against blaming the link for what waits for the cells.
+    #[test]
+    fn writes_behind_one_that_waits_for_room_wait_for_room_too() {
+        let model = crate::ssd::tests::small().build().unwrap();
+        let mut ssd = Ssd::new(&model);
+        let [mut waited_ns, mut bus_ns] = [0; 2];
+        for n in 0..4000 {
+            let command = Command { block: n * 8, count: 8, write: true, synchronous: true };
+            let parts = ssd.serve(n * 2000, command).parts;
+            waited_ns += parts.waited_ns;
+            bus_ns += parts.bus_ns;
+        }
+        assert!(waited_ns > 10 * bus_ns, "{waited_ns} {bus_ns}");
     }
 
     #[test]

@@ -10,7 +10,10 @@ use crate::command::{Command, Done};
 use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::schedule::Scheduler;
 use ioscape_schema::IoFlags;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All drives, and the requests that are not complete.
 #[derive(Clone, Debug)]
@@ -21,6 +24,10 @@ pub struct Events<'a> {
     array: Array,
     volumes: Vec<Volume>,
     stations: Vec<Station<'a>>,
+    /// When each drive acts next, and its number; entries with another time than its own are stale.
+    agenda: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Once set, no drive acts any more.
+    stop: Arc<AtomicBool>,
     bus_free_ns: u64,
     /// Requests in progress, by the row number under which queues hold them.
     flights: Vec<Flight>,
@@ -39,11 +46,18 @@ impl<'a> Events<'a> {
             array: options.array,
             volumes: Vec::new(),
             stations: Vec::new(),
+            agenda: BinaryHeap::new(),
+            stop: Arc::default(),
             bus_free_ns: 0,
             flights: Vec::new(),
             spare: Vec::new(),
             parts: Vec::new(),
         }
+    }
+
+    /// Lets no drive act once `stop` is set.
+    pub fn heed(&mut self, stop: &Arc<AtomicBool>) {
+        self.stop = Arc::clone(stop);
     }
 
     /// Adds a volume made of drives of this kind.
@@ -104,10 +118,7 @@ impl<'a> Events<'a> {
         self.go_on(usize::from(job.disk));
         // An idle volume may get a request for any time, so drives act only while every volume is
         // busy.
-        while self.volumes.iter().all(|volume| volume.is_busy) {
-            let Some(at) = self.earliest() else { return };
-            self.act(at, done);
-        }
+        while self.volumes.iter().all(|volume| volume.is_busy) && self.step(u64::MAX, done) {}
     }
 
     /// Starts the next request of an idle volume of a closed system.
@@ -128,10 +139,10 @@ impl<'a> Events<'a> {
         self.run_until(u64::MAX, done);
     }
 
-    /// Most requests that were waiting or at work at once.
+    /// Most requests that were waiting or at work at once, or the entries of the agenda if more.
     #[cfg(test)]
     pub fn remembered(&self) -> usize {
-        self.flights.len()
+        self.flights.len().max(self.agenda.len())
     }
 
     /// Sends a request that arrives at `at_ns` to its volume.
@@ -182,24 +193,47 @@ impl<'a> Events<'a> {
         let first = self.volumes[usize::from(flight.job.disk)].first;
         for part in parts {
             let coming = Coming { at_ns, flight: row, command: part.command };
-            self.stations[first + usize::from(part.disk)].send(coming);
+            let at = first + usize::from(part.disk);
+            let before_ns = self.stations[at].at_ns;
+            self.stations[at].send(coming);
+            if self.stations[at].at_ns != before_ns {
+                self.enter(at);
+            }
         }
     }
 
     /// Simulates everything that happens before `limit_ns`.
     fn run_until(&mut self, limit_ns: u64, done: &mut impl FnMut(u64, SimulatedRequest)) {
-        while let Some(at) = self.earliest().filter(|&at| self.stations[at].at_ns < limit_ns) {
-            self.act(at, done);
-        }
+        while self.step(limit_ns, done) {}
+    }
+
+    /// Lets the next drive act if its time is before `limit_ns`; returns whether it did.
+    fn step(&mut self, limit_ns: u64, done: &mut impl FnMut(u64, SimulatedRequest)) -> bool {
+        let next = self.earliest().filter(|&at| self.stations[at].at_ns < limit_ns);
+        let Some(at) = next.filter(|_| !self.stop.load(Ordering::Relaxed)) else { return false };
+        self.act(at, done);
+        self.enter(at);
+        true
     }
 
     /// The drive that acts next: the earliest, and among equals the first.
     #[inline]
-    fn earliest(&self) -> Option<usize> {
-        match self.stations.len() {
-            0 => None,
-            1 => Some(0),
-            many => (0..many).min_by_key(|&at| self.stations[at].at_ns),
+    fn earliest(&mut self) -> Option<usize> {
+        while let Some(&Reverse((at_ns, at))) = self.agenda.peek() {
+            if self.stations[at].at_ns == at_ns {
+                return Some(at);
+            }
+            self.agenda.pop();
+        }
+        None
+    }
+
+    /// Enters when a drive acts next in the agenda.
+    #[inline]
+    fn enter(&mut self, at: usize) {
+        let at_ns = self.stations[at].at_ns;
+        if at_ns < u64::MAX {
+            self.agenda.push(Reverse((at_ns, at)));
         }
     }
 

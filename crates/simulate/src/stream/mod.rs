@@ -14,6 +14,8 @@ use crate::schedule::Scheduler;
 use events::Events;
 use issue_order::IssueOrder;
 use lane::Lane;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 pub use unit::Kind;
 use unit::Unit;
 pub(crate) use unit::{on_disk, wants_flush};
@@ -53,6 +55,13 @@ impl<'a> Stream<'a> {
             false => Way::Events(Events::new(options)),
         };
         Self { arrivals: options.arrivals, by_issue: IssueOrder::default(), next: 0, way }
+    }
+
+    /// Ends early once `stop` is set: requests that wait in queues then never complete.
+    pub fn heed(&mut self, stop: &Arc<AtomicBool>) {
+        if let Way::Events(events) = &mut self.way {
+            events.heed(stop);
+        }
     }
 
     /// Adds a drive, or an array of drives if the options say so, after the existing ones.
@@ -100,8 +109,16 @@ impl<'a> Stream<'a> {
     pub fn work(&self) -> Work {
         self.units().fold(Work::default(), |sum, unit| Work {
             busy_ns: sum.busy_ns + unit.busy_ns(),
+            busiest_ns: sum.busiest_ns.max(unit.busy_ns()),
             drives: sum.drives + 1,
         })
+    }
+
+    /// How long the busiest drive of a volume has been busy so far, in nanoseconds, if each volume
+    /// has so many `disks`.
+    pub fn busiest_ns(&self, volume: usize, disks: usize) -> u64 {
+        let drives = self.units().skip(volume * disks).take(disks);
+        drives.map(Unit::busy_ns).max().unwrap_or(0)
     }
 
     /// The energy of all drives over the `of_ns` nanoseconds of the finished simulation, in joules;

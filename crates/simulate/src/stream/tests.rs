@@ -111,6 +111,23 @@ fn a_request_that_is_done_takes_no_memory() {
     assert!(events.remembered() <= 2, "{}", events.remembered());
 }
 
+/// Guards against an hour of simulation after Ctrl-C.
+#[test]
+fn a_stream_that_is_stopped_leaves_its_queues() {
+    let drive = testing::simple();
+    let options = Configuration { scheduler: Scheduler::Satf, ..Configuration::default() };
+    let (mut stream, stop) = (Stream::new(&options), Arc::new(AtomicBool::new(false)));
+    stream.heed(&stop);
+    stream.add(Kind::Disk(&drive, options.disk));
+    let command = |row| Command { block: row, count: 1, write: false, synchronous: true };
+    let job = |row| Job { row, disk: 0, io: Io::default(), command: command(row) };
+    let mut count = 0;
+    stream.take(&(0..100).map(job).collect::<Vec<_>>(), &mut |_, _| count += 1);
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    stream.finish(&mut |_, _| count += 1);
+    assert_eq!(count, 0);
+}
+
 /// The mean response time of requests of `count` blocks at 8-block boundaries that arrive
 /// `every_ms`, and the mean utilization of the disks.
 fn on_array(array: &str, count: u64, write: bool, every_ms: f64, requests: u64) -> (f64, f64) {

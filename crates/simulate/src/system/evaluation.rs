@@ -91,6 +91,8 @@ mod tests {
         let extent = Extent { name, sector_bytes: 512, blocks, discards: false, flushes: true };
         let settings = system.settings(extent, None, Workload::default(), 60.0).unwrap();
         assert_eq!(settings.flush_interval_s, Some(30.0));
+        let refused = system.settings(extent, Some(1), Workload::default(), 60.0).unwrap_err();
+        assert!(refused.to_string().contains("the smallest set"), "{refused}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Parameter files of whole systems.
 
 use crate::Error;
+use ioscape_schema::units::Bytes;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -164,7 +165,7 @@ impl SystemParameters {
     /// largest is `most` bytes, if given, rounded down to 4 KiB.
     ///
     /// # Errors
-    /// The largest set does not fit the drive.
+    /// The largest set is below the smallest, or does not fit the drive.
     pub fn sets_up_to(
         &self,
         most: Option<u64>,
@@ -173,6 +174,13 @@ impl SystemParameters {
     ) -> Result<[u64; 2], Error> {
         let [least, usual] = self.unique_bytes;
         let most = most.unwrap_or(usual) >> 12 << 12;
+        if most < least {
+            let [most, least] = [most, least].map(|bytes| Bytes(bytes as f64));
+            return Err(Error::Configuration(format!(
+                "--max-unique-bytes {most}: the smallest set that is tried on {} has {least}",
+                self.name
+            )));
+        }
         match most <= capacity {
             true => Ok([least, most]),
             false => Err(Error::Configuration(format!(

@@ -74,7 +74,7 @@ pub fn longest_run_s(asked_s: f64, budget_s: f64, jobs: usize) -> Result<f64, St
         let jobs = counted(jobs as u64, "job");
         let least_s = runs_s(LEAST_RUN_S).ceil();
         return Err(format!(
-            "--budget is too little for {PAIRS_PLANNED} pairs of runs of {jobs}: give at least {least_s}s"
+            "--budget is too little for {PAIRS_PLANNED} pairs of runs of {jobs}: give at least {least_s}s, or several times that if runs start slowly"
         ));
     }
     Ok(asked_s.min(most_s))
@@ -213,9 +213,17 @@ impl Interleaving {
 
     /// The workloads with too few pairs for any verdict, in order, each with its number of pairs.
     pub fn too_few(&self) -> Vec<String> {
-        let few = self.duels.iter().map(|duel| (&duel.name, duel.pairs()));
-        let few = few.filter(|(_, pairs)| (1..PAIRS_MIN).contains(pairs));
-        few.map(|(name, pairs)| format!("{name} ({pairs} of at least {PAIRS_MIN})")).collect()
+        let of = |duel: &Duel| format!("{} ({} of at least {PAIRS_MIN})", duel.name, duel.pairs());
+        self.short().map(of).collect()
+    }
+
+    /// How many times the budget would have had room for the planned pairs of those workloads.
+    pub fn enough_times(&self) -> f64 {
+        self.short().map(|duel| PAIRS_PLANNED as f64 / duel.pairs() as f64).fold(1.0, f64::max)
+    }
+
+    fn short(&self) -> impl Iterator<Item = &Duel> {
+        self.duels.iter().filter(|duel| (1..PAIRS_MIN).contains(&duel.pairs()))
     }
 
     /// The workloads whose throughputs are not told apart and whose ratio changed during the

@@ -113,7 +113,7 @@ fn runs_are_as_short_as_verdicts_on_each_job_within_the_budget_need() {
     // anything.
     assert!(longest_run_s(2.0, 15.0, 1).expect("long enough") < 0.6);
     let why = longest_run_s(60.0, 1.0, 40).unwrap_err();
-    assert!(why.contains("40 jobs") && why.ends_with("at least 53s"), "{why}");
+    assert!(why.contains("40 jobs") && why.contains("at least 53s"), "{why}");
     // Shorter runs are allowed if requested.
     assert_eq!(longest_run_s(0.001, 1.0, 20), Ok(0.001));
 }
@@ -137,6 +137,7 @@ fn what_has_too_few_pairs_for_a_verdict_is_named() {
         ab.record(0, &runs([1e8, 2e8]), 4.0, 36.0);
         if pair == 2 {
             assert_eq!(ab.too_few(), ["a (2 of at least 4)"], "of b there are none");
+            assert_eq!(ab.enough_times(), 4.0);
         }
     }
     ab.time_is_up();

@@ -16,7 +16,7 @@ pub use room::{check_files, check_sets};
 pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
 
 use ioscape_schema::statistics::{mean, median};
-use ioscape_schema::tally::{Interval, Looks, StopRule, interval_of_requests};
+use ioscape_schema::tally::{Interval, Looks, StopRule, ends_of, interval_of_requests};
 use ioscape_schema::{
     Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
     Witness, Workload,
@@ -161,7 +161,6 @@ impl Together {
         };
         let ios: u64 = all().map(|one| one.ios).sum();
         let found = interval_of_requests(&self.rates(), ios as f64);
-        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let cpu = |of: fn(&Measurement) -> f64| all().map(of).sum::<f64>();
         let (user, system) = (cpu(|one| one.cpu_user_s), cpu(|one| one.cpu_system_s));
         let mut sum = Measurement {
@@ -169,7 +168,7 @@ impl Together {
             bytes,
             elapsed_s,
             throughput_bytes_per_s: throughput,
-            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            throughput_ci95: ends_of(throughput, found),
             response_time_ns: times(all().map(|one| (one.ios, one.response_time_ns))),
             read: directions(all().filter_map(|one| one.read), elapsed_s),
             write: directions(all().filter_map(|one| one.write), elapsed_s),
@@ -226,13 +225,12 @@ impl Together {
         let rates: Vec<f64> = own.iter().flat_map(|run| run.rates.iter().copied()).collect();
         let ios: u64 = own.iter().map(|run| run.measurement.ios).sum();
         let found = interval_of_requests(&rates, ios as f64);
-        let relative = found.map_or(1.0, |found| found.relative().min(1.0));
         let times = own.iter().map(|run| (run.measurement.ios, run.measurement.response_time_ns));
         Client {
             rank,
             host: own.first().map(|run| run.host.clone()).unwrap_or_default(),
             throughput_bytes_per_s: throughput,
-            throughput_ci95: [throughput * (1.0 - relative), throughput * (1.0 + relative)],
+            throughput_ci95: ends_of(throughput, found),
             response_time_mean_ns: self::times(times).mean,
             straggles: false,
         }

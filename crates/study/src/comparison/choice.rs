@@ -68,7 +68,7 @@ pub fn choose(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> Option<
         workload: first.workload.clone(),
         at_least_bytes_per_s: at_least,
         choice,
-        rivals,
+        rivals: Some(rivals),
     })
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn chosen(on_each: &[&Prediction], prices: &[f64], at_least: f64) -> (f64, bool, usize) {
         let found = choose(on_each, prices, at_least).expect("systems");
         let choice = found.choice.map_or((f64::INFINITY, false), |one| (one.price, one.sure));
-        (choice.0, choice.1, found.rivals.len())
+        (choice.0, choice.1, found.rivals.map_or(0, |all| all.len()))
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! The ratio of two systems on the same workload.
 
-use super::measured::MARGIN;
-use ioscape_schema::{Comparison, Prediction, Verdict, is_near_one};
-
-/// Half the range that holds a normal value 99 times out of 100, over half the range that holds it
-/// 90 times out of 100.
-const RULED_OUT: f64 = 1.566;
+use ioscape_schema::{Comparison, Prediction};
 
 /// Compares two predictions for the same workload: the ratio is the first system's throughput over
 /// the second's.
@@ -13,10 +8,7 @@ const RULED_OUT: f64 = 1.566;
 /// `correlation`, 0 to 1, is that of the two models' errors: what both get wrong alike cancels in
 /// the ratio, so the widths on ln(throughput) add like the sides of a triangle.
 ///
-/// The ratio is significant if the interval, widened to hold it 99 times out of 100, excludes 1
-/// and is not a guess, as that of an extrapolated prediction is. Several workloads are compared at
-/// once, and of a dozen with 90 % intervals one would differ by chance. `prices`, if given, are in
-/// the same currency.
+/// `prices`, if given, are in the same currency.
 pub fn compare(
     first: &Prediction,
     second: &Prediction,
@@ -40,7 +32,7 @@ pub fn compare(
     let throughputs = [first.throughput_bytes_per_s, second.throughput_bytes_per_s];
     let usable =
         prices.filter(|prices| prices.iter().all(|price| price.is_finite() && *price > 0.0));
-    let mut compared = Comparison {
+    Comparison {
         name: first.name.clone(),
         workload: first.workload.clone(),
         systems: [first.system.clone(), second.system.clone()],
@@ -51,23 +43,14 @@ pub fn compare(
         verdict: None,
         extrapolated: first.extrapolated || second.extrapolated,
         throughput_per_price: usable.map(|prices| [0, 1].map(|i| throughputs[i] / prices[i])),
-    };
-    let verdict = match interval90 {
-        _ if compared.is_guess() => Verdict::CannotBeTold,
-        _ if a - b > RULED_OUT * below => Verdict::Faster,
-        _ if b - a > RULED_OUT * above => Verdict::Slower,
-        ends if is_near_one(ends, MARGIN) => Verdict::NoDifference,
-        _ => Verdict::CannotBeTold,
-    };
-    compared.significant = matches!(verdict, Verdict::Faster | Verdict::Slower);
-    compared.verdict = Some(verdict);
-    compared
+    }
+    .judged()
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use ioscape_schema::Workload;
+    use ioscape_schema::{Verdict, Workload};
 
     /// A prediction with this throughput and interval.
     pub fn prediction(throughput: f64, interval90: [f64; 2]) -> Prediction {

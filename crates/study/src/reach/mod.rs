@@ -2,8 +2,10 @@
 //! and the budget allow.
 
 mod premise;
+mod room;
 mod shortfall;
 
+pub use room::check_capacity;
 pub use shortfall::doubts;
 
 use ioscape_schema::units::{Bytes, bytes_word};
@@ -136,20 +138,6 @@ impl ReachLimits {
 
     fn memory(&self) -> Option<u64> {
         self.memory_limit_bytes.or(self.memory_bytes)
-    }
-
-    /// Refuses a set that is larger than the space of the target at `path`.
-    ///
-    /// # Errors
-    /// The refusal, in a sentence.
-    pub fn check_room(&self, path: &str) -> Result<(), String> {
-        match self.max_unique_bytes.is_some_and(|asked| asked > self.capacity_bytes) {
-            false => Ok(()),
-            true => Err(format!(
-                "--max-unique-bytes is more than {path} has room for: at most {} (half of the free space, a third where the file system copies on write); give a smaller size",
-                Bytes(self.capacity_bytes as f64)
-            )),
-        }
     }
 
     /// Seconds that laying out a set may take before the layout rate is known.

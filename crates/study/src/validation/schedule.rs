@@ -101,7 +101,7 @@ impl Schedule {
         match self.largest_set() <= capacity_bytes {
             true => Ok(()),
             false => Err(format!(
-                "{path} has room for a set of {capacity} (half of the free space, a third where the file system copies on write), but the evaluation went up to {needed}: free some space"
+                "{path} has room for a set of {capacity} (half of the free space, a third where the file system copies on write, or less by ulimit -f), but the evaluation went up to {needed}: free some space"
             )),
         }
     }

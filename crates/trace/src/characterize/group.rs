@@ -45,6 +45,11 @@ impl Group {
         self.sizes.count()
     }
 
+    /// When the first request arrived, and when the last one was complete.
+    pub fn span_ns(&self) -> [u64; 2] {
+        [self.first_ns.unwrap_or(self.last_ns), self.last_ns]
+    }
+
     /// Takes in a request.
     pub fn update(&mut self, io: &Io, place: RequestPosition, size: BlockSize) {
         let op = io.request.op;
@@ -81,12 +86,14 @@ impl Group {
     }
 
     /// Returns the workload closest to the requests, and how close it is by `fit`; `going_on` has
-    /// the lengths of the sequential runs that have not ended.
+    /// the lengths of the sequential runs that have not ended. A window that the trace outlasts is
+    /// `lasting_ns` long, and its last requests are followed by pauses, too.
     pub fn finish(
         &self,
         name: String,
         fit: Fit,
         going_on: impl Iterator<Item = u64>,
+        lasting_ns: Option<u64>,
     ) -> TraceTraits {
         let requests = self.requests();
         if requests == 0 {
@@ -100,9 +107,15 @@ impl Group {
             if self.busy_ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy_ns as f64 };
         let process_num = (in_flight.round() as u32).clamp(1, 4096);
         let response = self.elapsed_ns as f64 / self.timed.max(1) as f64;
-        let span = self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64;
-        // Little's law for a closed workload: processes x span = requests x (response + think).
-        let think = (f64::from(process_num) * span / count - response).max(0.0);
+        let [first_ns, last_ns] = self.span_ns();
+        let span = (last_ns - first_ns) as f64;
+        // A closed workload: processes x time = requests x response + pauses x think.
+        let (time, pauses) = match lasting_ns {
+            Some(time) => (time as f64, count),
+            None => (span, count - f64::from(process_num)),
+        };
+        let paused = (f64::from(process_num) * time - count * response).max(0.0);
+        let think = if pauses > 0.0 { paused / pauses } else { 0.0 };
         let mut workload = Workload {
             unique_bytes: self.unique_bytes().max(size_mean),
             size_mean,
@@ -141,7 +154,7 @@ impl Group {
             Some(blocks) => blocks.len() as f64,
             None => self.blocks.estimate(),
         };
-        (blocks * self.block_bytes as f64) as u64
+        (blocks.round() * self.block_bytes as f64) as u64
     }
 
     fn counts(&self, going_on: impl Iterator<Item = u64>) -> RequestCounts {

@@ -133,7 +133,8 @@ impl Characterizer {
         let disks: Vec<TraceTraits> = disks
             .into_iter()
             .map(|(&id, group)| {
-                group.finish(disk_name(info, id), fit, runs(&|key| key.1 == id).into_iter())
+                let runs = runs(&|key| key.1 == id).into_iter();
+                group.finish(disk_name(info, id), fit, runs, None)
             })
             .collect();
         let mut processes: Vec<_> = self.processes.iter().collect();
@@ -141,9 +142,15 @@ impl Characterizer {
         let told = processes.len() > 1;
         let processes = processes.into_iter().filter(|_| told).take(LISTED);
         let width = self.window_ns.unwrap_or(1);
+        let [first_ns, last_ns] = self.overall.span_ns();
         let windows = self.windows.iter().map(|(number, group)| {
-            let name = format!("from {} s", *number as f64 * width as f64 / 1e9);
-            group.finish(name, fit, std::iter::empty())
+            let begin_ns = number * width;
+            let name = format!("from {} s", begin_ns as f64 / 1e9);
+            let end_ns = begin_ns.saturating_add(width);
+            // Rows out of order may lie before the first.
+            let lasting_ns =
+                (end_ns <= last_ns).then(|| end_ns.saturating_sub(begin_ns.max(first_ns)));
+            group.finish(name, fit, std::iter::empty(), lasting_ns)
         });
         TraceCharacterization {
             name: name.to_owned(),
@@ -151,11 +158,13 @@ impl Characterizer {
                 "the whole trace".to_owned(),
                 fit,
                 runs(&|_| true).into_iter(),
+                None,
             ),
             disks: if disks.len() > 1 { disks } else { Vec::new() },
             processes: processes
                 .map(|(&id, group)| {
-                    group.finish(self.process(id, info), fit, runs(&|key| key.0 == id).into_iter())
+                    let runs = runs(&|key| key.0 == id).into_iter();
+                    group.finish(self.process(id, info), fit, runs, None)
                 })
                 .collect(),
             windows: windows.collect(),

@@ -81,6 +81,34 @@ fn disks_processes_and_windows_are_told_apart() {
     assert_eq!(of(&[]).overall.requests, 0);
 }
 
+/// A request of 1 ms each 20 s.
+#[test]
+fn pauses_are_counted_between_requests() {
+    const MS: u64 = 1_000_000;
+    let row = |at: u64| {
+        let queued_ns = at * 20_000 * MS;
+        Io { queued_ns, completed_ns: queued_ns + MS, ..io(0, Op::Write, 0, 4096) }
+    };
+    let rows: Vec<Io> = (0..200).map(row).collect();
+    let of = |rows: &[Io], window_s: u64| {
+        let mut seen = Characterizer::new(4096, Some(window_s * 1000 * MS));
+        seen.update(rows);
+        seen.finish("t", &TraceInfo::default(), |_, _| ModelFit::default())
+    };
+    let think = |one: &TraceTraits| one.workload.think_time_ns / MS;
+    let found = of(&rows, 60);
+    assert_eq!((think(&found.overall), think(&found.windows[1])), (19_999, 19_999));
+    assert_eq!(think(&of(&rows[..2], 60).overall), 19_999);
+    let found = of(&rows, 10);
+    assert_eq!((think(&found.windows[1]), found.windows[1].requests), (9_999, 1));
+    assert_eq!(found.windows[1].workload.unique_bytes, 4096, "whole blocks");
+    // Nothing follows the last request.
+    assert_eq!(found.windows.last().map(think), Some(0));
+    let untimed: Vec<Io> =
+        rows.iter().map(|row| Io { completed_ns: row.queued_ns, ..*row }).collect();
+    assert_eq!(think(&of(&untimed, 60).overall), 20_000, "the mean time between arrivals");
+}
+
 /// One request per second, each from another process to another disk.
 #[test]
 fn what_is_beyond_the_most_groups_is_told() {

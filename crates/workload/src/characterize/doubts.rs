@@ -3,7 +3,7 @@
 
 use ioscape_schema::units::{Bytes, Nanos, counted};
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Access, Characterization, RequestClass, Traits, Warning, WarningKind};
+use ioscape_schema::{Access, Characterization, RequestClass, Traits, Warning, WarningKind, Ways};
 
 /// Below this `goodness`, the five parameters are doubtful.
 const GOODNESS_MIN: f64 = 0.5;
@@ -23,8 +23,12 @@ const IN_FLIGHT_MAX: f64 = 2.0;
 /// A difference between the fractions of requests and of bytes is mentioned if it exceeds this.
 const MIX_DIFFERENCE_MAX: f64 = 0.2;
 
+/// Requests that pass the file cache another way than the access says are mentioned if they are
+/// more than this share.
+const OTHERWISE_MAX: f64 = 0.1;
+
 /// What the recorder of calls could not see, or what a workload cannot express.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unseen {
     /// Bytes of files mapped into memory.
     pub mapped_bytes: u64,
@@ -40,8 +44,8 @@ pub struct Unseen {
     pub unread_descriptors: u64,
     /// Whether no filter could be installed, so that every call was stopped.
     pub unfiltered: bool,
-    /// Whether most writes were direct and synchronous.
-    pub direct_writes_are_synchronous: bool,
+    /// How the requests passed the file cache.
+    pub ways: Ways,
 }
 
 /// Faults on mapped files.
@@ -84,7 +88,8 @@ impl MappedFaults {
 /// Returns the doubts about `found`, given what was not seen.
 pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
-    doubts.extend(poor_fit(&found.overall, unseen.direct_writes_are_synchronous));
+    doubts.extend(unidentified(found.unidentified_calls()));
+    doubts.extend(poor_fit(&found.overall, &unseen.ways));
     doubts.extend(sequential_together(&found.overall));
     doubts.extend(too_large(found));
     doubts.extend(tracing_cost(found));
@@ -106,6 +111,15 @@ pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
         doubts.push(Warning::new(WarningKind::MemoryLimited, message));
     }
     doubts
+}
+
+/// Warns of calls whose files could not be identified.
+fn unidentified(calls: u64) -> Option<Warning> {
+    let message = format!(
+        "{} went to files that could not be identified and are not counted: mount /proc if it is not mounted; else run as root, since only root can see the files of a program that is not readable, has capabilities or set itself undumpable",
+        counted(calls, "call")
+    );
+    (calls > 0).then(|| Warning::new(WarningKind::CallsUnseen, message))
 }
 
 /// Warns of concurrent sequential requests: a workload has one at a time.
@@ -183,7 +197,7 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
 }
 
 /// Warns if the five parameters describe the application poorly.
-fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warning> {
+fn poor_fit(overall: &Traits, ways: &Ways) -> Vec<Warning> {
     let mut messages = Vec::new();
     if overall.requests == 0 {
         messages.push("no bytes of counted files were read or written".to_owned());
@@ -209,12 +223,7 @@ fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warnin
             overall.syncs
         ));
     }
-    if direct_writes_are_synchronous && overall.access == Access::Direct {
-        messages.push(
-            "most of its direct writes were synchronous too (O_DIRECT and O_DSYNC): those of a workload do not wait until a drive has emptied its cache"
-                .to_owned(),
-        );
-    }
+    messages.extend(other_ways(overall.access, ways));
     if (overall.read_frac - overall.read_bytes_frac).abs() > MIX_DIFFERENCE_MAX {
         messages.push(format!(
             "its reads and writes have different sizes: {:.0} % of the requests read, but {:.0} % of the bytes",
@@ -224,6 +233,39 @@ fn poor_fit(overall: &Traits, direct_writes_are_synchronous: bool) -> Vec<Warnin
     }
     let doubt = |message: String| Warning::new(WarningKind::PoorFit, message);
     messages.into_iter().map(doubt).collect()
+}
+
+/// Says which requests pass the file cache another way than the access of all says.
+fn other_ways(access: Access, ways: &Ways) -> Vec<String> {
+    let Ways { direct_frac, direct_bytes_frac, synchronous_frac, waited_bytes_frac, .. } = *ways;
+    let mut messages = Vec::new();
+    let is_mixed = |share: f64| (OTHERWISE_MAX..=1.0 - OTHERWISE_MAX).contains(&share);
+    if is_mixed(direct_frac) || is_mixed(direct_bytes_frac) {
+        messages.push(format!(
+            "{:.0} % of its requests, with {:.0} % of the bytes, bypassed the file cache: `run` and `predict` treat all of them as {access}",
+            direct_frac * 100.0,
+            direct_bytes_frac * 100.0
+        ));
+    }
+    let is_waiting = access == Access::Dsync;
+    if is_waiting && waited_bytes_frac < 1.0 - OTHERWISE_MAX {
+        messages.push(format!(
+            "{:.0} % of the bytes that it wrote were not waited for, but with access dsync `run` and `predict` wait for every write",
+            (1.0 - waited_bytes_frac) * 100.0
+        ));
+    }
+    if access == Access::Direct && ways.direct_writes_are_synchronous {
+        messages.push(
+            "most of its direct writes were synchronous too (O_DIRECT and O_DSYNC): those of a workload do not wait until a drive has emptied its cache"
+                .to_owned(),
+        );
+    } else if !is_waiting && synchronous_frac > OTHERWISE_MAX {
+        messages.push(format!(
+            "{:.0} % of its writes were synchronous (O_DSYNC): with access {access}, those of `run` and `predict` are not",
+            synchronous_frac * 100.0
+        ));
+    }
+    messages
 }
 
 #[cfg(test)]
@@ -261,7 +303,7 @@ mod tests {
             program_32_bit: Some("old".into()),
             program_unprivileged: Some("sudo".into()),
             unfiltered: true,
-            direct_writes_are_synchronous: false,
+            ways: Ways::default(),
         };
         let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported; 2]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
@@ -281,6 +323,18 @@ mod tests {
         );
         let little = Unseen { mapped_bytes: 1 << 10, ..Unseen::default() };
         assert!(kinds(&application(), &little).is_empty());
+    }
+
+    #[test]
+    fn calls_on_files_that_could_not_be_identified_are_mentioned() {
+        let mut found = application();
+        let mut told = |calls| {
+            found.elsewhere = [(Characterization::UNIDENTIFIED.to_owned(), calls)].into();
+            (kinds(&found, &Unseen::default()), found.is_partial())
+        };
+        assert_eq!(told(50), (vec![WarningKind::CallsUnseen], false));
+        assert_eq!(told(51), (vec![WarningKind::CallsUnseen], true));
+        assert_eq!(told(0), (Vec::new(), false));
     }
 
     #[test]
@@ -323,7 +377,8 @@ mod tests {
         let expected = [WarningKind::PoorFit, WarningKind::PoorFit, WarningKind::TracingCost];
         assert_eq!(kinds(&found, &Unseen::default()), expected);
         found.overall.access = Access::Dsync;
-        assert_eq!(kinds(&found, &Unseen::default()), expected[1..]);
+        let ways = Ways { waited_bytes_frac: 1.0, ..Ways::default() };
+        assert_eq!(kinds(&found, &Unseen { ways, ..Unseen::default() }), expected[1..]);
         found.overall.access = Access::Direct;
         assert_eq!(kinds(&found, &Unseen::default()), expected, "it waits beside its requests");
     }
@@ -343,7 +398,8 @@ mod tests {
 
     #[test]
     fn direct_writes_that_are_synchronous_too_are_mentioned() {
-        let both = Unseen { direct_writes_are_synchronous: true, ..Unseen::default() };
+        let ways = Ways { direct_writes_are_synchronous: true, ..Ways::default() };
+        let both = Unseen { ways, ..Unseen::default() };
         let mut found = application();
         found.overall.access = Access::Direct;
         let told = doubts(&found, &both);
@@ -351,5 +407,24 @@ mod tests {
         assert!(kinds(&found, &Unseen::default()).is_empty());
         found.overall.access = Access::Buffered;
         assert!(kinds(&found, &both).is_empty(), "its requests are mostly others");
+    }
+
+    /// As with `use_direct_io_for_flush_and_compaction`, and with a log beside a compaction.
+    #[test]
+    fn requests_that_pass_the_file_cache_another_way_are_mentioned() {
+        let told = |access, direct_bytes_frac, synchronous_frac, waited_bytes_frac| {
+            let one =
+                Ways { direct_bytes_frac, synchronous_frac, waited_bytes_frac, ..Ways::default() };
+            other_ways(access, &one).concat()
+        };
+        assert!(told(Access::Direct, 0.88, 0.0, 0.0).contains("with 88 % of the bytes, bypassed"));
+        assert!(told(Access::Dsync, 0.0, 0.0, 0.6).starts_with("40 % of the bytes"));
+        assert!(told(Access::Buffered, 0.0, 0.6, 0.01).starts_with("60 % of its writes"));
+        let alike = [
+            told(Access::Direct, 0.95, 0.0, 0.0),
+            told(Access::Dsync, 0.0, 1.0, 0.95),
+            told(Access::Buffered, 0.05, 0.05, 0.6),
+        ];
+        assert_eq!(alike, ["", "", ""]);
     }
 }

@@ -1,6 +1,7 @@
 //! Characterization of requests: recovers the model's five parameters from what a workload issued.
 
 mod application;
+mod commits;
 mod distance;
 mod doubts;
 mod fit;

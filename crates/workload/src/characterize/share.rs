@@ -4,7 +4,7 @@
 use super::distance::Histogram;
 use super::fit::fit;
 use super::phases::Activity;
-use ioscape_schema::{Access, FileCall, Op, RequestCounts, SizeDistribution, Traits};
+use ioscape_schema::{Access, FileCall, Op, RequestCounts, SizeDistribution, Traits, Ways};
 
 /// How a request relates to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,9 +32,14 @@ pub(super) struct Share {
     changes: u64,
     synchronous: u64,
     direct: u64,
+    direct_bytes: u64,
     /// Writes that are both.
     direct_synchronous: u64,
     syncs: u64,
+    /// Syncs that empty no drive's cache.
+    write_backs: u64,
+    /// Written bytes that were waited for.
+    waited_bytes: u64,
     response_ns: u128,
     sync_ns: u128,
     held_ns: u128,
@@ -54,8 +59,14 @@ pub(super) struct ShareContext {
 impl Share {
     pub(super) fn sync(&mut self, call: &FileCall) {
         self.syncs += 1;
+        self.write_backs += u64::from(call.is_write_back);
         self.sync_ns += u128::from(call.own_ns());
         self.held_ns += u128::from(call.held_before_ns + call.held_within_ns);
+    }
+
+    /// Adds written bytes that were waited for.
+    pub(super) fn wait(&mut self, bytes: u64) {
+        self.waited_bytes = self.waited_bytes.saturating_add(bytes);
     }
 
     pub(super) fn request(&mut self, call: &FileCall, neighbours: Neighbours) {
@@ -73,6 +84,7 @@ impl Share {
         }
         self.synchronous += u64::from(call.is_synchronous && !call.is_read());
         self.direct += u64::from(call.is_direct);
+        self.direct_bytes += if call.is_direct { len } else { 0 };
         let is_both = call.is_direct && call.is_synchronous && !call.is_read();
         self.direct_synchronous += u64::from(is_both);
         self.response_ns += u128::from(call.own_ns());
@@ -80,9 +92,18 @@ impl Share {
         self.sizes.add(len);
     }
 
-    /// Whether most writes both bypassed the file cache and waited for storage.
-    pub(super) fn writes_are_direct_and_synchronous(&self) -> bool {
-        self.direct_synchronous * 2 > self.requests - self.reads
+    pub(super) fn ways(&self) -> Ways {
+        let writes = self.requests - self.reads;
+        let written = self.bytes.saturating_sub(self.read_bytes);
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        Ways {
+            direct_frac: share(self.direct, self.requests),
+            direct_bytes_frac: share(self.direct_bytes, self.bytes),
+            synchronous_frac: share(self.synchronous, writes),
+            // A process may also wait for what others wrote.
+            waited_bytes_frac: share(self.waited_bytes.min(written), written),
+            direct_writes_are_synchronous: self.direct_synchronous * 2 > writes,
+        }
     }
 
     /// Records the end of a run of `length` sequential requests.
@@ -159,11 +180,14 @@ impl Share {
         ((together_ns - others) / requests).max(0.0) as u64
     }
 
+    /// Returns how most bytes were moved. Writes are synchronous only if most of them are, too: one
+    /// large write that is waited for does not make many small ones so.
     fn access(&self) -> Access {
-        let writes = self.requests - self.reads;
-        if self.direct * 2 > self.requests {
+        let ways = self.ways();
+        let forced = self.synchronous.max(self.syncs - self.write_backs);
+        if ways.direct_bytes_frac > 0.5 {
             Access::Direct
-        } else if writes > 0 && (self.synchronous.max(self.syncs)) * 2 > writes {
+        } else if forced * 2 > self.requests - self.reads && ways.waited_bytes_frac > 0.5 {
             Access::Dsync
         } else {
             Access::Buffered

@@ -81,7 +81,7 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     }
     let outputs = names(args).open()?;
     let interrupt = interrupt::flag();
-    let earlier = args.resume.as_deref().map(output::read_result).transpose()?;
+    let earlier = args.resume.as_deref().map(output::read_begun).transpose()?;
     let begun = earlier.as_ref().and_then(Document::campaign).map(|table| table.rounds);
     campaign.rounds = args.rounds.or(begun).unwrap_or(campaign.rounds);
     let whole = campaign.rows(u64::MAX).map_err(misuse)?;
@@ -172,7 +172,8 @@ fn doubts_of_before(earlier: &Document, now: &Environment) -> Vec<Warning> {
 }
 
 /// The warnings that cold files and direct I/O show little about places whose data comes from a
-/// server or another program, and that reads show little about devices.
+/// server or another program, that reads show little about devices, and about what requests pass
+/// on their way to a device.
 fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
     let cells = || rows.iter().flat_map(|row| &row.cells);
     let has = |what: fn(&VxJob) -> bool| cells().any(|cell| what(&cell.job));
@@ -187,7 +188,9 @@ fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
         let direct = |doubt: &Warning| is_direct && doubt.kind == WarningKind::DirectWithoutDevice;
         cold.into_iter().chain(all.into_iter().filter(direct)).collect::<Vec<_>>()
     };
-    remote.flat_map(of).chain(empty).collect()
+    let access = if is_direct { Access::Direct } else { Access::Buffered };
+    let below = sites.iter().flat_map(|site| traps::below(&site.file_system, access));
+    remote.flat_map(of).chain(empty).chain(below).collect()
 }
 
 /// What the file systems were filled with.

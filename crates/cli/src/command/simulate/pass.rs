@@ -6,7 +6,7 @@ use crate::output;
 use crate::traces::{Output, Rows, format_of_rows};
 use ioscape_arguments::SimulateArgs;
 use ioscape_machine::output::Destination;
-use ioscape_machine::parallel;
+use ioscape_machine::{interrupt, parallel};
 use ioscape_schema::{HostCacheAbsorption, Io, SimulationAgreement, TraceInfo, Warning};
 use ioscape_simulate::cell::Batch;
 use ioscape_simulate::combinations::Choices;
@@ -17,6 +17,7 @@ use ioscape_simulate::{SimulatedRequest, rows};
 use ioscape_trace::analyze::tells_issue;
 use ioscape_trace::{Writer, doubts_of_simulation};
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// Returns the setups of these drives.
@@ -53,7 +54,8 @@ pub fn pass<'a>(
 ) -> Result<Found<'a>, Failure> {
     let threads = args.threads.map_or_else(parallel::processors, |threads| threads as usize);
     let cells = AtWork::all(setups, choices, args.fitting(), table.is_some());
-    let cells = cells.map_err(Failure::Misuse)?;
+    let (mut cells, stop) = (cells.map_err(Failure::Misuse)?, interrupt::flag());
+    cells.iter_mut().for_each(|at| at.cell.heed(&stop));
     let mut absorbed = args.absorption.then(AbsorbedAtHost::default);
     let done = Mutex::new(Vec::new());
     let mut more = true;
@@ -80,7 +82,7 @@ pub fn pass<'a>(
         Ok::<_, Failure>(Some(batch))
     };
     let work = |at: &mut AtWork<'_>, batch: &Batch| {
-        let goes_on = at.take(batch);
+        let goes_on = at.take(batch) && !stop.load(Ordering::Relaxed);
         let rows = at.cell.take_rows();
         if !rows.is_empty() {
             done.lock().unwrap_or_else(PoisonError::into_inner).extend(rows);
@@ -93,6 +95,10 @@ pub fn pass<'a>(
         NotSimulated::Defect(why) => Failure::Failed(why),
         NotSimulated::Misfit(why) => Failure::Misuse(why),
     })?;
+    trace.done();
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::Interrupted("interrupted: nothing was written".to_owned()));
+    }
     if let Some(table) = table {
         let mut rows = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         rows.extend(simulated.take_rows());
@@ -104,8 +110,7 @@ pub fn pass<'a>(
 
 /// Reports what the user should know about a trace that was simulated to its end.
 fn ended(trace: &Rows, simulated: &Simulated<'_>) -> Result<(), Failure> {
-    trace.done();
-    trace.whole("interrupted: nothing was written")?;
+    trace.check()?;
     simulated.first().map_err(Failure::Misuse)?;
     simulated.notes().iter().for_each(|note| output::tell(note));
     let moved = trace.selected.moved();

@@ -14,7 +14,7 @@ use ioscape_machine::{Target, TargetOptions, environment, traps};
 use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed, check_memory};
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
-use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport, Warning};
+use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
 use ioscape_trace::replay::{Placement, Survey, doubts, is_request, without_room};
 use std::slice;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
-    let trapped = trapped(session.target(), access, survey.writes);
+    let trapped = traps(session.target(), access, survey.writes);
     trapped.into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
     let (mut done, verify, unread) =
@@ -101,13 +101,6 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
         (None, false) => Ok(()),
     };
     both(ended, both(both(told, written), verified))
-}
-
-/// The warnings about a target whose requests do not measure what they seem to.
-fn trapped(target: &Target, access: Access, writes: bool) -> Vec<Warning> {
-    let may_be_cached = writes && access == Access::Direct;
-    let cached = may_be_cached.then(|| traps::cached_writes(target.file(), target.file_system()));
-    traps(target, access).into_iter().chain(cached.flatten()).collect()
 }
 
 /// Whether requests bypass the file cache.

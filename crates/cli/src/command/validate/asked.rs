@@ -78,7 +78,7 @@ pub fn schedule(
 /// # Errors
 /// The result cannot be read, or is about something else.
 pub fn earlier(path: &Path, args: &ValidateArgs) -> Result<EarlierValidation, Failure> {
-    let found = EarlierValidation::of(output::read_result(path)?, &args.target);
+    let found = EarlierValidation::of(output::read_begun(path)?, &args.target);
     found.map_err(|why| not_continued(args, &why))
 }
 

@@ -118,7 +118,7 @@ pub struct World {
     /// Which of several runs in the same world.
     run: u64,
     number: u64,
-    clock_s: f64,
+    pub clock_s: f64,
 }
 
 fn log_uniform(random: &mut Pcg32, low: f64, high: f64) -> f64 {

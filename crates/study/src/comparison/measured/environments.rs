@@ -15,8 +15,9 @@ pub(super) fn of_machine(first: NamedDocument<'_>, second: NamedDocument<'_>) ->
 }
 
 /// How the places of two results other than micro-benchmarks differ, if both documents say so: in
-/// file system, or else mount options, and in device and scheduler; one sentence each. With several
-/// places, only campaigns say where a row lies, each place with its mount options.
+/// file system, or else mount options, in device and scheduler, and in what caches or limits
+/// requests below; one sentence each. With several places, only campaigns say where a row lies,
+/// each place with its mount options.
 pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
     let both = [first, second];
     if both.iter().any(|one| !one.document.environment.other_places.is_empty()) {
@@ -29,6 +30,8 @@ pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> V
     let others = [
         told(both, "device", |here| here.device_model.clone()),
         told(both, "scheduler", |here| here.scheduler.clone()),
+        told(both, "loop device that caches", |here| here.cached_below.clone()),
+        told(both, "I/O limit of a control group", |here| here.io_limit.clone()),
     ];
     files.into_iter().chain(others.into_iter().flatten()).collect()
 }
@@ -97,6 +100,25 @@ mod tests {
             told(&usual(), &other),
             ["file system: bcachefs on b, ext4 on a", "kernel: Linux 6.12 on b, Linux 6.8 on a"]
         );
+    }
+
+    /// Guards against a defect: direct I/O that a loop device cached was 83 times as fast, and a
+    /// device in a limited group 24 times as slow, with no hint why.
+    #[test]
+    fn a_cache_below_and_a_limit_of_io_are_told() {
+        let of = |cache: &str, limit: &str| {
+            let (cached_below, io_limit) = (Some(cache.to_owned()), Some(limit.to_owned()));
+            Environment { cached_below, io_limit, ..usual() }
+        };
+        let (plain, other) = (of("none", "none"), of("loop0 on /i", "sda: reads up to 20 MB/s"));
+        assert_eq!(
+            told(&plain, &other),
+            [
+                "loop device that caches: loop0 on /i on b, none on a",
+                "I/O limit of a control group: sda: reads up to 20 MB/s on b, none on a"
+            ]
+        );
+        assert_eq!(told(&usual(), &other), Vec::<String>::new(), "older results do not tell");
     }
 
     /// Guards against a defect: runs on xfs were said to be on ext4 because the other result's

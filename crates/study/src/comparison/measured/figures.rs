@@ -8,11 +8,9 @@
 //! lies above that mean, the less it is drawn.
 
 use ioscape_schema::statistics::{self, sort_by_number};
-use ioscape_schema::{Basis, Metric, Verdict, is_near_one};
+use ioscape_schema::{Basis, MARGIN, Metric, Verdict, is_near_one};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Ratios within this distance of 1 count as no difference.
-pub const MARGIN: f64 = 0.05;
 /// Probability of taking chance for a difference, over all rows together.
 const ALPHA: f64 = 0.05;
 /// Degrees of freedom that the mean variance of the other rows counts for, at most.
@@ -38,8 +36,9 @@ pub(super) struct Figure {
     pub(super) value: f64,
     /// Its rounds or processes.
     pub(super) samples: Vec<f64>,
-    /// Standard deviation of the figure's logarithm within a single run; 0 if nothing is known.
-    pub(super) within: f64,
+    /// Standard deviation of the figure's logarithm within a single run, towards less and towards
+    /// more; 0 if nothing is known.
+    pub(super) within: [f64; 2],
     /// Least standard deviation of its logarithm from one run to the next, assumed if it has no
     /// rounds.
     pub(super) between: f64,
@@ -108,10 +107,10 @@ impl Known {
     }
 }
 
-/// How far a figure's logarithm may be off.
+/// How far a figure's logarithm may be off, towards less and towards more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Spread {
-    variance: f64,
+    variance: [f64; 2],
     freedom: f64,
     /// Whether a typical scatter had to be assumed.
     is_alone: bool,
@@ -123,9 +122,9 @@ pub(super) struct Judged {
     log: f64,
     /// The smaller and the larger of the values by the medians and by the means of the logarithms.
     ends: [f64; 2],
-    /// Standard error of either end.
-    error: f64,
-    freedom: f64,
+    /// Standard error of either end, and its degrees of freedom.
+    error: [f64; 2],
+    freedom: [f64; 2],
     pub(super) basis: Basis,
     pub(super) verdict: Verdict,
 }
@@ -136,29 +135,31 @@ impl Judged {
     }
 
     pub(super) fn ci95(&self) -> [f64; 2] {
-        let half = self.error * student(self.freedom).map_or(2.0, |t| t.inverse_cdf(0.975));
+        let half = |end: usize| {
+            self.error[end] * student(self.freedom[end]).map_or(2.0, |t| t.inverse_cdf(0.975))
+        };
         let [low, high] = self.ends;
         // Far beyond any real ratio, but still finite.
-        [low - half, high + half].map(|end| end.clamp(-100.0, 100.0).exp())
+        [low - half(0), high + half(1)].map(|end| end.clamp(-100.0, 100.0).exp())
     }
 
     /// The probability of a logarithm as small as this one or smaller if the true one is `limit`.
     pub(super) fn chance_below(&self, limit: f64) -> f64 {
-        self.chance_of(self.ends[1] - limit)
+        self.chance_of(1, self.ends[1] - limit)
     }
 
     /// The probability of a logarithm as large as this one or larger if the true one is `limit`.
     pub(super) fn chance_above(&self, limit: f64) -> f64 {
-        self.chance_of(limit - self.ends[0])
+        self.chance_of(0, limit - self.ends[0])
     }
 
-    /// The probability of an error of `off` or less.
-    fn chance_of(&self, off: f64) -> f64 {
-        if self.error <= 0.0 {
+    /// The probability of an error of `off` or less of an end.
+    fn chance_of(&self, end: usize, off: f64) -> f64 {
+        if self.error[end] <= 0.0 {
             // Nothing varies: a value at the limit is not beyond it.
             return if off < 0.0 { 0.0 } else { 1.0 };
         }
-        student(self.freedom).map_or(1.0, |t| t.cdf(off / self.error))
+        student(self.freedom[end]).map_or(1.0, |t| t.cdf(off / self.error[end]))
     }
 
     /// The probability of a ratio at least as far from 1 if there is no difference.
@@ -177,26 +178,30 @@ fn spread(figure: &Figure, here: Known, there: Known) -> Spread {
     let is_one = here.own.freedom == 0.0;
     let (variance, freedom) = match is_one {
         true => of_one(figure, here.others),
-        false => of_rounds(figure.samples.len() as f64, here, there),
+        false => {
+            let (variance, freedom) = of_rounds(figure.samples.len() as f64, here, there);
+            ([variance; 2], freedom)
+        }
     };
-    let least = figure.least_error * figure.least_error;
-    Spread { variance: variance.max(least), freedom, is_alone: is_one && !figure.is_exact }
+    let variance = variance.map(|one| one.max(figure.least_error * figure.least_error));
+    Spread { variance, freedom, is_alone: is_one && !figure.is_exact }
 }
 
-/// Variance of a single run's logarithm, and its degrees of freedom. Other rows may scatter more
+/// Variances of a single run's logarithm, and their degrees of freedom. Other rows may scatter more
 /// than is typical, but they do not show that this row scatters less. The excess has their degrees
 /// of freedom, the typical part those of an assumption (Satterthwaite).
-fn of_one(figure: &Figure, others: Scatter) -> (f64, f64) {
-    let (within, usual) = (figure.within * figure.within, figure.between * figure.between);
+fn of_one(figure: &Figure, others: Scatter) -> ([f64; 2], f64) {
+    let (within, usual) = (figure.within.map(|one| one * one), figure.between * figure.between);
     if figure.is_exact {
         return (within, ASSUMED_FREEDOM);
     }
     let more = others.variance - usual;
     if more <= 0.0 {
-        return (within + usual, ASSUMED_FREEDOM);
+        return (within.map(|one| one + usual), ASSUMED_FREEDOM);
     }
     let parts = usual * usual / ASSUMED_FREEDOM + more * more / others.freedom.min(PRIOR_FREEDOM);
-    (within + others.variance, others.variance * others.variance / parts)
+    let freedom = others.variance * others.variance / parts;
+    (within.map(|one| one + others.variance), freedom)
 }
 
 /// Variance of the median logarithm of `count` rounds, and its degrees of freedom.
@@ -217,19 +222,26 @@ fn ratio_of([above, below]: [&Figure; 2], spreads: [Spread; 2], is_same: bool) -
     // they come from.
     if above == below && (is_same || above.is_exact) {
         let basis = Basis::SameMeasurement;
-        return Judged { log: 0.0, ends: [0.0; 2], error: 0.0, freedom: 1e4, basis, verdict };
+        let (ends, error, freedom) = ([0.0; 2], [0.0; 2], [1e4; 2]);
+        return Judged { log: 0.0, ends, error, freedom, basis, verdict };
     }
     let of_means = above.mean_log() - below.mean_log();
-    let total = spreads[0].variance + spreads[1].variance;
-    let parts = spreads.map(|one| one.variance * one.variance / one.freedom);
-    let freedom = match total > 0.0 {
-        true => total * total / (parts[0] + parts[1]),
-        false => ASSUMED_FREEDOM,
+    // A ratio is smaller if the first figure is, or the second is larger.
+    let of_end = |end: usize| {
+        let variances = [spreads[0].variance[end], spreads[1].variance[1 - end]];
+        let total = variances[0] + variances[1];
+        let part = |side: usize| variances[side] * variances[side] / spreads[side].freedom;
+        let is_varying = total > 0.0;
+        let freedom =
+            if is_varying { total * total / (part(0) + part(1)) } else { ASSUMED_FREEDOM };
+        (total.sqrt(), freedom)
     };
+    let [low, high] = [0, 1].map(of_end);
     let is_alone = spreads.iter().any(|one| one.is_alone);
     let basis = if is_alone { Basis::SingleRun } else { Basis::Rounds };
     let ends = [log.min(of_means), log.max(of_means)];
-    Judged { log, ends, error: total.sqrt(), freedom, basis, verdict }
+    let (error, freedom) = ([low.0, high.0], [low.1, high.1]);
+    Judged { log, ends, error, freedom, basis, verdict }
 }
 
 /// Which of the probabilities are below 5 % over all of them together (Holm 1979).
@@ -268,8 +280,9 @@ pub(super) fn judge(pairs: &[[&Figure; 2]], metrics: &[Metric], is_same: bool) -
     let mut judged: Vec<Judged> = (0..pairs.len()).map(ratio).collect();
     // A row that cannot show anything cannot be wrong either, so it does not count among the rows
     // over which chance is ruled out.
-    let telling: Vec<usize> =
-        (0..pairs.len()).filter(|&at| judged[at].error < UNKNOWN_BETWEEN).collect();
+    let telling: Vec<usize> = (0..pairs.len())
+        .filter(|&at| judged[at].error[0].min(judged[at].error[1]) < UNKNOWN_BETWEEN)
+        .collect();
     let sure = holm(&telling.iter().map(|&at| judged[at].chance()).collect::<Vec<_>>());
     for (at, sure) in telling.into_iter().zip(sure) {
         let one = &mut judged[at];

@@ -10,7 +10,7 @@ fn figure(samples: &[f64]) -> Figure {
     Figure {
         value,
         samples: samples.to_vec(),
-        within: 0.0,
+        within: [0.0; 2],
         between: BETWEEN_RUNS,
         least_error: 0.0,
         is_exact: false,

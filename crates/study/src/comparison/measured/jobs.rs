@@ -36,7 +36,7 @@ const SWITCHES: [Switch; 15] = [
 
 fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
     let between = BETWEEN_RUNS;
-    Figure { value, samples, within: 0.0, between, least_error: 0.0, is_exact: false }
+    Figure { value, samples, within: [0.0; 2], between, least_error: 0.0, is_exact: false }
 }
 
 /// The median of the percentiles of several runs. How the percentiles of single runs scatter is

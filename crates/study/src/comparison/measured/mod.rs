@@ -15,13 +15,14 @@ mod rows;
 mod systems;
 
 pub use condition::{Condition, ConditionError};
-pub use figures::MARGIN;
 pub use firsts::compare_with_firsts;
 pub use refusal::NotComparable;
 pub use row::NamedDocument;
 
 use figures::{Judged, judge};
-use ioscape_schema::{ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Workload};
+use ioscape_schema::{
+    ConditionResult, LoneRow, MARGIN, MeasuredComparison, MeasuredRow, Metric, Workload,
+};
 use row::Row;
 use rows::{Rows, rows};
 

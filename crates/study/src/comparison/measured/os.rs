@@ -38,7 +38,7 @@ fn figure(one: &OsBenchmark, value: f64) -> Figure {
     Figure {
         value,
         samples: one.processes.clone(),
-        within: 0.0,
+        within: [0.0; 2],
         between: BETWEEN_RUNS,
         least_error: if half.is_finite() { half.max(0.0) / NORMAL95 } else { 1.0 },
         is_exact: false,

@@ -152,12 +152,13 @@ fn each_once(found: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Standard deviation of the logarithm of a run's throughput, by the farther end of its interval.
-/// An interval that reaches 0 says nothing.
-fn within(one: &Measurement) -> f64 {
-    let off = |end: f64| (end / one.throughput_bytes_per_s).max(0.0).ln().abs();
-    let [low, high] = one.throughput_ci95.map(off);
-    (low.max(high) / NORMAL95).min(UNKNOWN_BETWEEN)
+/// Standard deviations of the logarithm of a run's throughput, by the ends of its interval. One that
+/// reaches from 0 to twice the throughput says nothing.
+fn within(one: &Measurement) -> [f64; 2] {
+    let [low, high] = one.throughput_ci95.map(|end| end / one.throughput_bytes_per_s);
+    let is_unknown = low <= 0.0 && high <= 2.0;
+    let off = |end: f64| (end.max(0.0).ln().abs() / NORMAL95).min(UNKNOWN_BETWEEN);
+    if is_unknown { [UNKNOWN_BETWEEN; 2] } else { [low, high].map(off) }
 }
 
 fn of_measurement(one: &Measurement, samples: Vec<f64>) -> Figure {
@@ -324,6 +325,29 @@ mod tests {
             compare_measured(a, b, None).unwrap().rows[0].verdict
         };
         assert_eq!([1.0, 0.03].map(verdict), [Verdict::CannotBeTold, Verdict::Faster]);
+    }
+
+    /// Guards against a defect: a log in memory was not told from one on a disk that was 200 times
+    /// slower, since a few bursts made the interval of the latter reach 0.
+    #[test]
+    fn an_upper_end_alone_tells_that_another_run_is_faster() {
+        let verdict = |slow: [f64; 2], fast: [f64; 2]| {
+            let [a, b] = [(1.5e7, slow), (3e9, fast)].map(|(rate, ends)| {
+                let one = Measurement {
+                    throughput_bytes_per_s: rate,
+                    throughput_ci95: ends.map(|end| rate * end),
+                    ..Measurement::empty(Workload::default(), Stop::TimeCap)
+                };
+                Document { outcome: Some(vec![one].into()), ..Document::default() }
+            });
+            let [a, b] =
+                [("a", &a), ("b", &b)].map(|(name, document)| NamedDocument { name, document });
+            compare_measured(a, b, None).unwrap().rows[0].verdict
+        };
+        let (unsure, wide) = ([0.0, 3.05], [0.5, 1.5]);
+        assert_eq!(verdict(unsure, wide), Verdict::Faster);
+        assert_eq!(verdict(wide, unsure), Verdict::CannotBeTold, "it may be slow");
+        assert_eq!(verdict([0.0, 400.0], wide), Verdict::CannotBeTold, "it may be fast");
     }
 
     /// Guards against a defect: fio's output does not repeat a bare `thread`, so its threads were

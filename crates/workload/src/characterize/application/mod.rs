@@ -1,6 +1,7 @@
 //! Characterizes a whole application: reduces its calls, on many files by many processes, to
 //! workloads of five parameters in one pass.
 
+use super::commits::Commits;
 use super::phases::{Activity, Phases};
 use super::share::{Neighbours, Share, ShareContext};
 use super::stages::Stages;
@@ -22,6 +23,22 @@ const LISTED: usize = 100;
 /// concurrent: for example a shell that reads its script while a program runs.
 const NEGLIGIBLE: f64 = 0.01;
 
+/// One file, over all processes.
+#[derive(Clone, Debug, Default)]
+struct File {
+    share: Share,
+    /// What was read or written, if anything was.
+    touched: Option<Touched>,
+    commits: Commits,
+}
+
+impl File {
+    /// Returns the number of distinct bytes.
+    fn unique_bytes(&self) -> u64 {
+        self.touched.as_ref().map_or(0, Touched::bytes_to_end)
+    }
+}
+
 /// A process's thread of addresses in one file.
 #[derive(Clone, Debug, Default)]
 struct Thread {
@@ -32,13 +49,19 @@ struct Thread {
     phases: Phases,
 }
 
-/// One process, over all files.
+/// A process, or several that take turns and count as one; see [`Commits`].
 #[derive(Clone, Debug, Default)]
-struct Process {
+struct Actor {
     before: Option<(Op, u32, u64)>,
     phases: Phases,
     requests: u64,
     bytes: u64,
+}
+
+/// One process by itself, over all files.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    phases: Phases,
     share: Share,
     /// By file.
     touched: BTreeMap<u32, Touched>,
@@ -49,42 +72,46 @@ struct Process {
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is.
 /// A phase lasts from a request to the last one before a pause of ten seconds. A process with
 /// several requests in flight at once, other than those of one sequential stream, counts that many
-/// times. With `think_time_ns`, the rest of a process's phase, a closed system of this many
-/// processes issues as many requests per second as the application did, if its requests take as
-/// long. Traces of devices measure both differently, because no process waits for their requests:
-/// see `trace::characterize`.
+/// times; several that take turns at a log count once. With `think_time_ns`, the rest of a process's
+/// phase, a closed system of this many processes issues as many requests per second as the
+/// application did, if its requests take as long. Traces of devices measure both differently,
+/// because no process waits for their requests: see `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, doubled if by
 /// one of the first 4096 processes, plus a few hundred bytes for every file of every process.
 #[derive(Clone, Debug, Default)]
 pub struct Application {
     overall: Share,
-    files: BTreeMap<u32, (Share, Option<Touched>)>,
+    files: BTreeMap<u32, File>,
     processes: BTreeMap<u32, Process>,
-    /// By file and process.
+    actors: BTreeMap<u32, Actor>,
+    /// By file and actor.
     threads: BTreeMap<(u32, u32), Thread>,
     stages: Stages,
 }
 
 impl Application {
-    /// Adds the next call; calls must arrive in the order of completion.
-    pub fn record(&mut self, call: &FileCall) {
+    /// Adds the next call; calls must arrive in the order of completion. Returns the process that
+    /// it counts for: another than its own if they take turns at a log.
+    pub fn record(&mut self, call: &FileCall) -> u32 {
         let process = self.processes.entry(call.process).or_default();
         let in_detail = call.process < PROCESSES_MOST;
-        let (share, touched) = self.files.entry(call.file).or_default();
+        let File { share, touched, commits } = self.files.entry(call.file).or_default();
+        let commit = commits.record(call);
+        let mut shares = vec![share, &mut self.overall];
+        if in_detail {
+            shares.push(&mut process.share);
+        }
+        shares.iter_mut().for_each(|share| share.wait(commit.waited_bytes));
+        let acted = FileCall { process: commit.actor, ..*call };
         if call.is_sync() {
-            for share in [share, &mut self.overall].into_iter() {
-                share.sync(call);
-            }
-            if in_detail {
-                process.share.sync(call);
-            }
-            self.stages.sync(call);
-            return;
+            shares.into_iter().for_each(|share| share.sync(call));
+            self.stages.sync(&acted);
+            return commit.actor;
         }
         let (offset, len) = (call.request.offset, u64::from(call.request.len));
         let end = offset.saturating_add(len);
-        let thread = self.threads.entry((call.file, call.process)).or_default();
+        let thread = self.threads.entry((call.file, commit.actor)).or_default();
         let follows = thread.run > 0 && thread.end == offset;
         let ended = (!follows && thread.run > 0).then_some(thread.run);
         thread.run = if follows { thread.run + 1 } else { 1 };
@@ -92,48 +119,51 @@ impl Application {
         let after_ns = if follows { thread.ended_ns } else { 0 };
         thread.ended_ns = after_ns.max(call.completed_ns);
         thread.phases.add(call.issued_ns, call.completed_ns, after_ns);
+        let actor = self.actors.entry(commit.actor).or_default();
         let neighbours = Neighbours {
             follows,
-            follows_strictly: process
+            follows_strictly: actor
                 .before
                 .is_some_and(|(_, file, last)| (file, last) == (call.file, offset)),
-            before: process.before.map(|(op, ..)| op),
+            before: actor.before.map(|(op, ..)| op),
         };
-        process.before = Some((call.request.op, call.file, end));
-        process.phases.add(call.issued_ns, call.completed_ns, after_ns);
-        process.requests += 1;
-        process.bytes = process.bytes.saturating_add(len);
-        let touched = touched.get_or_insert_with(|| Touched::new(PAGE_BYTES));
-        self.stages.record(call, touched);
-        touched.touch(offset, len);
-        let mut shares = vec![share, &mut self.overall];
-        if in_detail {
-            let touched = process.touched.entry(call.file);
-            touched.or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
-            shares.push(&mut process.share);
+        actor.before = Some((call.request.op, call.file, end));
+        for phases in [&mut actor.phases, &mut process.phases] {
+            phases.add(call.issued_ns, call.completed_ns, after_ns);
         }
+        actor.requests += 1;
+        actor.bytes = actor.bytes.saturating_add(len);
         for share in shares {
             share.request(call, neighbours);
             ended.into_iter().for_each(|length| share.run(length));
         }
+        let touched = touched.get_or_insert_with(|| Touched::new(PAGE_BYTES));
+        self.stages.record(&acted, touched);
+        touched.touch(offset, len);
+        if in_detail {
+            let touched = process.touched.entry(call.file);
+            touched.or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
+        }
+        commit.actor
     }
 
     /// Returns the parameters of the whole, the files and the processes.
     pub fn finish(mut self) -> Portrait {
         self.end_runs();
+        self.files.remove(&FileCall::NO_FILE);
         let beside = |unique_bytes: u64, firsts: usize, activity: Activity| ShareContext {
             unique_bytes,
             firsts: firsts as u64,
             activity,
         };
-        let unique = |touched: &Option<Touched>| touched.as_ref().map_or(0, Touched::bytes_to_end);
-        let most = largest(self.files.iter().map(|(&number, (share, _))| (share, number)));
+        let most = largest(self.files.iter().map(|(&number, file)| (&file.share, number)));
         let files = most.iter().filter_map(|number| {
-            let (share, touched) = self.files.get(number)?;
+            let file = self.files.get(number)?;
             let threads = self.threads.range((*number, 0)..=(*number, u32::MAX));
             let phases: Vec<&Phases> = threads.map(|(_, thread)| &thread.phases).collect();
             let activity = Activity::of(phases.iter().copied());
-            Some((*number, share.traits(&beside(unique(touched), phases.len(), activity))))
+            let beside = beside(file.unique_bytes(), phases.len(), activity);
+            Some((*number, file.share.traits(&beside)))
         });
         let files: Vec<_> = files.collect();
         let most = largest(self.processes.iter().map(|(&number, one)| (&one.share, number)));
@@ -144,22 +174,20 @@ impl Application {
             Some((*number, process.share.traits(&beside(unique, 1, activity))))
         });
         let processes: Vec<_> = processes.collect();
-        let whole: u64 = self.files.values().map(|(_, touched)| unique(touched)).sum();
+        let whole: u64 = self.files.values().map(File::unique_bytes).sum();
         let stages = std::mem::take(&mut self.stages);
-        let end = |touched: &Option<Touched>| touched.as_ref().map_or(0, |touched| touched.end);
+        let end = |file: &File| file.touched.as_ref().map_or(0, |touched| touched.end);
         let lengths = self.files.iter();
-        let lengths =
-            lengths.map(|(&number, (_, touched))| (number, unique(touched), end(touched)));
-        let firsts = self.processes.values().filter(|process| process.requests > 0).count();
+        let lengths = lengths.map(|(&number, file)| (number, file.unique_bytes(), end(file)));
         let activity = self.activity();
         Portrait {
-            overall: self.overall.traits(&beside(whole, firsts, activity)),
+            overall: self.overall.traits(&beside(whole, self.actors.len(), activity)),
             files_left_out: (self.files.len() - files.len()) as u64,
             files,
             processes_left_out: (self.processes.len() - processes.len()) as u64,
             processes,
             phases: stages.finish(lengths, activity),
-            direct_writes_are_synchronous: self.overall.writes_are_direct_and_synchronous(),
+            ways: self.overall.ways(),
         }
     }
 
@@ -167,8 +195,8 @@ impl Application {
     fn end_runs(&mut self) {
         for ((file, number), thread) in &self.threads {
             self.overall.run(thread.run);
-            if let Some((share, _)) = self.files.get_mut(file) {
-                share.run(thread.run);
+            if let Some(file) = self.files.get_mut(file) {
+                file.share.run(thread.run);
             }
             if let Some(process) = self.processes.get_mut(number) {
                 process.share.run(thread.run);
@@ -178,17 +206,17 @@ impl Application {
 
     /// Returns the activity of all processes except negligible ones.
     fn activity(&self) -> Activity {
-        let mut by_size: Vec<&Process> = self.processes.values().collect();
-        by_size.sort_by_key(|process| (process.requests, process.bytes));
+        let mut by_size: Vec<&Actor> = self.actors.values().collect();
+        by_size.sort_by_key(|actor| (actor.requests, actor.bytes));
         let most = |whole: u64| (whole as f64 * NEGLIGIBLE) as u64;
         let (requests, bytes) = (most(self.overall.requests), most(self.overall.bytes));
         let (mut left_requests, mut left_bytes) = (0u64, 0u64);
-        let counted = by_size.iter().skip_while(|process| {
-            left_requests += process.requests;
-            left_bytes = left_bytes.saturating_add(process.bytes);
+        let counted = by_size.iter().skip_while(|actor| {
+            left_requests += actor.requests;
+            left_bytes = left_bytes.saturating_add(actor.bytes);
             left_requests <= requests && left_bytes <= bytes
         });
-        let counted: Vec<&Phases> = counted.map(|process| &process.phases).collect();
+        let counted: Vec<&Phases> = counted.map(|actor| &actor.phases).collect();
         Activity::of(counted.into_iter())
     }
 }

@@ -19,7 +19,9 @@ fn at(index: u64, call: FileCall) -> FileCall {
 
 fn finish(calls: impl IntoIterator<Item = FileCall>) -> Portrait {
     let mut seen = Application::default();
-    calls.into_iter().for_each(|call| seen.record(&call));
+    for call in calls {
+        seen.record(&call);
+    }
     seen.finish()
 }
 
@@ -178,6 +180,71 @@ fn syncs_are_no_requests_but_choose_the_access() {
     assert_eq!(finish(rarely).overall.access, Access::Buffered);
 }
 
+/// As with `strict_bytes_per_sync` of RocksDB.
+#[test]
+fn waits_for_write_back_alone_make_no_access_synchronous() {
+    let one = |i: u64| {
+        let wait = FileCall { is_write_back: true, ..call(0, 0, Op::Write, 0, 0) };
+        [at(2 * i, call(0, 0, Op::Write, i << 18, 1 << 18)), at(2 * i + 1, wait)]
+    };
+    let overall = finish((0..50).flat_map(one)).overall;
+    assert_eq!((overall.syncs, overall.sync_time_ns), (50, 10_000.0));
+    assert_eq!(overall.access, Access::Buffered);
+}
+
+/// A log of small records that are waited for, beside large writes that are not.
+#[test]
+fn access_is_that_of_most_bytes() {
+    let found = |is_synchronous, is_direct| {
+        let one = |i: u64| {
+            let log = FileCall { is_synchronous, ..call(0, 0, Op::Write, i * 4096, 4096) };
+            let sync = (!is_synchronous).then(|| call(0, 0, Op::Write, 0, 0));
+            let large = FileCall { is_direct, ..call(0, 1, Op::Write, i << 20, 1 << 20) };
+            let large = (i % 10 > 0).then_some(large);
+            [Some(log), sync, large].into_iter().flatten().map(move |call| at(i, call))
+        };
+        finish((0..100).flat_map(one))
+    };
+    for is_synchronous in [false, true] {
+        let Portrait { overall, files, ways, .. } = found(is_synchronous, false);
+        assert_eq!((overall.access, files[1].1.access), (Access::Buffered, Access::Dsync));
+        assert!(ways.waited_bytes_frac < 0.01, "{ways:?}");
+    }
+    let Portrait { overall, ways, .. } = found(true, true);
+    assert_eq!(overall.access, Access::Direct);
+    assert!(ways.direct_frac < 0.5 && ways.direct_bytes_frac > 0.99, "{ways:?}");
+}
+
+/// Appends of four processes to one log: a write of 10 us and a sync of 300 us each, `gap_ns` after
+/// that of the one before.
+fn commits_in_turn(gap_ns: u64) -> Portrait {
+    let one = |i: u64| {
+        let issued_ns = i * (310_000 + gap_ns);
+        let [write, sync] = [(i * 4096, 4096), (0, 0)]
+            .map(|(offset, len)| call((i % 4) as u32, 0, Op::Write, offset, len));
+        let written_ns = issued_ns + 10_000;
+        [
+            FileCall { issued_ns, completed_ns: written_ns, ..write },
+            FileCall { issued_ns: written_ns, completed_ns: written_ns + 300_000, ..sync },
+        ]
+    };
+    finish((0..1000).flat_map(one))
+}
+
+/// As with the write leaders of a store: waits for the log's lock are no computing.
+#[test]
+fn processes_that_take_turns_at_a_log_are_one() {
+    let Portrait { overall, phases, processes, .. } = commits_in_turn(20_000);
+    assert_eq!((overall.process_num, overall.access), (1, Access::Dsync));
+    assert!(overall.seq_frac > 0.99, "{overall:?}");
+    assert!(overall.think_time_ns.abs_diff(20_000) < 1000, "{overall:?}");
+    let write = phases[0].write.as_ref().expect("it writes");
+    assert!(write.jump_frac < 0.01 && phases[0].think_time_ns < 30_000, "{phases:?}");
+    assert_eq!(processes.len(), 4);
+    // Processes that compute for longer than they wait need no lock to come one after another.
+    assert_eq!(commits_in_turn(1_000_000).overall.process_num, 4);
+}
+
 #[test]
 fn direct_writes_that_wait_for_storage_too_are_told() {
     let writes = |is_direct, is_synchronous| {
@@ -185,7 +252,7 @@ fn direct_writes_that_wait_for_storage_too_are_told() {
             let write = call(0, 0, Op::Write, i * 4096, 4096);
             at(i, FileCall { is_direct, is_synchronous, ..write })
         };
-        finish((0..10).map(one)).direct_writes_are_synchronous
+        finish((0..10).map(one)).ways.direct_writes_are_synchronous
     };
     let each = [(true, true), (true, false), (false, true)];
     assert_eq!(each.map(|(direct, waits)| writes(direct, waits)), [true, false, false]);

@@ -1,0 +1,250 @@
+//! Tests of what the kernel shows of devices, on invented ones.
+
+use super::*;
+use std::fs;
+
+/// An invented `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the
+/// second.
+fn fake() -> tempfile::TempDir {
+    let sys = tempfile::tempdir().unwrap();
+    let disk = sys.path().join("devices/pci/block/sda");
+    fs::create_dir_all(disk.join("holders")).unwrap();
+    fs::create_dir_all(disk.join("queue")).unwrap();
+    fs::create_dir_all(sys.path().join("dev/block")).unwrap();
+    fs::write(disk.join("dev"), "8:0\n").unwrap();
+    fs::write(disk.join("queue/scheduler"), "none [bfq]\n").unwrap();
+    for (name, minor) in [("sda1", 1), ("sda2", 2)] {
+        let part = disk.join(name);
+        fs::create_dir_all(part.join("holders")).unwrap();
+        fs::write(part.join("dev"), format!("8:{minor}\n")).unwrap();
+        fs::write(part.join("partition"), format!("{minor}\n")).unwrap();
+        let link = sys.path().join(format!("dev/block/8:{minor}"));
+        std::os::unix::fs::symlink(part, link).unwrap();
+    }
+    std::os::unix::fs::symlink(&disk, sys.path().join("dev/block/8:0")).unwrap();
+    fs::write(disk.join("sda2/holders/dm-0"), "").unwrap();
+    sys
+}
+
+#[test]
+fn a_disk_is_related_to_its_partitions_but_they_not_to_each_other() {
+    let sys = fake();
+    let related = |minor| {
+        let device = BlockDevice::below(sys.path(), (8, minor)).unwrap();
+        let mut all: Vec<u32> = device.related().iter().map(|d| d.number.1).collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(related(0), [0, 1, 2]);
+    assert_eq!(related(1), [0, 1]);
+    assert!(BlockDevice::below(sys.path(), (8, 9)).is_none());
+}
+
+#[test]
+fn drives_say_who_they_are() {
+    let sys = tempfile::tempdir().unwrap();
+    let make = |path: &str, files: &[(&str, &str)]| {
+        let folder = sys.path().join(path);
+        fs::create_dir_all(&folder).unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+    };
+    make("pci0/nvme0/nvme0n1/device", &[("model", "Fast 1 \n"), ("firmware_rev", "F1\n")]);
+    let link = [("current_link_speed", "16.0 GT/s PCIe\n"), ("current_link_width", "4\n")];
+    make("pci0/nvme0/nvme0n1/device/device", &link);
+    let drive = |path: &str| BlockDevice { number: (1, 0), directory: sys.path().join(path) };
+    let fast = drive("pci0/nvme0/nvme0n1");
+    assert_eq!(fast.model().as_deref(), Some("Fast 1"));
+    assert_eq!(fast.firmware().as_deref(), Some("F1"));
+    assert_eq!(fast.link().as_deref(), Some("16.0 GT/s PCIe x4"));
+    make("ata7/host6/block/sda/device", &[("vendor", "ATA"), ("model", "Disk 2"), ("rev", "A0")]);
+    make("ata7/link7/ata_link/link7", &[("sata_spd", "6.0 Gbps\n")]);
+    let disk = drive("ata7/host6/block/sda");
+    assert_eq!((disk.model().as_deref(), disk.firmware().as_deref()), (Some("Disk 2"), Some("A0")));
+    assert_eq!(disk.link().as_deref(), Some("6.0 Gbps"));
+    let stick = "pci0/usb2/2-1/2-1:1.0/host7/block/sdb";
+    make(&format!("{stick}/device"), &[("model", "Stick")]);
+    assert_eq!(drive(stick).link().as_deref(), Some("USB"));
+    make("virtio/vda", &[]);
+    let none = drive("virtio/vda");
+    assert_eq!((none.model(), none.firmware(), none.link()), (None, None, None));
+}
+
+/// Guards against a defect: on an encrypted laptop the drive had no model, a change of drives was
+/// not told, and a USB stick surely rotated.
+#[test]
+fn a_drive_is_known_through_volumes_and_encryption() {
+    let sys = fake();
+    let make = |name: &str, below: &[&str]| {
+        let folder = sys.path().join("devices/virtual/block").join(name);
+        fs::create_dir_all(folder.join("slaves")).unwrap();
+        fs::write(folder.join("dev"), "253:0\n").unwrap();
+        for one in below {
+            let link = folder.join("slaves").join(Path::new(one).file_name().unwrap());
+            std::os::unix::fs::symlink(sys.path().join("devices").join(one), link).unwrap();
+        }
+        BlockDevice::in_directory(folder).unwrap()
+    };
+    let disk = sys.path().join("devices/pci/block/sda");
+    fs::create_dir(disk.join("device")).unwrap();
+    fs::write(disk.join("device/model"), "Stick\n").unwrap();
+    make("dm-0", &["pci/block/sda/sda2"]);
+    let volume = make("dm-1", &["virtual/block/dm-0"]);
+    assert_eq!((volume.name(), volume.drive().name()), ("dm-1".to_owned(), "sda".to_owned()));
+    assert_eq!(volume.model().as_deref(), Some("Stick"));
+    assert_eq!(volume.drive().queue("scheduler").as_deref(), Some("none [bfq]"));
+    let striped = make("dm-2", &["pci/block/sda/sda1", "virtual/block/dm-0"]);
+    assert_eq!((striped.drive().name(), striped.model()), ("dm-2".to_owned(), None));
+}
+
+#[test]
+fn holders_and_queue_are_read() {
+    let sys = fake();
+    let part = BlockDevice::below(sys.path(), (8, 2)).unwrap();
+    assert_eq!(part.holders(), ["dm-0"]);
+    assert_eq!(part.name(), "sda2");
+    assert_eq!(part.queue("scheduler").as_deref(), Some("none [bfq]"));
+    assert!(part.disk().holders().is_empty());
+}
+
+/// Once, such a disk was given up for writing, and its refusals were told as those of a dying disk.
+#[test]
+fn a_disk_that_takes_writes_only_in_sequence_is_known() {
+    let sys = fake();
+    let is_sequential = |kind: &str| {
+        fs::write(sys.path().join("devices/pci/block/sda/queue/zoned"), kind).unwrap();
+        BlockDevice::below(sys.path(), (8, 1)).unwrap().takes_writes_in_sequence()
+    };
+    let kinds = ["none\n", "host-aware\n", "host-managed\n"];
+    assert_eq!(kinds.map(is_sequential), [false, false, true]);
+}
+
+/// Guards against a defect: a locked card could be opened for writing, and the first write failed
+/// with the advice to check its owner.
+#[test]
+fn a_device_whose_disk_is_locked_is_protected() {
+    let sys = fake();
+    let told = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().is_protected();
+    let set = |file: &str, ro| fs::write(sys.path().join("devices/pci/block").join(file), ro);
+    assert!(!told(0) && !told(1), "the kernel does not tell");
+    set("sda/sda1/ro", "1\n").unwrap();
+    assert_eq!([told(0), told(1), told(2)], [false, true, false]);
+    set("sda/sda1/ro", "0\n").unwrap();
+    set("sda/ro", "1\n").unwrap();
+    assert_eq!([told(0), told(1), told(2)], [true; 3]);
+}
+
+/// Guards against taking the zeros of an uncounted disk for a disk without I/O.
+#[test]
+fn a_disk_whose_counters_are_off_is_not_counted() {
+    let sys = fake();
+    let is_counted = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().is_counted();
+    let disk = sys.path().join("devices/pci/block/sda");
+    assert!(is_counted(0) && is_counted(1), "the kernel does not say");
+    fs::write(disk.join("queue/iostats"), "0\n").unwrap();
+    assert!(is_counted(0), "it has no queues of its own");
+    fs::create_dir(disk.join("mq")).unwrap();
+    assert!(!is_counted(0) && !is_counted(1));
+    fs::write(disk.join("queue/iostats"), "1\n").unwrap();
+    assert!(is_counted(0) && is_counted(1));
+}
+
+#[test]
+fn a_disk_is_known_again_under_another_number_and_its_partitions_apart() {
+    let sys = fake();
+    let known = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().identifier();
+    assert_eq!((known(0), known(1)), (None, None));
+    fs::write(sys.path().join("devices/pci/block/sda/serial"), "\n").unwrap();
+    assert_eq!(known(0), None, "an empty name is none");
+    fs::write(sys.path().join("devices/pci/block/sda/wwid"), "naa.5000c500\n").unwrap();
+    let all = [0, 1, 2].map(|minor| known(minor).unwrap());
+    assert_eq!(all, ["naa.5000c500 ", "naa.5000c500 1", "naa.5000c500 2"]);
+}
+
+#[test]
+fn a_disk_from_a_server_tells_its_client_for_its_partitions_too() {
+    let sys = fake();
+    let client = |minor| BlockDevice::below(sys.path(), (8, minor)).unwrap().client();
+    assert_eq!((client(0), client(1)), (None, None));
+    fs::write(sys.path().join("devices/pci/block/sda/pid"), "4711\n").unwrap();
+    assert_eq!((client(0), client(1)), (Some(4711), Some(4711)));
+}
+
+#[test]
+fn data_in_memory_is_found_below_devices() {
+    let sys = tempfile::tempdir().unwrap();
+    let table = mounts::parse(
+        "27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 0:30 / /dev/shm rw - tmpfs none rw\n\
+         29 27 7:1 / /mnt rw - ext4 /dev/loop0 rw",
+    );
+    let shown = Shown { sys: sys.path(), table: &table };
+    fs::create_dir_all(sys.path().join("dev/block")).unwrap();
+    let make = |name: &str, minor: u32, file: Option<&str>, below: &[&str]| {
+        let directory = sys.path().join("block").join(name);
+        fs::create_dir_all(directory.join("slaves")).unwrap();
+        fs::create_dir_all(directory.join("loop")).unwrap();
+        fs::write(directory.join("dev"), format!("7:{minor}\n")).unwrap();
+        let number = sys.path().join(format!("dev/block/7:{minor}"));
+        std::os::unix::fs::symlink(&directory, number).unwrap();
+        file.iter().for_each(|f| fs::write(directory.join("loop/backing_file"), f).unwrap());
+        for one in below {
+            let link = directory.join("slaves").join(one);
+            std::os::unix::fs::symlink(sys.path().join("block").join(one), link).unwrap();
+        }
+        BlockDevice::in_directory(directory).unwrap().in_memory(shown, DEEPEST)
+    };
+    assert_eq!(make("ram0", 0, None, &[]).as_deref(), Some("ram0"));
+    assert_eq!(make("loop0", 1, Some("/dev/shm/x\n"), &[]).as_deref(), Some("loop0 on tmpfs"));
+    assert_eq!(make("loop1", 2, Some("/home/x\n"), &[]), None);
+    assert_eq!(make("sda", 3, None, &[]), None);
+    assert_eq!(make("dm-0", 4, None, &["ram0", "loop0"]).as_deref(), Some("ram0"));
+    assert_eq!(make("dm-1", 5, None, &["ram0", "sda"]), None, "one of them is storage");
+    let deeper = make("loop2", 6, Some("/mnt/x\n"), &[]);
+    assert_eq!(deeper.as_deref(), Some("loop2 on ext4 on loop0 on tmpfs"));
+    assert_eq!(
+        upper_directory("rw,lowerdir=/a,upperdir=/dev/shm/u,workdir=/w"),
+        Some(Path::new("/dev/shm/u"))
+    );
+    let below = on_memory(&table, Path::new("/dev/shm/u"));
+    assert_eq!(below.map(|mount| mount.kind).as_deref(), Some("tmpfs"));
+}
+
+/// Guards against a set that takes all the space left below, where others write too.
+#[test]
+fn a_sparse_file_below_a_loop_device_bounds_what_is_written() {
+    let sys = tempfile::tempdir().unwrap();
+    let make = |name: &str, bytes: u64, below: &str| {
+        let [folder, image] = ["", ".img"].map(|end| sys.path().join(format!("{name}{end}")));
+        fs::create_dir_all(folder.join("slaves")).unwrap();
+        fs::write(folder.join("dev"), "7:0\n").unwrap();
+        if below.is_empty() {
+            fs::create_dir(folder.join("loop")).unwrap();
+            fs::File::create(&image).unwrap().set_len(bytes).unwrap();
+            fs::write(folder.join("loop/backing_file"), image.to_str().unwrap()).unwrap();
+        } else {
+            let link = folder.join("slaves/one");
+            std::os::unix::fs::symlink(sys.path().join(below), link).unwrap();
+        }
+        BlockDevice::in_directory(folder).unwrap().room(&[], DEEPEST)
+    };
+    assert_eq!(make("loop0", 1 << 20, ""), None, "there is room for all of it");
+    let bounded = [make("loop1", 8 << 40, ""), make("dm-0", 0, "loop1")];
+    assert!(bounded.iter().all(|room| room.is_some_and(|r| r < 8 << 40)), "{bounded:?}");
+    assert_eq!(make("dm-1", 0, "loop0"), None);
+}
+
+/// Once, in a container with memory at `/var/lib`, where its host keeps the files of
+/// containers, the host's disk was taken for that memory.
+#[test]
+fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
+    let files_on = |upper: &str, size: [u64; 2]| {
+        let table = mounts::parse(&format!(
+            "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w\n\
+             28 27 0:30 / /var/lib rw - tmpfs tmpfs rw"
+        ));
+        let at = |point: &Path| Some(if point == Path::new("/") { size } else { [900, 40] });
+        files_in(&table, &mounts::describe(&table[0]), at)
+    };
+    assert_eq!(files_on("/var/lib/u", [900, 40]).as_deref(), Some("tmpfs"));
+    assert_eq!(files_on("/var/lib/u", [900, 77]), None);
+    assert_eq!(files_on("/home/u", [900, 40]), None, "no memory is there");
+}

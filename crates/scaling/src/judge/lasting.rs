@@ -1,0 +1,161 @@
+//! Tells whether storage became slower or faster during the evaluation and stayed so, as after a
+//! burst credit has ended: by points of storage that were measured before and again afterwards.
+
+use super::drift::FAR;
+use super::moved::WITNESSES;
+use super::words::factor;
+use ioscape_schema::statistics::median;
+use ioscape_schema::{Evaluation, Measurement, Probe, Purpose, Workload};
+
+/// The largest cached share of a set: without it, a run is at most twice as slow, as [`FAR`] allows.
+const CACHED_MOST: f64 = 0.5;
+/// Sets count from this share of the largest one on: a smaller one may be in the drive's cache at
+/// some times and not at others.
+const LARGE: f64 = 0.25;
+
+/// A run of storage: its number among the probes, and its log throughput.
+type Run = (usize, f64);
+
+/// A lasting change.
+#[derive(Debug, PartialEq)]
+struct Lasting {
+    /// The change of log throughput of each point that was measured on both sides, the smallest
+    /// first; negative if slower.
+    changes: Vec<f64>,
+    /// The last probe before it and the first one after it, of the points that moved far.
+    between: [usize; 2],
+}
+
+/// Whether a run shows the speed of storage, where the largest set has `largest` bytes.
+pub(crate) fn is_of_storage(m: &Measurement, largest: u64) -> bool {
+    let Workload { unique_bytes, read_frac, access, .. } = m.workload;
+    // Through the file cache, writes are fast until too much is dirty.
+    let is_past_cache = !access.reads_cached()
+        || (read_frac > 0.0
+            && m.witness.resident_frac.is_some_and(|[a, b]| a.max(b) <= CACHED_MOST));
+    let is_large = unique_bytes as f64 >= LARGE * largest as f64;
+    is_past_cache && is_large && m.waits() && !m.was_filling() && !m.was_stopped()
+}
+
+/// Whether these two throughputs are far apart.
+pub(crate) fn are_apart(a: f64, b: f64) -> bool {
+    (a / b).ln().abs() > FAR
+}
+
+/// Returns the runs of storage, those of one workload together and in order.
+fn runs(probes: &[Probe]) -> Vec<Vec<Run>> {
+    let largest = probes.iter().map(|p| p.measurement.workload.unique_bytes).max().unwrap_or(0);
+    let mut all: Vec<(&Workload, Vec<Run>)> = Vec::new();
+    for (at, Probe { purpose, measurement: m }) in probes.iter().enumerate() {
+        let is_point = !matches!(
+            purpose.first(),
+            Purpose::Reference | Purpose::SynchronousWrites | Purpose::Flush
+        );
+        if is_point && m.throughput_bytes_per_s > 0.0 && is_of_storage(m, largest) {
+            let run = (at, m.throughput_bytes_per_s.ln());
+            match all.iter_mut().find(|one| *one.0 == m.workload) {
+                Some((_, runs)) => runs.push(run),
+                None => all.push((&m.workload, vec![run])),
+            }
+        }
+    }
+    all.into_iter().map(|one| one.1).filter(|runs| runs.len() > 1).collect()
+}
+
+/// Returns how far the points moved that have runs on both sides of probe `cut`: by the two runs
+/// that differ least, since what passed is no lasting change.
+fn moved_at(points: &[Vec<Run>], cut: usize) -> Option<Lasting> {
+    let mut between = [0, usize::MAX];
+    let mut changes = Vec::new();
+    for runs in points {
+        let (before, after) = runs.split_at(runs.partition_point(|run| run.0 < cut));
+        let ([.., last_before], [first_after, ..]) = (before, after) else { continue };
+        let pairs = after.iter().flat_map(|a| before.iter().map(move |b| a.1 - b.1));
+        let Some(moved) = pairs.min_by(|a, b| a.abs().total_cmp(&b.abs())) else { continue };
+        if moved.abs() > FAR {
+            between = [between[0].max(last_before.0), between[1].min(first_after.0)];
+        }
+        changes.push(moved);
+    }
+    changes.sort_by(f64::total_cmp);
+    (changes.len() >= WITNESSES).then_some(Lasting { changes, between })
+}
+
+impl Lasting {
+    /// How far three of four points moved at least, all in one direction; 0 if in none.
+    fn least(&self) -> f64 {
+        let quarter = self.changes.len() / 4;
+        let slower = -self.changes[self.changes.len() - 1 - quarter];
+        slower.max(self.changes[quarter]).max(0.0)
+    }
+
+    /// The change in words.
+    fn told(&self, evaluation: &Evaluation) -> String {
+        let is_slower = median(&self.changes) < 0.0;
+        let times = |change: &f64| if is_slower { (-change).exp() } else { change.exp() };
+        let mut times: Vec<f64> = self.changes.iter().map(times).collect();
+        times.sort_by(f64::total_cmp);
+        let [least, middle, most] = [times[0], median(&times), times[times.len() - 1]].map(factor);
+        let cost_s = |probe: &Probe| probe.measurement.cost_s;
+        let after_s = |at: usize| evaluation.probes[..=at].iter().map(cost_s).sum::<f64>();
+        let [from_s, to_s] = self.between.map(after_s);
+        let (way, why) = match is_slower {
+            true => ("slower", ", as when burst credit has run out or a fast cache is full"),
+            false => ("faster", ""),
+        };
+        format!(
+            "storage became {middle} times {way} between {from_s:.0} and {to_s:.0} s of {:.0} s and stayed so{why} ({} points measured again: {least} to {most} times): figures from before and after do not belong together; evaluate again",
+            evaluation.elapsed_s,
+            times.len()
+        )
+    }
+}
+
+/// What changed for good, in words; `None` if nothing did or no points measured again tell.
+pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
+    let points = runs(&evaluation.probes);
+    let cuts = points.iter().flatten().map(|run| run.0);
+    let all = cuts.filter_map(|cut| moved_at(&points, cut));
+    let plainest = all.max_by(|a, b| a.least().total_cmp(&b.least()))?;
+    (plainest.least() > FAR).then(|| plainest.told(evaluation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Access, CurveKey};
+
+    /// What is said of direct reads of these sets in MiB at these speeds, in the order measured.
+    fn said(runs: &[(u64, f64)]) -> Option<String> {
+        let probe = |&(mib, speed): &(u64, f64)| {
+            let access = Access::Direct;
+            let workload = Workload { unique_bytes: mib << 20, access, ..Workload::default() };
+            let run = measurement(&workload, speed, 1.0, speed);
+            let measurement = Measurement { cpu_system_s: 0.1, ..run };
+            Probe { purpose: CurveKey::Pilot.into(), measurement }
+        };
+        let probes: Vec<Probe> = runs.iter().map(probe).collect();
+        told(&Evaluation { elapsed_s: probes.len() as f64, probes, ..Evaluation::default() })
+    }
+
+    #[test]
+    fn storage_that_became_slower_for_good_is_told_by_points_measured_again() {
+        let before = [(100, 240.0), (200, 200.0), (300, 180.0), (100, 230.0), (400, 170.0)];
+        let fallen = [&before[..], &[(150, 5.0), (100, 5.8), (200, 5.0), (300, 4.5)]].concat();
+        let told = said(&fallen).unwrap();
+        let words = "storage became 40 times slower between 4 and 7 s of 9 s and stayed so, as";
+        assert!(told.starts_with(words), "{told}");
+        assert!(told.contains("(3 points measured again: 40 to 40 times)"), "{told}");
+        assert_eq!(said(&fallen[..8]), None, "two points do not tell");
+        assert_eq!(said(&[&fallen[..], &[(100, 230.0)]].concat()), None, "it passed");
+        let as_before = [&before[..], &[(150, 5.0), (100, 240.0), (200, 210.0), (300, 170.0)]];
+        assert_eq!(said(&as_before.concat()), None, "only the new point is slow");
+    }
+
+    #[test]
+    fn small_sets_that_a_drive_keeps_at_some_times_do_not_tell() {
+        let kept = [(8, 130.0), (16, 130.0), (32, 130.0), (400, 6.0)];
+        assert_eq!(said(&[&kept[..], &[(8, 6.0), (16, 6.0), (32, 6.0)]].concat()), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! What disturbed the evaluation, and how many points it left in doubt.
+
+use super::words::factor;
+use super::{drift, lasting};
+use ioscape_schema::units::counted;
+use ioscape_schema::{Drift, Evaluation};
+
+/// How many points, and the verb that goes with them.
+fn points_that(count: u32, one: &str, many: &str) -> String {
+    format!("{} {}", counted(count.into(), "point"), if count == 1 { one } else { many })
+}
+
+/// How far the references lie from their median, in words: as a factor from half or twice its speed
+/// on, otherwise in percent.
+fn apart(drift: &Drift) -> String {
+    let of_median = |speed: &f64| (speed / drift.median).max(drift.median / speed);
+    let by = drift.throughputs.iter().map(of_median).fold(1.0, f64::max);
+    match by.is_finite() && by >= 2.0 {
+        true => format!("up to {} times", factor(by)),
+        false => format!("by up to {:.0} %", drift.largest * 100.0),
+    }
+}
+
+/// What disturbed points, and how many of them, without the capital and the full stop.
+pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
+    let drift = &evaluation.drift;
+    let again = (drift.remeasured > 0)
+        .then(|| points_that(drift.remeasured, "was measured again", "were measured again"));
+    let open = (drift.unresolved > 0)
+        .then(|| points_that(drift.unresolved, "remains in doubt", "remain in doubt"));
+    let points: Vec<String> = [again, open].into_iter().flatten().collect();
+    if points.is_empty() {
+        return None;
+    }
+    let changed =
+        format!("the speed of the machine changed during the evaluation ({})", apart(drift));
+    let load = "other load, stolen processor time or a pause disturbed some runs";
+    // References that are off point to the machine; a disturbed run names its disturbance itself.
+    let is_off = drift::off(&drift.throughputs).contains(&true);
+    let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
+    let cause = match (is_off, is_disturbed) {
+        (true, true) => format!("{changed}, and {load}"),
+        (true, false) => changed,
+        (false, _) => load.to_owned(),
+    };
+    Some(format!("{cause}: {}", points.join(", and ")))
+}
+
+/// What makes predictions from an evaluation doubtful since the machine changed during it.
+pub(crate) fn doubts(evaluation: &Evaluation) -> Vec<String> {
+    let mixed = |told| format!("{told}; predictions may mix several speeds: evaluate again");
+    let open = told(evaluation).filter(|_| evaluation.drift.unresolved > 0).map(mixed);
+    open.into_iter().chain(lasting::told(evaluation)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::sentence;
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Measurement, Probe, Purpose, Workload};
+
+    /// An evaluation with these references and one run.
+    fn evaluated(
+        references: &[f64],
+        disturbed: bool,
+        remeasured: u32,
+        unresolved: u32,
+    ) -> Evaluation {
+        let workload = Workload::default();
+        let run = Measurement { disturbed, ..measurement(&workload, 1.0, 1.0, 1.0) };
+        let probes = vec![Probe { purpose: Purpose::Interaction, measurement: run }];
+        let throughputs = references.to_vec();
+        let drift = Drift { throughputs, largest: 0.03, remeasured, unresolved, median: 1.0 };
+        Evaluation { probes, drift, ..Evaluation::default() }
+    }
+
+    /// The sentence on its drift.
+    fn said(references: &[f64], disturbed: bool, remeasured: u32, unresolved: u32) -> String {
+        let evaluation = evaluated(references, disturbed, remeasured, unresolved);
+        told(&evaluation).map(sentence).unwrap_or_default()
+    }
+
+    #[test]
+    fn predictions_are_doubted_where_points_remain_in_doubt() {
+        let off = [1.0, 1.0, 0.5, 1.0, 1.0];
+        assert!(doubts(&evaluated(&off, false, 2, 0)).is_empty(), "they were measured again");
+        let doubt = doubts(&evaluated(&off, false, 0, 3)).concat();
+        let words = "3 points remain in doubt; predictions may mix several speeds: evaluate again";
+        assert!(doubt.starts_with("the speed of the machine") && doubt.ends_with(words), "{doubt}");
+    }
+
+    #[test]
+    fn what_disturbed_points_is_named_by_its_cause() {
+        let (steady, off) = ([1.0, 1.03, 0.98, 1.0, 1.01], [1.0, 1.0, 0.5, 1.0, 1.0]);
+        let load = said(&steady, true, 1, 0);
+        assert!(load.ends_with("disturbed some runs: 1 point was measured again."), "{load}");
+        assert!(!load.contains("speed of the machine"), "{load}");
+        let changed = said(&off, false, 2, 1);
+        assert!(changed.starts_with("The speed of the machine changed"), "{changed}");
+        assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
+        assert!(said(&off, true, 0, 3).ends_with("disturbed some runs: 3 points remain in doubt."));
+        assert_eq!(said(&steady, true, 0, 0), "");
+        assert!(changed.contains("(up to 2.0 times)"), "{changed}");
+        let fast = said(&[1.0, 0.5, 16.54, 1.0, 1.0], false, 1, 0);
+        assert!(fast.contains("(up to 17 times)"), "{fast}");
+        let slight = said(&[1.0, 1.0, 0.55, 1.0, 1.0], false, 1, 0);
+        assert!(slight.contains("(by up to 3 %)"), "{slight}");
+    }
+}
