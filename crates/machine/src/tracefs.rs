@@ -70,7 +70,7 @@ mod tests {
         let [open, closed] = ["open", "closed"].map(|name| folder.path().join(name));
         create_dir(&open).and_then(|()| create_dir(&closed)).unwrap();
         set_permissions(&open, Permissions::from_mode(0o755)).unwrap();
-        set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+        set_permissions(&closed, Permissions::from_mode(0o0)).unwrap();
         let places = ["open", "closed"];
         let found = in_child(|| {
             // That user may not pass the folders above if only root may.

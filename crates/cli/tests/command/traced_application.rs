@@ -192,13 +192,13 @@ fn synchronous_writes_on_a_system_in_memory_are_doubted() {
     let folder = Folder::new();
     let mut dsync = twice_as_fast(|workload| workload.access = Access::Dsync);
     let db = folder.put("db.json", &characterized(Access::Dsync));
-    let mut is_told = |file_system: &str| {
+    let is_told = |file_system: &str| {
         dsync.environment.file_system = Some(file_system.to_owned());
         let a = folder.put("a.json", &dsync);
         let told = document(&stdout(&["predict", &a, "--characterization", &db, "--json"]));
         told.warnings.iter().any(|doubt| doubt.message.contains("reach no storage"))
     };
-    assert_eq!(["tmpfs", "ext4"].map(|name| is_told(name)), [true, false]);
+    assert_eq!(["tmpfs", "ext4"].map(is_told), [true, false]);
 }
 
 #[test]

@@ -184,7 +184,7 @@ impl Session {
         let Asked { bytes, room, known, drops } = *asked;
         // Random requests would take longer to fill the cache, and their warm-up lasts until the
         // residency is steady.
-        let usual_s = (PASS * options.cap_s).max(RANDOM_S).min(BEHIND_CAP_S);
+        let usual_s = (PASS * options.cap_s).clamp(RANDOM_S, BEHIND_CAP_S);
         let cap_s = usual_s.max(options.fill_cap_s);
         let is_quick = |bytes: u64| bytes as f64 <= cap_s * self.slowest_fill;
         if asked.fits() {

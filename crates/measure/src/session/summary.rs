@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn a_process_that_never_ran_may_have_got_no_processor() {
         let began = Report { started: true, ..Report::new() };
-        assert_eq!(doubt_of_idle(&[began.clone()]), None);
+        assert_eq!(doubt_of_idle(std::slice::from_ref(&began)), None);
         let said = doubt_of_idle(&[began, Report::new()]).map(|doubt| doubt.message);
         let said = said.expect("a doubt");
         assert!(said.starts_with("process 1 ") && said.contains("no processor (2 proc"), "{said}");

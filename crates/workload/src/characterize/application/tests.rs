@@ -200,7 +200,7 @@ fn access_is_that_of_most_bytes() {
             let log = FileCall { is_synchronous, ..call(0, 0, Op::Write, i * 4096, 4096) };
             let sync = (!is_synchronous).then(|| call(0, 0, Op::Write, 0, 0));
             let large = FileCall { is_direct, ..call(0, 1, Op::Write, i << 20, 1 << 20) };
-            let large = (i % 10 > 0).then_some(large);
+            let large = (!i.is_multiple_of(10)).then_some(large);
             [Some(log), sync, large].into_iter().flatten().map(move |call| at(i, call))
         };
         finish((0..100).flat_map(one))
