@@ -10,8 +10,13 @@ use std::path::Path;
 /// that one lacks a drive. A rebuild's requests go to the drives alone, so the array does not count
 /// them.
 pub fn doubts(system: &FileSystemInfo) -> Vec<Warning> {
+    doubts_among(system, &disks_below(system))
+}
+
+/// Does the same where the disks below `system` are known.
+pub(crate) fn doubts_among(system: &FileSystemInfo, disks: &[BlockDevice]) -> Vec<Warning> {
     let of_btrfs = system.lacks_device(Path::new(SYS)).then(|| lacking("this btrfs"));
-    of_btrfs.into_iter().chain(disks_below(system).iter().flat_map(doubts_of)).collect()
+    of_btrfs.into_iter().chain(disks.iter().flat_map(doubts_of)).collect()
 }
 
 fn doubts_of(disk: &BlockDevice) -> Vec<Warning> {

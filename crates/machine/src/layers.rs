@@ -29,10 +29,11 @@ pub(crate) fn disks(shown: Shown<'_>, numbers: Vec<(u32, u32)>, deepest: u32) ->
     all
 }
 
-/// Returns the loop device that serves requests to `system`, even direct ones, from the file cache,
-/// with its file; `None` if there is none, or all of it is in memory anyway.
-pub fn cached_below(system: &FileSystemInfo) -> Option<String> {
-    let told = told_of_cache(&disks_below(system))?;
+/// Returns that of the `disks` below `system` which is a loop device and serves requests, even
+/// direct ones, from the file cache, with its file; `None` if there is none, or all of it is in
+/// memory anyway.
+pub(crate) fn cached_below(system: &FileSystemInfo, disks: &[BlockDevice]) -> Option<String> {
+    let told = told_of_cache(disks)?;
     memory_below(system).is_none().then_some(told)
 }
 
@@ -44,10 +45,9 @@ fn told_of_cache(disks: &[BlockDevice]) -> Option<String> {
     disks.iter().find_map(told)
 }
 
-/// Returns how control groups limit what this process may read from and write to the disks below
-/// `system`; empty if they do not. `None` if that is not known.
-pub fn io_limits(system: &FileSystemInfo) -> Option<String> {
-    let disks = disks_below(system);
+/// Returns how control groups limit what this process may read from and write to these disks; empty
+/// if they do not. `None` if that is not known.
+pub(crate) fn io_limits(disks: &[BlockDevice]) -> Option<String> {
     let told = |disk: &BlockDevice| Some((disk.name(), cgroup::io_limit(disk.number)?));
     let all: Vec<(String, String)> = disks.iter().map(told).collect::<Option<_>>()?;
     let limited = all.iter().filter(|(_, limits)| !limits.is_empty());

@@ -1,7 +1,7 @@
 //! Properties of a target that change the meaning of its figures.
 
 use crate::arrays;
-use crate::layers::{cached_below, io_limits};
+use crate::layers::{cached_below, disks_below, io_limits};
 use crate::mounts::FileSystemInfo;
 use crate::target::{DirectIo, Target, is_in_place};
 use ioscape_schema::{Access, Warning, WarningKind};
@@ -22,10 +22,11 @@ pub fn traps(target: &Target, access: Access, writes: bool) -> Vec<Warning> {
 
 /// Returns the warnings about what requests to `system` pass on their way to its last device.
 pub fn below(system: &FileSystemInfo, access: Access) -> Vec<Warning> {
-    let limits = io_limits(system).filter(|limits| !limits.is_empty());
-    let cached = cached_below(system).map(|by| of_second_cache(&by, access));
+    let disks = disks_below(system);
+    let limits = io_limits(&disks).filter(|limits| !limits.is_empty());
+    let cached = cached_below(system, &disks).map(|by| of_second_cache(&by, access));
     let limits = limits.map(|limits| of_io_limits(&limits));
-    cached.into_iter().chain(limits).chain(arrays::doubts(system)).collect()
+    cached.into_iter().chain(limits).chain(arrays::doubts_among(system, &disks)).collect()
 }
 
 /// Returns the warning about a loop device `by` which requests pass through the file cache.

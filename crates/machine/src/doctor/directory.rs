@@ -5,7 +5,7 @@ use crate::arrays;
 use crate::cache;
 use crate::cgroup::enclosing_limit;
 use crate::error::Error;
-use crate::layers::io_limits;
+use crate::layers::{disks_below, io_limits};
 use crate::limits::file_size;
 use crate::memory::memory;
 use crate::output::tell_leftovers;
@@ -47,15 +47,16 @@ pub fn checks(directory: &Path, control_groups: CheckState) -> Vec<Check> {
         Err(error) => return vec![scratch_file(Err(&error))],
     };
     let direct = direct(&target);
+    let (system, disks) = (target.file_system(), disks_below(target.file_system()));
     let always = [
         scratch_file(Ok(&target)),
         space(&target, control_groups, direct.state),
         direct,
-        io_limit(io_limits(target.file_system())),
+        io_limit(io_limits(&disks)),
         fallocate(&target),
         cached(&target),
     ];
-    always.into_iter().chain(array(arrays::doubts(target.file_system()))).collect()
+    always.into_iter().chain(array(arrays::doubts_among(system, &disks))).collect()
 }
 
 /// Returns the check of the arrays below a target, if there are `doubts` about them.

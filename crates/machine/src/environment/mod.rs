@@ -7,7 +7,7 @@ pub use virtualization::has_hypervisor;
 
 use crate::cgroup;
 use crate::device::BlockDevice;
-use crate::layers::{cached_below, io_limits};
+use crate::layers::{cached_below, disks_below, io_limits};
 use crate::load;
 use crate::memory::{memory, vm_dirty};
 use crate::mounts::{self, FileSystemInfo};
@@ -38,7 +38,8 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let or_none = |text: String| known(&text).unwrap_or_else(|| virtualization::NONE.to_owned());
-    let cached = || or_none(cached_below(file_system).unwrap_or_default());
+    let below = disks_below(file_system);
+    let cached = || or_none(cached_below(file_system, &below).unwrap_or_default());
     Environment {
         file_system: known(&file_system.name),
         mount_options: known(&file_system.mount_options),
@@ -53,7 +54,7 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
             .and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
         cached_below: device.as_ref().map(|_| cached()),
-        io_limit: io_limits(file_system).map(or_none),
+        io_limit: io_limits(&below).map(or_none),
         read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
         ..machine(None)
     }
