@@ -5,7 +5,7 @@ use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::workload_of_application;
 use ioscape_scaling::workload_sets::{self, NamedWorkload};
-use ioscape_schema::{Access, Warning, Workload};
+use ioscape_schema::{Access, Advice, Engine, Warning, WarningKind, Workload};
 use ioscape_workload::jobs::Job;
 
 /// A workload to predict.
@@ -23,7 +23,7 @@ pub struct Asked {
 /// Where a workload's engine, access and similar properties come from.
 #[derive(Clone, Debug, PartialEq)]
 enum Rest {
-    /// From the workload itself.
+    /// From the workload itself, except that a simulated system has an engine of its own.
     Own,
     /// From the evaluation, except for the options given.
     Evaluated(WaysArgs),
@@ -39,8 +39,9 @@ impl Asked {
     }
 
     /// Returns the workload of a job, with the warnings about it.
-    pub fn of_job(job: Job, doubts: Vec<Warning>) -> Self {
-        let workload = Workload { by_operation: None, ..job.workload };
+    pub fn of_job(job: Job, mut doubts: Vec<Warning>) -> Self {
+        let mut workload = Workload { by_operation: None, ..job.workload };
+        doubts.extend(without_advice(&mut workload).map(|doubt| doubt.at(job.name.clone())));
         Self { name: Some(job.name), workload, rest: Rest::Own, doubts }
     }
 
@@ -88,11 +89,35 @@ impl Asked {
     /// Returns the workload completed from an evaluation whose workloads are like `base`.
     fn on(&self, base: &Workload) -> Workload {
         match &self.rest {
-            Rest::Own => self.workload.clone(),
+            Rest::Own => {
+                let engine = match (self.workload.engine, base.engine) {
+                    (Engine::Psync, Engine::Sim) => Engine::Sim,
+                    (own, _) => own,
+                };
+                Workload { engine, ..self.workload.clone() }
+            }
             Rest::Evaluated(ways) => ways.on(base.clone().with_parameters_of(&self.workload)),
             Rest::Application(access) => workload_of_application(base, &self.workload, *access),
         }
     }
+}
+
+/// Leaves out advice that only names the order of the requests, as fio gives it by default, with a
+/// warning: evaluations give none. Other advice changes what the kernel reads ahead too much.
+fn without_advice(workload: &mut Workload) -> Option<Warning> {
+    let in_order = match workload.advice {
+        Advice::Normal => return None,
+        Advice::Random => 0.0,
+        Advice::Sequential => 1.0,
+    };
+    (workload.seq_frac == in_order).then(|| {
+        let message = format!(
+            "left out advice {}: evaluations give the kernel none, so reads that miss the file cache may be faster or slower than predicted; `ioscape run` with the job tells",
+            workload.advice
+        );
+        workload.advice = Advice::Normal;
+        Warning::new(WarningKind::Unsupported, message)
+    })
 }
 
 impl From<NamedWorkload> for Asked {
@@ -136,7 +161,7 @@ impl AskedArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Engine, SizeDistribution, Workers};
+    use ioscape_schema::{SizeDistribution, Workers};
 
     fn asked(args: &AskedArgs) -> Result<Vec<Asked>, String> {
         args.asked(|| false).map(|found| found.expect("no file"))
@@ -161,6 +186,31 @@ mod tests {
         let threads = Workload { workers: Workers::Threads, ..Workload::default() };
         let one = asked(&args).unwrap()[0].on(&threads);
         assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
+    }
+
+    /// Guards against refusing fio's jobs on every evaluation: it announces their order by default.
+    #[test]
+    fn advice_that_names_the_order_is_left_out_with_a_warning() {
+        let asked = |seq_frac, advice| {
+            let workload = Workload { seq_frac, advice, ..Workload::default() };
+            let one = Asked::of_job(Job::named("a", workload), Vec::new());
+            (one.on(&Workload::default()).advice, one.doubts().len())
+        };
+        assert_eq!(asked(0.0, Advice::Random), (Advice::Normal, 1));
+        assert_eq!(asked(1.0, Advice::Sequential), (Advice::Normal, 1));
+        assert_eq!(asked(0.5, Advice::Random), (Advice::Random, 0));
+        assert_eq!(asked(0.0, Advice::Normal), (Advice::Normal, 0));
+    }
+
+    #[test]
+    fn a_job_runs_on_a_simulated_system_with_its_engine() {
+        let engine = |own, base| {
+            let [own, base] = [own, base].map(|engine| Workload { engine, ..Workload::default() });
+            Asked::of_job(Job::named("a", own), Vec::new()).on(&base).engine
+        };
+        assert_eq!(engine(Engine::Psync, Engine::Sim), Engine::Sim);
+        assert_eq!(engine(Engine::Psync, Engine::IoUring), Engine::Psync);
+        assert_eq!(engine(Engine::Mmap, Engine::Sim), Engine::Mmap);
     }
 
     /// Few evaluations use another size distribution. Without its pauses, the application was once

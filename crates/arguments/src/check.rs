@@ -19,12 +19,13 @@ use std::path::{Path, PathBuf};
 type Given<'a> = &'a [(&'static str, bool)];
 
 impl Command {
-    /// Refuses options that contradict one another.
+    /// Refuses options that contradict one another; `is_standard` tells whether an output goes to
+    /// standard output.
     ///
     /// # Errors
     /// The sentence for the user.
-    pub fn check(&self) -> Result<(), String> {
-        self.standard_once()?;
+    pub fn check(&self, is_standard: impl Fn(&Path) -> bool) -> Result<(), String> {
+        self.standard_once(&is_standard)?;
         match self {
             Self::Evaluate(args) => evaluate(args),
             Self::Run(args) => run(args),
@@ -38,7 +39,7 @@ impl Command {
                 CampaignAction::List | CampaignAction::Show { .. } => Ok(()),
             },
             Self::Trace(args) => match &args.command {
-                TraceCommand::Record(args) => record(args),
+                TraceCommand::Record(args) => record(args, is_standard),
                 TraceCommand::Replay(args) => rows(args.kept_rows.as_deref()),
                 TraceCommand::Compare(args)
                     if [&args.first, &args.second] == [Path::new("-"); 2] =>
@@ -251,8 +252,8 @@ fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
 
 /// Refuses standard output if several files are named after the file of -o, and a name that stands
 /// for another format than that of a recording.
-fn record(args: &RecordArgs) -> Result<(), String> {
-    if args.rotate.is_some() && args.out.is_standard() {
+fn record(args: &RecordArgs, is_standard: impl Fn(&Path) -> bool) -> Result<(), String> {
+    if args.rotate.is_some() && is_standard(&args.out.output) {
         return Err("--rotate names its files after -o FILE, not standard output".to_owned());
     }
     match OutFormat::of_name(&args.out.output) {
@@ -344,9 +345,11 @@ impl SimulateArgs {
 mod tests {
     use crate::Cli;
     use clap::Parser;
+    use ioscape_machine::output::is_standard_output;
 
     fn check(words: &str) -> Result<(), String> {
-        Cli::try_parse_from(words.split(' ')).expect("a command").command.check()
+        let cli = Cli::try_parse_from(words.split(' ')).expect("a command");
+        cli.command.check(is_standard_output)
     }
 
     #[test]

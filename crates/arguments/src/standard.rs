@@ -1,6 +1,5 @@
 //! What each command writes, and the rule that standard output takes only one thing.
 
-use super::result::is_standard;
 use super::{CampaignAction, Command, FileArgs, ReportArgs, ResultArgs, TopArgs, TraceCommand};
 use std::path::{Path, PathBuf};
 
@@ -107,22 +106,38 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The outputs that go to standard output.
-    fn standard(&self) -> impl Iterator<Item = &(&'static str, &'a Path)> {
-        self.files.iter().filter(|(_, path)| is_standard(path))
+    /// The outputs that go to standard output, by `is_standard`.
+    fn standard(
+        &self,
+        is_standard: impl Fn(&Path) -> bool,
+    ) -> impl Iterator<Item = &(&'static str, &'a Path)> {
+        self.files.iter().filter(move |(_, path)| is_standard(path))
     }
 }
 
 impl Command {
-    /// Whether a requested output is standard output, which then takes nothing else.
-    pub fn takes_standard_output(&self) -> bool {
-        Written::of_command(self).standard().next().is_some()
+    /// Whether a requested output is standard output, by `is_standard`; then that takes nothing else.
+    pub fn takes_standard_output(&self, is_standard: impl Fn(&Path) -> bool) -> bool {
+        Written::of_command(self).standard(is_standard).next().is_some()
+    }
+
+    /// Whether this watches another command, which has standard output unless that gets a result.
+    pub fn watches_another(&self) -> bool {
+        match self {
+            Self::Characterize(_) => true,
+            Self::Trace(args) => {
+                matches!(&args.command, TraceCommand::Record(args) if !args.command.is_empty())
+            }
+            _ => false,
+        }
     }
 
     /// Refuses to write two things to standard output.
-    pub(super) fn standard_once(&self) -> Result<(), String> {
+    pub(super) fn standard_once(&self, is_standard: impl Fn(&Path) -> bool) -> Result<(), String> {
         let written = Written::of_command(self);
-        let named = written.standard().map(|(option, path)| format!("{option} {}", path.display()));
+        let named = written
+            .standard(is_standard)
+            .map(|(option, path)| format!("{option} {}", path.display()));
         let all: Vec<String> = named.chain(written.printed.map(str::to_owned)).collect();
         match &all[..] {
             [first, second, ..] => Err(format!(
@@ -137,6 +152,7 @@ impl Command {
 mod tests {
     use crate::Cli;
     use clap::Parser;
+    use ioscape_machine::output::is_standard_output;
 
     #[test]
     fn standard_output_takes_one_thing_alone() {
@@ -158,7 +174,7 @@ mod tests {
             "ioscape twin . -o - --json",
             "ioscape report a -o - --markdown",
         ] {
-            let why = parsed(words).standard_once().expect_err(words);
+            let why = parsed(words).standard_once(is_standard_output).expect_err(words);
             assert!(why.contains("both want standard output"), "{words}: {why}");
         }
         for (words, is_taken) in [
@@ -173,8 +189,21 @@ mod tests {
             ("ioscape schema", false),
         ] {
             let command = parsed(words);
-            assert_eq!(command.standard_once(), Ok(()), "{words}");
-            assert_eq!(command.takes_standard_output(), is_taken, "{words}");
+            assert_eq!(command.standard_once(is_standard_output), Ok(()), "{words}");
+            assert_eq!(command.takes_standard_output(is_standard_output), is_taken, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_watched_is_known() {
+        for (words, is_watched) in [
+            ("ioscape characterize -- true", true),
+            ("ioscape trace record -o a.parquet -- true", true),
+            ("ioscape trace record -o a.parquet --seconds 1", false),
+            ("ioscape run .", false),
+        ] {
+            let cli = Cli::try_parse_from(words.split(' ')).expect("a command");
+            assert_eq!(cli.command.watches_another(), is_watched, "{words}");
         }
     }
 }

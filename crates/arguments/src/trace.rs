@@ -8,6 +8,7 @@ use super::top::TopArgs;
 use super::value::{bytes, nanos, seconds};
 use clap::{Args, Subcommand};
 use ioscape_trace::{Format, OutFormat};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// `ioscape trace`.
@@ -95,9 +96,10 @@ pub struct RecordArgs {
     /// Where the trace goes.
     #[command(flatten)]
     pub out: FileArgs,
-    /// A command to record
+    /// A command to record. It keeps standard output, and the summary goes to standard error; with --json or -o -, what the command
+    /// writes there goes to standard error
     #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
+    pub command: Vec<OsString>,
 }
 
 /// `ioscape trace import`.

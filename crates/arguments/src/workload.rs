@@ -51,7 +51,7 @@ pub struct WaysArgs {
     /// Requests in flight per process; above 1 needs --engine io_uring [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub queue_depth: Option<u32>,
-    /// Time each process pauses, asleep, between two requests [default: 0]
+    /// Time each process pauses between two requests [default: 0]
     #[arg(long, value_name = "TIME", value_parser = pause)]
     pub think_time: Option<u64>,
     /// Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]

@@ -15,9 +15,10 @@ mod simulated;
 mod traces;
 
 use failure::Failure;
-use ioscape_arguments::Command;
+use ioscape_arguments::{Cli, Command};
 use ioscape_machine::allocator::{self, Allocator};
 use ioscape_machine::keeper::{self, AfterInterruption};
+use ioscape_machine::output::is_standard_output;
 use ioscape_schema::text::inert;
 use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
@@ -38,24 +39,25 @@ fn main() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return failure::of_arguments(&error),
     };
-    output::display(&cli.display, &cli.command);
-    let command = cli.command;
-    ExitCode::from(match command.storage() {
+    ioscape_machine::terminal::set_display(cli.display.display());
+    ExitCode::from(match cli.command.storage() {
         Some(place) => {
             let tell = |text: &str| output::tell(&inert(text));
-            let then = match &command {
+            let then = match &cli.command {
                 Command::Trace(args) if args.is_recording() => AfterInterruption::Finish,
                 _ => AfterInterruption::End,
             };
-            keeper::keep(&place, then, tell, || carry_out(command, &typed))
+            keeper::keep(&place, then, tell, || carry_out(cli, &typed))
         }
-        None => carry_out(command, &typed),
+        None => carry_out(cli, &typed),
     })
 }
 
 /// Carries out the command, reports how it ended, and returns the exit code.
-fn carry_out(command: Command, typed: &GivenOptions) -> u8 {
-    let done = command.check().map_err(Failure::Misuse).and_then(|()| run(command, typed));
+fn carry_out(cli: Cli, typed: &GivenOptions) -> u8 {
+    output::ask(&cli.display, &cli.command);
+    let checked = cli.command.check(is_standard_output).map_err(Failure::Misuse);
+    let done = checked.and_then(|()| run(cli.command, typed));
     for path in ioscape_machine::target::abandoned() {
         let path = path.display().to_string();
         output::tell(&format!(

@@ -5,6 +5,7 @@ use ioscape_arguments::{Command, DisplayArgs, Metric};
 use ioscape_machine::Clock;
 use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
+use ioscape_machine::output::is_standard_output;
 use ioscape_machine::terminal;
 use ioscape_report::Quantity;
 use ioscape_schema::{Document, SCHEMA, Tool};
@@ -73,15 +74,21 @@ struct AskedOutput {
     metric: Metric,
     /// Whether one of the outputs is standard output.
     is_taken: bool,
+    /// Whether a command that is watched writes to standard output.
+    is_watching: bool,
 }
 
 static ASKED: OnceLock<AskedOutput> = OnceLock::new();
 
-/// Sets how output looks and where summaries go.
-pub fn display(asked: &DisplayArgs, command: &Command) {
-    let (metric, is_taken) = (command.metric(), command.takes_standard_output());
-    let _ = ASKED.set(AskedOutput { anonymous: asked.anonymous, metric, is_taken });
-    terminal::set_display(asked.display());
+/// Sets what results say and where summaries go. Not for a keeper: it follows the names of outputs,
+/// whose server may not answer.
+pub fn ask(display: &DisplayArgs, command: &Command) {
+    let _ = ASKED.set(AskedOutput {
+        anonymous: display.anonymous,
+        metric: command.metric(),
+        is_taken: command.takes_standard_output(is_standard_output),
+        is_watching: command.watches_another(),
+    });
 }
 
 fn asked() -> AskedOutput {
@@ -98,22 +105,28 @@ pub fn quantity() -> Quantity {
     asked().metric.into()
 }
 
-/// Shows the user a text made for a terminal, unless --quiet restricts output to results and
-/// failures.
-pub fn tell_styled(text: &str) {
-    if !terminal::display().quiet {
-        terminal::tell_styled(text);
+/// Whether standard output takes a result, so that a command that is watched may not write there.
+pub fn is_for_result(as_json: bool) -> bool {
+    as_json || asked().is_taken
+}
+
+/// Whether a summary goes to standard error, since something else uses standard output.
+fn is_beside(as_json: bool) -> bool {
+    asked().is_taken || (asked().is_watching && !as_json)
+}
+
+/// Shows a summary on standard error, unless --quiet restricts that to failures.
+fn tell_summary(document: &Document) -> Result<(), Failure> {
+    if terminal::display().quiet {
+        return Ok(());
     }
+    let text = ioscape_report::terminal(document, &style_of(io::stderr().is_terminal()));
+    terminal::tell_styled(text.trim_end()).map_err(|e| Failure::of_write("standard error", &e))
 }
 
 /// Width, colour and character set of a summary on standard output.
 pub fn style() -> ioscape_report::Style {
     style_of(io::stdout().is_terminal())
-}
-
-/// The same for a summary on standard error, when something else uses standard output.
-pub fn style_beside() -> ioscape_report::Style {
-    style_of(io::stderr().is_terminal())
 }
 
 fn style_of(is_terminal: bool) -> ioscape_report::Style {
@@ -132,18 +145,22 @@ pub fn json(document: &Document) -> Result<String, Failure> {
 }
 
 /// Prints a document as JSON or as a summary; on standard error if standard output is itself a
-/// requested output.
+/// requested output, or a watched command's.
 pub fn show(document: &Document, as_json: bool) -> Result<(), Failure> {
-    if asked().is_taken {
-        tell_styled(ioscape_report::terminal(document, &style_beside()).trim_end());
-        return Ok(());
+    if is_beside(as_json) {
+        return tell_summary(document);
     }
     let text = if as_json { json(document)? } else { ioscape_report::terminal(document, &style()) };
     print(&text)
 }
 
-/// Prints a document that is also in a file: if standard output is closed, nothing is lost.
+/// Prints a document that is also in a file: if standard output is closed, or standard error cannot
+/// be written, nothing is lost.
 pub fn show_beside(document: &Document, as_json: bool) -> Result<(), Failure> {
+    if is_beside(as_json) {
+        let _ = tell_summary(document);
+        return Ok(());
+    }
     standard_output().map_or(Ok(()), |()| show(document, as_json))
 }
 
@@ -172,8 +189,10 @@ pub fn read_result(path: &Path) -> Result<Document, Failure> {
 }
 
 fn read(path: &Path) -> Result<Document, Failure> {
-    let name = path.display().to_string();
-    let place = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    let (place, name) = match path == Path::new("-") {
+        true => (Path::new("/dev/stdin"), "standard input".to_owned()),
+        false => (path, path.display().to_string()),
+    };
     let text =
         read_text(place).map_err(|e| Failure::of_input(format!("cannot read {name}: {e}"), &e))?;
     // Other programs put a byte-order mark in front of what they copy.

@@ -144,7 +144,7 @@ impl Keeper {
                 outputs.set(PAGE, Destination::open_somewhere(&page, output::tell)?);
             }
         }
-        let files = SavedOutputs::new(outputs, RESULT, &name, output::tell)?;
+        let files = SavedOutputs::new(outputs, RESULT, &name, output::tell);
         Ok(Self { work, files, json: asked.json, saved: None })
     }
 

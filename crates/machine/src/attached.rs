@@ -58,6 +58,12 @@ pub(crate) struct Status {
     pub device: (u32, u32),
 }
 
+/// Returns the former path of a loop device's `file` if its name was deleted.
+pub(crate) fn deleted(file: &Path) -> Option<&Path> {
+    let name = file.as_os_str().as_bytes().strip_suffix(DELETED)?;
+    Some(Path::new(OsStr::from_bytes(name)))
+}
+
 /// Returns all attached loop devices without accessing them or their files.
 pub(crate) fn loops() -> impl Iterator<Item = Loop> {
     std::fs::read_dir("/sys/block").into_iter().flatten().flatten().filter_map(|entry| {
@@ -71,8 +77,7 @@ pub(crate) fn loops() -> impl Iterator<Item = Loop> {
 impl Loop {
     /// Returns the former path of the file if its name was deleted; other links to it may exist.
     pub fn deleted(&self) -> Option<&Path> {
-        let name = self.file.as_os_str().as_bytes().strip_suffix(DELETED)?;
-        Some(Path::new(OsStr::from_bytes(name)))
+        deleted(&self.file)
     }
 
     /// Returns what it is attached to, according to the kernel, which asks the file system; `None`

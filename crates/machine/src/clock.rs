@@ -1,8 +1,16 @@
-//! The clock that times every request: the processor's counter if it can be trusted, otherwise the
-//! kernel's.
+//! The clock that times every request: the processor's counter if the kernel trusts it, otherwise
+//! the kernel's.
 
+use crate::text;
 use ioscape_schema::{Warning, WarningKind};
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant, SystemTime};
+
+/// The clock sources that the kernel has. It takes one that proved unstable from the list.
+const SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+/// The clock sources that are the processor's counter.
+const COUNTERS: [&str; 2] = ["tsc", "arch_sys_counter"];
 
 /// Number of readings for measuring the clock.
 const READINGS: usize = 20_000;
@@ -43,7 +51,8 @@ pub fn suspended() -> Duration {
 /// A monotonic clock, cheap to read; clones share one calibration, also across `fork`.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    source: quanta::Clock,
+    /// The processor's counter; absent if the kernel does not trust it.
+    counter: Option<quanta::Clock>,
 }
 
 impl Clock {
@@ -51,25 +60,67 @@ impl Clock {
     ///
     /// Make it before workers are forked, so that all of them share one scale.
     pub fn new() -> Self {
-        Self { source: quanta::Clock::new() }
+        Self::among(text::read(SOURCES).as_deref())
+    }
+
+    /// The clock of a machine whose kernel has these clock sources, if it tells.
+    fn among(sources: Option<&str>) -> Self {
+        let has_counter = |all: &str| all.split_whitespace().any(|one| COUNTERS.contains(&one));
+        Self { counter: sources.is_none_or(has_counter).then(quanta::Clock::new) }
     }
 
     /// Returns the current reading, in ticks of unknown length.
     #[inline]
     pub fn raw(&self) -> u64 {
-        self.source.raw()
+        self.counter.as_ref().map_or_else(monotonic_ns, quanta::Clock::raw)
+    }
+
+    /// Returns the reading once all earlier loads and stores have ended, and before later ones
+    /// begin. Between two system calls, [`Self::raw`] needs no such order.
+    #[inline]
+    pub fn raw_in_order(&self) -> u64 {
+        in_order();
+        let now = self.raw();
+        in_order();
+        now
     }
 
     /// Returns the nanoseconds between two readings; 0 if `to_raw` is before `from_raw`.
     #[inline]
     pub fn nanos_between(&self, from_raw: u64, to_raw: u64) -> u64 {
-        self.source.delta_as_nanos(from_raw, to_raw)
+        match &self.counter {
+            Some(counter) => counter.delta_as_nanos(from_raw, to_raw),
+            None => to_raw.saturating_sub(from_raw),
+        }
     }
 
     /// Measures the clock itself: the smallest non-zero step between two readings, and the mean
     /// time of a reading. The best of several rounds counts, so that an interruption does not.
     pub fn measure(&self) -> ioscape_schema::environment::Clock {
         measured(|| self.raw(), |from, to| self.nanos_between(from, to))
+    }
+
+    /// Returns by how many nanoseconds [`Self::raw_in_order`] takes longer than [`Self::raw`].
+    pub fn ordering_ns(&self) -> f64 {
+        let ordered = measured(|| self.raw_in_order(), |from, to| self.nanos_between(from, to));
+        (ordered.cost_ns - self.measure().cost_ns).max(0.0)
+    }
+}
+
+/// Lets no load, store or reading of the processor's counter pass.
+#[inline]
+#[allow(unsafe_code, reason = "no safe function waits for loads to end")]
+fn in_order() {
+    fence(Ordering::SeqCst);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: barriers change neither memory nor registers.
+    unsafe {
+        std::arch::asm!("dsb ish", "isb", options(nostack, preserves_flags));
     }
 }
 
@@ -134,7 +185,11 @@ mod tests {
 
     #[test]
     fn it_agrees_with_the_kernels_clock() {
-        let clock = Clock::new();
+        agrees_with_the_kernels(&Clock::new());
+        agrees_with_the_kernels(&Clock::among(Some("hpet acpi_pm")));
+    }
+
+    fn agrees_with_the_kernels(clock: &Clock) {
         let (kernel_outer, from) = (monotonic_ns(), clock.raw());
         let kernel_from = monotonic_ns();
         while monotonic_ns() - kernel_from < 20_000_000 {}
@@ -146,6 +201,40 @@ mod tests {
         assert!(ns > (kernel_to - kernel_from) as f64 * 0.99, "{ns}");
         assert!(ns < (kernel_last - kernel_outer) as f64 * 1.01, "{ns}");
         assert_eq!(clock.nanos_between(to, from), 0);
+    }
+
+    /// Guards against times from a counter that runs differently on each processor.
+    #[test]
+    fn a_counter_that_the_kernel_took_from_its_list_is_not_read() {
+        let is_read = |sources| Clock::among(sources).counter.is_some();
+        assert!(is_read(Some("tsc kvm-clock")) && is_read(Some("arch_sys_counter")));
+        assert!(is_read(None) && !is_read(Some("hpet acpi_pm")));
+    }
+
+    /// Guards against times that leave out the wait for memory: the processor reads its counter
+    /// while a load still waits.
+    #[test]
+    fn a_reading_in_order_waits_for_the_load_before_it() {
+        const LOADS: u64 = 2000;
+        let (clock, memory) = (Clock::new(), std::hint::black_box(vec![1u64; 1 << 23]));
+        let place = |number: u64| (number.wrapping_mul(6_364_136_223_846_793_005) >> 41) as usize;
+        let one_by_one = |round| {
+            let from = clock.raw_in_order();
+            // Each needs the value of the one before.
+            let last = (0..LOADS).fold(round, |at, _| at + memory[place(at)]);
+            std::hint::black_box(last);
+            clock.nanos_between(from, clock.raw_in_order()) / LOADS
+        };
+        let load_ns = (1..=20).map(|round| one_by_one(round * LOADS)).min().unwrap_or(0);
+        let timed = |number| {
+            let from = clock.raw_in_order();
+            std::hint::black_box(memory[place(number)]);
+            clock.nanos_between(from, clock.raw_in_order())
+        };
+        let mut took: Vec<u64> = (1 << 20..(1 << 20) + LOADS).map(timed).collect();
+        took.sort_unstable();
+        let median_ns = took[took.len() / 2];
+        assert!(2 * median_ns >= load_ns, "{median_ns} ns for a load of {load_ns} ns");
     }
 
     #[test]

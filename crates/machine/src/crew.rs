@@ -232,6 +232,24 @@ pub fn hear_of_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
+/// Passes a signal on to the conductor.
+extern "C" fn pass_on(signal: libc::c_int) {
+    // SAFETY: both calls are safe in a handler and have no preconditions.
+    unsafe { libc::kill(libc::getppid(), signal) };
+}
+
+/// Makes the end of this worker's processor time end the conductor's work, if that listens. The
+/// limit holds for each process, and only workers compute.
+fn pass_on_end_of_time() {
+    let handler = pass_on as *const () as libc::sighandler_t;
+    // SAFETY: the handler does what a handler may.
+    let before = unsafe { libc::signal(libc::SIGXCPU, handler) };
+    if [libc::SIG_DFL, libc::SIG_IGN].contains(&before) {
+        // SAFETY: neither action installs a handler.
+        unsafe { libc::signal(libc::SIGXCPU, before) };
+    }
+}
+
 /// Ties this worker's life to the conductor's and ignores interrupts, which the conductor handles.
 /// Returns false if the conductor has already ended.
 fn set_up(conductor: Pid) -> bool {
@@ -247,6 +265,7 @@ fn set_up(conductor: Pid) -> bool {
         // SAFETY: ignoring a signal installs no handler.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
+    pass_on_end_of_time();
     rustix::process::getppid() == Some(conductor)
 }
 
@@ -258,6 +277,23 @@ mod tests {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
+    }
+
+    /// Once, workers swallowed the signal and were killed at the hard limit, and the run was lost.
+    #[test]
+    fn the_end_of_a_workers_processor_time_asks_the_conductor_to_end() {
+        let flag = crate::interrupt::flag();
+        let asked = crate::testing::in_child(|| {
+            let raised = |_| {
+                // SAFETY: its handler sends a signal.
+                unsafe { libc::raise(libc::SIGXCPU) };
+                DONE
+            };
+            let mut crew = Crew::fork(1, raised).unwrap();
+            let is_done = crew.wait(Duration::from_secs(600), || false);
+            i32::from(is_done && flag.load(Ordering::SeqCst))
+        });
+        assert_eq!(asked, Some(1));
     }
 
     #[test]

@@ -34,7 +34,19 @@ pub fn was_closed(number: i32) -> bool {
 /// # Errors
 /// It was closed at program start.
 pub fn standard_output() -> io::Result<()> {
-    match was_closed(1) {
+    was_open(1)
+}
+
+/// Checks that there is a standard error.
+///
+/// # Errors
+/// It was closed at program start.
+pub fn standard_error() -> io::Result<()> {
+    was_open(2)
+}
+
+fn was_open(number: i32) -> io::Result<()> {
+    match was_closed(number) {
         true => Err(io::Error::other("it is closed")),
         false => Ok(()),
     }

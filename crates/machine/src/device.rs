@@ -1,5 +1,6 @@
 //! A block device as shown by the kernel below `/sys/dev/block`.
 
+use crate::attached::deleted;
 use crate::extents::on_storage;
 use crate::mounts::{self, FileSystemInfo, Mount};
 use crate::text;
@@ -121,10 +122,16 @@ impl BlockDevice {
         text::read(self.disk().directory.join("loop/backing_file")).map(PathBuf::from)
     }
 
+    /// Returns the number of the device that a loop device shows instead of a file, as for the
+    /// partitions of a guest's disk.
+    fn backing_device(&self) -> Option<(u32, u32)> {
+        mounts::block_number(&self.backing_file()?)
+    }
+
     /// Returns the file system that holds the file of a loop device.
     fn backing_system(&self, table: &[Mount]) -> Option<FileSystemInfo> {
-        let mount = mounts::by_path(table, &self.backing_file()?)?;
-        Some(mounts::describe(&mount))
+        let file = self.backing_file().filter(|_| self.backing_device().is_none())?;
+        Some(mounts::describe(&mounts::by_path(table, &file)?))
     }
 
     /// Returns the file of a loop device that serves requests from the file cache, even direct
@@ -140,8 +147,9 @@ impl BlockDevice {
         if let Some(system) = self.backing_system(shown.table) {
             return system.members(shown.sys);
         }
-        let all: Option<Vec<_>> = self.disk().slaves().map(|one| Some(one?.number)).collect();
-        all.unwrap_or_default()
+        let (disk, backing) = (self.disk(), self.backing_device().map(Some));
+        let all = disk.slaves().map(|one| Some(one?.number)).chain(backing);
+        all.collect::<Option<Vec<_>>>().unwrap_or_default()
     }
 
     /// Returns whether the device or its disk refuses writes: it is locked, or was attached or set
@@ -185,14 +193,13 @@ impl BlockDevice {
     fn room(&self, table: &[Mount], deepest: u32) -> Option<u64> {
         let disk = self.disk();
         let deeper = deepest.checked_sub(1)?;
-        let Some(file) = disk.backing_file() else {
-            return disk.slaves().filter_map(|one| one?.room(table, deeper)).min();
+        let Some(system) = disk.backing_system(table) else {
+            let backing = disk.backing_device().map(Self::at);
+            return disk.slaves().chain(backing).filter_map(|one| one?.room(table, deeper)).min();
         };
-        let (found, state) = (std::fs::metadata(&file).ok()?, rustix::fs::statvfs(&file).ok()?);
-        let holes = found.len().saturating_sub(on_storage(&found));
-        let below = disk
-            .backing_system(table)
-            .and_then(|system| Self::at(system.device)?.room(table, deeper));
+        let (holes, place) = unallocated(disk.backing_file()?, table)?;
+        let state = rustix::fs::statvfs(&place).ok()?;
+        let below = Self::at(system.device).and_then(|device| device.room(table, deeper));
         let free = state.f_bavail.saturating_mul(state.f_frsize).min(below.unwrap_or(u64::MAX));
         (holes > free / 2).then_some(free)
     }
@@ -267,6 +274,15 @@ impl BlockDevice {
     /// Returns a setting of the disk's queue, such as `scheduler`.
     pub fn queue(&self, setting: &str) -> Option<String> {
         text::read(self.disk().directory.join("queue").join(setting))
+    }
+}
+
+/// Returns how many bytes of a loop device's `file` may be unallocated, all if it was deleted, and a
+/// path on its file system; `None` if it cannot be examined.
+fn unallocated(file: PathBuf, table: &[Mount]) -> Option<(u64, PathBuf)> {
+    match std::fs::metadata(&file) {
+        Ok(found) => Some((found.len().saturating_sub(on_storage(&found)), file)),
+        Err(_) => Some((u64::MAX, mounts::by_path(table, deleted(&file)?)?.point)),
     }
 }
 

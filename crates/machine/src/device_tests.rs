@@ -1,6 +1,7 @@
 //! Tests of what the kernel shows of devices, on invented ones.
 
 use super::*;
+use crate::testing::skipped;
 use std::fs;
 
 /// An invented `/sys` with disk 8:0 `sda`, its partitions 8:1 and 8:2, and `dm-0` built on the
@@ -211,25 +212,46 @@ fn data_in_memory_is_found_below_devices() {
 /// Guards against a set that takes all the space left below, where others write too.
 #[test]
 fn a_sparse_file_below_a_loop_device_bounds_what_is_written() {
-    let sys = tempfile::tempdir().unwrap();
-    let make = |name: &str, bytes: u64, below: &str| {
+    let (sys, table) = (tempfile::tempdir().unwrap(), mounts::table());
+    let marked = |name: &str, bytes: u64, below: &str, mark: &str| {
         let [folder, image] = ["", ".img"].map(|end| sys.path().join(format!("{name}{end}")));
         fs::create_dir_all(folder.join("slaves")).unwrap();
         fs::write(folder.join("dev"), "7:0\n").unwrap();
         if below.is_empty() {
             fs::create_dir(folder.join("loop")).unwrap();
             fs::File::create(&image).unwrap().set_len(bytes).unwrap();
-            fs::write(folder.join("loop/backing_file"), image.to_str().unwrap()).unwrap();
+            let shown = format!("{}{mark}", image.display());
+            fs::write(folder.join("loop/backing_file"), shown).unwrap();
         } else {
             let link = folder.join("slaves/one");
             std::os::unix::fs::symlink(sys.path().join(below), link).unwrap();
         }
-        BlockDevice::in_directory(folder).unwrap().room(&[], DEEPEST)
+        BlockDevice::in_directory(folder).unwrap().room(&table, DEEPEST)
     };
+    let make = |name: &str, bytes, below: &str| marked(name, bytes, below, "");
     assert_eq!(make("loop0", 1 << 20, ""), None, "there is room for all of it");
     let bounded = [make("loop1", 8 << 40, ""), make("dm-0", 0, "loop1")];
     assert!(bounded.iter().all(|room| room.is_some_and(|r| r < 8 << 40)), "{bounded:?}");
     assert_eq!(make("dm-1", 0, "loop0"), None);
+    assert!(marked("loop2", 1 << 20, "", " (deleted)").is_some(), "how much it takes is unknown");
+    assert_eq!(marked("loop3", 1 << 20, "", " elsewhere"), None);
+}
+
+/// Once, such a device was said to lie in memory, where the nodes of devices are.
+#[test]
+fn a_loop_device_on_another_device_is_built_on_that() {
+    let nodes = fs::read_dir("/dev").unwrap().flatten().map(|entry| entry.path());
+    let mut nodes = nodes.filter_map(|path| Some((mounts::block_number(&path)?, path)));
+    let Some((number, node)) = nodes.next() else { return skipped("/dev shows no disk") };
+    let sys = tempfile::tempdir().unwrap();
+    let folder = sys.path().join("loop1");
+    fs::create_dir_all(folder.join("loop")).unwrap();
+    fs::write(folder.join("dev"), "7:1\n").unwrap();
+    fs::write(folder.join("loop/backing_file"), node.to_str().unwrap()).unwrap();
+    let table = mounts::parse("27 1 0:6 / /dev rw - devtmpfs none rw");
+    let (one, shown) =
+        (BlockDevice::in_directory(folder).unwrap(), Shown { sys: sys.path(), table: &table });
+    assert_eq!((one.in_memory(shown, DEEPEST), one.built_on(shown)), (None, vec![number]));
 }
 
 /// Once, in a container with memory at `/var/lib`, where its host keeps the files of

@@ -93,12 +93,17 @@ struct Attributes {
     pad: [u8; 8],
 }
 
-/// Passes the extents of `file` to `take` in batches, until they end or `take` returns false.
+/// Passes the extents of `file` from byte `start` on to `take` in batches, until they end or `take`
+/// returns false.
 ///
 /// # Errors
 /// The file system does not report extents, or the call failed.
-fn batches(file: &File, flags: u32, mut take: impl FnMut(&[RawExtent]) -> bool) -> io::Result<()> {
-    let mut start = 0;
+fn batches(
+    file: &File,
+    flags: u32,
+    mut start: u64,
+    mut take: impl FnMut(&[RawExtent]) -> bool,
+) -> io::Result<()> {
     loop {
         let (length, room) = (u64::MAX - start, BATCH as u32);
         let mut map = Box::new(Map {
@@ -136,7 +141,7 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
 /// As for [`extents`].
 pub fn first_extents(file: &File, most: usize) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
-    batches(file, SYNC, |batch| {
+    batches(file, SYNC, 0, |batch| {
         found.extend(batch.iter().map(|e| Extent {
             logical: e.logical,
             physical: e.physical,
@@ -153,7 +158,7 @@ pub fn first_extents(file: &File, most: usize) -> io::Result<Vec<Extent>> {
 pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
     // Unreported extents are unknown; those reported before remain.
-    let _ = batches(file, 0, |batch| {
+    let _ = batches(file, 0, 0, |batch| {
         let placed = batch.iter().filter(|extent| extent.flags & NOWHERE == 0);
         found.extend(placed.map(|extent| (extent.physical, extent.length)));
         found.len() < most
@@ -161,12 +166,26 @@ pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
     found
 }
 
+/// Returns whether the first extent of `file` from byte `start` on is shared with a snapshot or a
+/// reflink copy.
+///
+/// # Errors
+/// As for [`extents`].
+pub fn is_shared(file: &File, start: u64) -> io::Result<bool> {
+    let mut is_shared = false;
+    batches(file, 0, start, |batch| {
+        is_shared = batch.first().is_some_and(|first| first.flags & SHARED != 0);
+        false
+    })?;
+    Ok(is_shared)
+}
+
 /// Returns how many of the first `bytes` of `file` hold no data: holes, which some file systems
 /// make even of written zeros, and space that is only reserved. 0 if the file system reports
 /// neither.
 pub fn unwritten_bytes(file: &File, bytes: u64) -> u64 {
     let mut written = 0;
-    let told = batches(file, SYNC, |batch| {
+    let told = batches(file, SYNC, 0, |batch| {
         let within = |e: &RawExtent| e.logical.saturating_add(e.length).min(bytes);
         let held = batch.iter().filter(|extent| extent.flags & UNWRITTEN == 0);
         written += held.map(|e| within(e).saturating_sub(e.logical)).sum::<u64>();
@@ -200,22 +219,35 @@ pub(crate) fn holes(file: &File, end: u64) -> impl Iterator<Item = Range<u64>> {
 /// Returns where writing to `file` before byte `end` takes new space, in order: its holes, except
 /// where space is reserved, and what it shares with a snapshot or a copy.
 pub(crate) fn unowned(file: &File, end: u64) -> Vec<Range<u64>> {
-    let (mut all, mut reserved) = (Vec::new(), Vec::new());
+    let (mut all, reserved) = shared_and_reserved(file, end);
+    all.extend(holes(file, end).flat_map(|hole| without(hole, &reserved)));
+    all.sort_unstable_by_key(|range| range.start);
+    all
+}
+
+/// Does the same for one write of each byte on a file system that copies on write: all but reserved
+/// space, which the first write takes in place.
+pub(crate) fn unreserved(file: &File, end: u64) -> Vec<Range<u64>> {
+    without(0..end, &shared_and_reserved(file, end).1)
+}
+
+/// Returns the parts of `file` before byte `end` that it shares, and those that are reserved for it
+/// alone, each in order.
+fn shared_and_reserved(file: &File, end: u64) -> (Vec<Range<u64>>, Vec<Range<u64>>) {
+    let (mut shared, mut reserved) = (Vec::new(), Vec::new());
     // A file system that reports no extents shares and reserves nothing, or does not say so.
-    let _ = batches(file, 0, |batch| {
+    let _ = batches(file, 0, 0, |batch| {
         for one in batch.iter().filter(|one| one.logical < end) {
             let range = one.logical..one.logical.saturating_add(one.length).min(end);
             if one.flags & SHARED != 0 {
-                all.push(range);
+                shared.push(range);
             } else if one.flags & UNWRITTEN != 0 {
                 reserved.push(range);
             }
         }
         batch.last().is_some_and(|last| last.logical < end)
     });
-    all.extend(holes(file, end).flat_map(|hole| without(hole, &reserved)));
-    all.sort_unstable_by_key(|range| range.start);
-    all
+    (shared, reserved)
 }
 
 /// Returns `hole` without what is `reserved`, which is in order.
@@ -291,6 +323,8 @@ mod tests {
             assert_eq!(unwritten_bytes(&file, 4 * MIB), 3 * MIB, "it is only reserved");
             if first_extents(&file, 1).is_ok() {
                 assert_eq!(unowned(&file, 4 * MIB), [], "writing takes no new space");
+                // Once, a reserved image on btrfs was refused as if writing it took space.
+                assert_eq!(unreserved(&file, 4 * MIB), vec![MIB..2 * MIB; 1]);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What the plan of an evaluation needs to know about a target and the memory in front of it.
 
-use crate::cgroup::enclosing_limit;
+use crate::cgroup::{Traffic, enclosing_limit};
 use crate::environment;
 use crate::memory::memory;
 use crate::target::Target;
@@ -61,7 +61,7 @@ impl TargetFacts {
 /// Over a network the answer is the server's, whatever it does; a local file system should reach a
 /// device.
 fn direct_doubt(target: &Target) -> Option<String> {
-    let mut doubts = traps(target, Access::Direct, false).into_iter();
+    let mut doubts = traps(target, Traffic { writes: false, ..Traffic::ALL }).into_iter();
     let doubt = doubts.find(|doubt| doubt.kind == WarningKind::DirectWithoutDevice);
     let is_local = !target.file_system().is_network_or_fuse;
     doubt.filter(|_| is_local).map(|doubt| doubt.message)

@@ -23,9 +23,9 @@ static CAME: AtomicI32 = AtomicI32::new(libc::SIGINT);
 /// The flag that the second signal sets instead of ending the program.
 static SECOND: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-/// Returns the flag that SIGXCPU sets, as do SIGINT, SIGTERM and SIGHUP, unless they are already
-/// ignored, as after `nohup`. The whole process has one flag: a signal during the reading of an input also reaches
-/// the work after it.
+/// Returns the flag that SIGXCPU sets, as do SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, unless
+/// they are already ignored, as after `nohup`. The whole process has one flag: a signal during the
+/// reading of an input also reaches the work after it.
 pub fn flag() -> Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     Arc::clone(FLAG.get_or_init(registered))
@@ -45,7 +45,7 @@ pub fn signal() -> i32 {
 
 /// Returns a flag that the signals set from now on.
 fn registered() -> Arc<AtomicBool> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
     let flag = Arc::new(AtomicBool::new(false));
     // It warns of the end of the processor time, each second, so that none counts as a further one.
     let _ = signal_hook::flag::register(SIGXCPU, Arc::clone(&flag));
@@ -56,7 +56,8 @@ fn registered() -> Arc<AtomicBool> {
         return flag;
     }
     let (ignored, came) = (ignored(), Arc::new([Instant::now(); 2].map(First::before)));
-    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
+    let asks = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+    for signal in asks.into_iter().filter(|s| ignored >> (s - 1) & 1 == 0) {
         let (flag, came) = (Arc::clone(&flag), Arc::clone(&came));
         let heard = move || {
             let (now, [first, second]) = (Instant::now(), &*came);
@@ -154,6 +155,19 @@ mod tests {
             i32::from(flag.load(Ordering::SeqCst))
         });
         assert_eq!(asked, Some(1));
+    }
+
+    #[test]
+    fn warnings_of_a_batch_system_ask_to_end() {
+        let flag = flag();
+        for signal in [libc::SIGUSR1, libc::SIGUSR2] {
+            let asked = crate::testing::in_child(|| {
+                // SAFETY: its handler uses atomics alone.
+                unsafe { libc::raise(signal) };
+                i32::from(flag.load(Ordering::SeqCst))
+            });
+            assert_eq!(asked, Some(1));
+        }
     }
 
     #[test]

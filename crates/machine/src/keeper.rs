@@ -35,8 +35,10 @@ const LOOK_AT_END: Duration = Duration::from_millis(100);
 /// work is then given up.
 const HELD_AT_END: Duration = Duration::from_secs(3);
 
-/// Signals from a terminal, a shell or a batch system that a keeper passes on.
-const ASKS: [libc::c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGXCPU];
+/// Signals from a terminal, a shell or a batch system that a keeper passes on. Batch systems warn of
+/// a job's end with SIGUSR1 or SIGUSR2, too.
+const ASKS: [libc::c_int; 6] =
+    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGXCPU, libc::SIGUSR1, libc::SIGUSR2];
 
 /// What a child may do after an interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +76,9 @@ pub fn keep(
     // SAFETY: there is one thread, so the child may do whatever its parent might.
     match unsafe { libc::fork() } {
         0 => {
-            // It gets interruptions from its keeper only, but SIGCHLD as usual, and the kernel warns
-            // it of its own limit of processor time.
-            mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD, libc::SIGXCPU]));
+            // It gets interruptions from its keeper only, as SIGUSR1, but SIGCHLD as usual, and the
+            // kernel warns it of its own limit of processor time.
+            mask(libc::SIG_UNBLOCK, &set_of([libc::SIGCHLD, libc::SIGXCPU, libc::SIGUSR1]));
             KEPT.store(true, Ordering::Relaxed);
             // Failure would only leave a child behind if its keeper is killed.
             let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
@@ -224,7 +226,7 @@ impl<'a> Keeper<'a> {
         match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => code as u8,
             // It was not listening yet.
-            (None, Some(libc::SIGUSR1)) if self.asked.is_some() => INTERRUPTED,
+            (None, Some(libc::SIGUSR1)) => INTERRUPTED,
             (None, signal) => {
                 let signal = signal.unwrap_or(0);
                 let why = match signal {

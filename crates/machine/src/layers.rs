@@ -1,9 +1,10 @@
 //! The disks below a file system, one above another, and what in between makes its figures those of
 //! something else.
 
-use crate::cgroup;
-use crate::device::{BlockDevice, DEEPEST, SYS, Shown, memory_below};
+use crate::cgroup::{self, Traffic};
+use crate::device::{BlockDevice, DEEPEST, SYS, Shown, are_files_memory, memory_below};
 use crate::mounts::{self, FileSystemInfo};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Returns the disks that hold the data of `system` and all disks below those, each once, by number:
@@ -45,14 +46,32 @@ fn told_of_cache(disks: &[BlockDevice]) -> Option<String> {
     disks.iter().find_map(told)
 }
 
-/// Returns how control groups limit what this process may read from and write to these disks; empty
-/// if they do not. `None` if that is not known.
-pub(crate) fn io_limits(disks: &[BlockDevice]) -> Option<String> {
-    let told = |disk: &BlockDevice| Some((disk.name(), cgroup::io_limit(disk.number)?));
-    let all: Vec<(String, String)> = disks.iter().map(told).collect::<Option<_>>()?;
-    let limited = all.iter().filter(|(_, limits)| !limits.is_empty());
-    let words = limited.map(|(name, limits)| format!("{name}: {limits}")).collect::<Vec<_>>();
-    (!disks.is_empty()).then(|| words.join("; "))
+/// Returns how control groups limit `traffic` of this process on the `disks` below `system`, or on
+/// any disk if those below are not known; empty if they do not. `None` if that is not known.
+pub(crate) fn io_limits(
+    system: &FileSystemInfo,
+    disks: &[BlockDevice],
+    traffic: Traffic,
+) -> Option<String> {
+    let is_on_no_disk = || system.is_network_or_fuse || are_files_memory(system);
+    if disks.is_empty() && is_on_no_disk() {
+        return Some(String::new());
+    }
+    Some(limits_on(disks, cgroup::io_limits(traffic)?))
+}
+
+fn limits_on(disks: &[BlockDevice], limits: BTreeMap<(u32, u32), String>) -> String {
+    let (is_unknown, is_limited) = (disks.is_empty(), !limits.is_empty());
+    let name = |(major, minor)| match BlockDevice::at((major, minor)) {
+        Some(disk) => disk.name(),
+        None => format!("{major}:{minor}"),
+    };
+    let is_below = |number| is_unknown || disks.iter().any(|disk| disk.number == number);
+    let here = limits.into_iter().filter(|(number, _)| is_below(*number));
+    let told = here.map(|(number, limits)| format!("{}: {limits}", name(number)));
+    let doubt = "whether files here lie there is not known".to_owned();
+    let doubt = (is_unknown && is_limited).then_some(doubt);
+    told.chain(doubt).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -102,5 +121,23 @@ mod tests {
         assert_eq!(told((253, 0)), ("dm-0 loop2 loop1 sda".to_owned(), cached));
         assert_eq!(told((7, 3)), ("loop3 sda".to_owned(), None));
         assert_eq!(told((8, 0)), ("sda".to_owned(), None));
+    }
+
+    /// Once, a limit on the disk below a container's own directory was measured as its speed, and
+    /// nothing said so.
+    #[test]
+    fn limits_are_told_of_the_disks_below_or_of_any_if_those_are_not_known() {
+        let sys = tempfile::tempdir().unwrap();
+        let disk = sys.path().join("dev/block/4095:77");
+        fs::create_dir_all(&disk).unwrap();
+        let disks = [BlockDevice::below(sys.path(), (4095, 77)).unwrap()];
+        let limits = |minor| BTreeMap::from([((4095, minor), "reads up to 2 MB/s".to_owned())]);
+        let limit = "4095:77: reads up to 2 MB/s";
+        assert_eq!(limits_on(&disks, limits(77)), limit);
+        let doubt = "whether files here lie there is not known";
+        assert_eq!(limits_on(&[], limits(77)), format!("{limit}; {doubt}"));
+        assert_eq!([limits_on(&disks, limits(78)), limits_on(&[], BTreeMap::new())], ["", ""]);
+        let far = FileSystemInfo { is_network_or_fuse: true, ..FileSystemInfo::default() };
+        assert_eq!(io_limits(&far, &[], Traffic::ALL).as_deref(), Some(""), "on no disk");
     }
 }

@@ -4,6 +4,7 @@
 //! The crate writes only to scratch files of its own, to files or devices whose data the user gave
 //! up (see [`target`]), and to outputs (see [`output`]).
 
+pub mod affinity;
 pub mod allocator;
 pub mod arrays;
 mod attached;

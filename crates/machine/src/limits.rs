@@ -32,9 +32,9 @@ pub fn file_size() -> u64 {
 }
 
 /// Says why SIGKILL most often comes: for want of memory or, where a process has a limit of
-/// processor time, at its end.
+/// processor time, at the end of that. The soft limit only warns.
 pub fn why_killed() -> String {
-    let time = getrlimit(Resource::Cpu).current.map_or_else(String::new, |most| {
+    let time = getrlimit(Resource::Cpu).maximum.map_or_else(String::new, |most| {
         format!("its limit of processor time was reached ({most} s: raise it with ulimit -t) or ")
     });
     format!("most often because {time}memory ran out")
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn who_has_a_limit_of_processor_time_may_have_met_it() {
         let limited = in_child(|| {
-            let most = Rlimit { current: Some(3600), maximum: Some(3600) };
+            let most = Rlimit { current: Some(1800), maximum: Some(3600) };
             let is_limited = setrlimit(Resource::Cpu, most).is_ok();
             i32::from(is_limited && why_killed().contains("3600 s: raise it with ulimit -t"))
         });

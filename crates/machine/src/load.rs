@@ -3,7 +3,7 @@
 //! Load by others is the machine's user time minus our own. The kernel writes our pages back in
 //! system time of its own threads, which must not count as load by others.
 
-use crate::text;
+use crate::{affinity, text};
 use ioscape_schema::{Warning, WarningKind};
 use std::collections::BTreeMap;
 
@@ -19,8 +19,13 @@ pub const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat 
 pub struct Snapshot {
     /// User time of all processors, low priority included, in seconds since boot.
     pub user_s: f64,
+    /// The same of the processors that this program may run on; of all if the kernel does not tell
+    /// these apart.
+    pub user_here_s: f64,
     /// Time taken by the hypervisor, in seconds since boot.
     pub steal_s: f64,
+    /// Time in which no program wanted a processor, in seconds since boot.
+    pub idle_s: f64,
     /// Total time of all processors, idle time included, in seconds since boot.
     pub total_s: f64,
 }
@@ -30,9 +35,14 @@ pub struct Snapshot {
 pub struct Load {
     /// Average number of processors that others kept busy in user mode.
     pub other_cpu: f64,
+    /// The same among the processors that this program may run on.
+    pub other_cpu_here: f64,
     /// Average number of online processors; 0 if the kernel does not tell.
     pub processors: f64,
-    /// Fraction of all processors' time taken by the hypervisor.
+    /// Average number of processors that the hypervisor took.
+    pub stolen: f64,
+    /// Fraction of the processor time that programs wanted which the hypervisor took. Idle
+    /// processors lose nothing.
     pub steal_frac: f64,
 }
 
@@ -40,7 +50,7 @@ impl Snapshot {
     /// Reads the counters; unreadable ones stay 0.
     pub fn take() -> Self {
         let ticks = rustix::param::clock_ticks_per_second() as f64;
-        processors(&text::read("/proc/stat").unwrap_or_default(), ticks)
+        snapshot(&text::read("/proc/stat").unwrap_or_default(), ticks, &affinity::allowed())
     }
 
     /// Returns the warning that the kernel tells nothing of other programs.
@@ -54,10 +64,14 @@ impl Snapshot {
     /// The counters have steps of 10 ms, so intervals well below a second say little.
     pub fn since(&self, earlier: &Self, own_user_s: f64, elapsed_s: f64) -> Load {
         let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
+        let (steal_s, total_s) = (self.steal_s - earlier.steal_s, self.total_s - earlier.total_s);
+        let wanted_s = total_s - (self.idle_s - earlier.idle_s);
         Load {
             other_cpu: share(self.user_s - earlier.user_s - own_user_s, elapsed_s),
-            processors: share(self.total_s - earlier.total_s, elapsed_s),
-            steal_frac: share(self.steal_s - earlier.steal_s, self.total_s - earlier.total_s),
+            other_cpu_here: share(self.user_here_s - earlier.user_here_s - own_user_s, elapsed_s),
+            processors: share(total_s, elapsed_s),
+            stolen: share(steal_s, elapsed_s),
+            steal_frac: share(steal_s, wanted_s),
         }
     }
 }
@@ -211,15 +225,22 @@ fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
 }
 
 /// Returns the times in the first line of `/proc/stat`, in units of 1/`ticks` seconds
-/// (proc_stat(5)).
-fn processors(stat: &str, ticks: f64) -> Snapshot {
+/// (proc_stat(5)), and the user time of the processors `ours`.
+fn snapshot(stat: &str, ticks: f64, ours: &[usize]) -> Snapshot {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut times = [0.0; 8];
     for (time, word) in times.iter_mut().zip(line.split_whitespace()) {
         *time = word.parse::<f64>().unwrap_or(0.0) / ticks;
     }
-    let [user, nice, .., steal] = times;
-    Snapshot { user_s: user + nice, steal_s: steal, total_s: times.iter().sum() }
+    let [user, nice, _, idle, iowait, .., steal] = times;
+    let user_s = user + nice;
+    let here = each_processor(stat, ticks).into_iter().filter(|cpu| ours.contains(&cpu.number));
+    let here: Vec<f64> = here.map(|cpu| cpu.user_s).collect();
+    // In a container, `/proc/stat` may number the processors anew.
+    let is_told = !ours.is_empty() && here.len() == ours.len();
+    let user_here_s = if is_told { here.iter().sum() } else { user_s };
+    let (idle_s, total_s) = (idle + iowait, times.iter().sum());
+    Snapshot { user_s, user_here_s, steal_s: steal, idle_s, total_s }
 }
 
 #[cfg(test)]
@@ -291,11 +312,31 @@ mod tests {
 
     #[test]
     fn the_first_line_is_the_sum_of_all_processors() {
-        let snapshot = processors(STAT, 100.0);
-        assert_eq!((snapshot.user_s, snapshot.steal_s), (54.15, 0.12));
-        assert!((snapshot.total_s - 2963.77).abs() < 1e-6);
-        assert_eq!(processors("", 100.0), Snapshot::default());
-        assert_eq!(processors("cpu  x y", 100.0), Snapshot::default());
+        let of_all = snapshot(STAT, 100.0, &[]);
+        assert_eq!((of_all.user_s, of_all.steal_s), (54.15, 0.12));
+        assert!((of_all.total_s - 2963.77).abs() < 1e-6);
+        assert!((of_all.idle_s - 2847.95).abs() < 1e-6);
+        assert_eq!(snapshot("", 100.0, &[0]), Snapshot::default());
+        assert_eq!(snapshot("cpu  x y", 100.0, &[0]), Snapshot::default());
+    }
+
+    /// Once, agents on other processors disturbed a run that was confined to one of its own.
+    #[test]
+    fn load_where_this_program_may_not_run_is_told_apart() {
+        let stat = |first: u32, third: u32| {
+            format!(
+                "cpu  {} 0 0 0 0 0 0 0\ncpu0 {first} 0 0 0 0 0 0 0\ncpu3 {third} 0 0 0 0 0 0 0\n",
+                first + third
+            )
+        };
+        let here = |ours: &[usize]| {
+            let of = |first, third| snapshot(&stat(first, third), 100.0, ours);
+            let load = of(20, 100).since(&of(0, 0), 1.0, 1.0);
+            assert!((load.other_cpu - 0.2).abs() < 1e-9);
+            (load.other_cpu_here * 10.0).round() / 10.0
+        };
+        assert_eq!([here(&[3]), here(&[0, 3])], [0.0, 0.2]);
+        assert_eq!([here(&[]), here(&[3, 4])], [0.2; 2], "the kernel does not tell them apart");
     }
 
     #[test]
@@ -312,11 +353,20 @@ mod tests {
     #[test]
     fn our_own_time_is_not_others() {
         let then = Snapshot { user_s: 10.0, total_s: 100.0, ..Snapshot::default() };
-        let now = Snapshot { user_s: 13.0, steal_s: 0.4, total_s: 104.0 };
+        let now = Snapshot { user_s: 13.0, total_s: 104.0, ..then.clone() };
         let load = now.since(&then, 2.0, 2.0);
-        assert_eq!((load.other_cpu, load.steal_frac), (0.5, 0.1));
+        assert_eq!((load.other_cpu, load.processors), (0.5, 2.0));
         assert_eq!(now.since(&then, 5.0, 2.0).other_cpu, 0.0);
         assert_eq!(now.since(&now, 0.0, 0.0).other_cpu, 0.0);
+    }
+
+    /// Once, a guest of 16 processors could not tell that the busy one lost most of its time.
+    #[test]
+    fn idle_processors_do_not_dilute_what_the_hypervisor_took() {
+        let then = Snapshot::default();
+        let now = Snapshot { steal_s: 1.5, idle_s: 45.0, total_s: 48.0, ..then.clone() };
+        let load = now.since(&then, 0.0, 3.0);
+        assert_eq!((load.stolen, load.steal_frac), (0.5, 0.5));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Work shared by threads, with a result that does not depend on their number.
 
+use crate::affinity;
 use crate::thread::builder;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,9 +16,10 @@ pub fn processors() -> usize {
 /// Returns the number of processors that this thread may be placed on, at least 1; a quota does not
 /// reduce it.
 pub fn allowed() -> usize {
-    // With more processors than the mask holds, the query fails.
-    let mask = rustix::thread::sched_getaffinity(None);
-    mask.map_or_else(|_| processors(), |mask| (mask.count() as usize).max(1))
+    match affinity::allowed().len() {
+        0 => processors(),
+        count => count,
+    }
 }
 
 /// Number of batches that workers may lag behind the reader.
@@ -158,20 +160,13 @@ fn ended<S>(states: Vec<Place<S>>) -> impl Iterator<Item = (usize, Option<S>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     use std::sync::Barrier;
 
     #[test]
     fn processors_are_allowed_by_the_mask_alone() {
-        let mask = sched_getaffinity(None).unwrap();
-        let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).collect();
+        let all = affinity::allowed();
         assert_eq!(allowed(), all.len());
-        let of_first = |()| {
-            let mut first = CpuSet::new();
-            first.set(all[0]);
-            sched_setaffinity(None, &first).unwrap();
-            allowed()
-        };
+        let of_first = |()| affinity::pin(all[0]).map(|()| allowed()).unwrap();
         let (found, ()) = on_threads([()], of_first, || ()).unwrap();
         assert!(matches!(found[..], [Ok(1)]));
     }

@@ -25,6 +25,15 @@ pub fn field(text: &str, name: &str) -> Option<u64> {
     })
 }
 
+/// Parses a list of numbers as the kernel writes it, such as `0,2-3`; leaves out what is none.
+pub fn list(text: &str) -> Vec<usize> {
+    let ends = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
+    };
+    text.split(',').filter_map(ends).flatten().collect()
+}
+
 /// Returns the flags of an open descriptor from its `fdinfo` file (proc_pid_fdinfo(5)).
 pub fn open_flags(fdinfo: &str) -> Option<i32> {
     let octal = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"))?;
@@ -48,6 +57,13 @@ mod tests {
         assert_eq!(field(text, "Mem"), Some(3));
         assert_eq!(field(text, "nr_dirty"), Some(12));
         assert_eq!(field(text, "broken"), None);
+    }
+
+    #[test]
+    fn lists_of_numbers_are_read() {
+        assert_eq!(list("0,64"), [0, 64]);
+        assert_eq!(list("2-3\n"), [2, 3]);
+        assert!(list("").is_empty());
     }
 
     #[test]

@@ -1,30 +1,30 @@
 //! Properties of a target that change the meaning of its figures.
 
 use crate::arrays;
+use crate::cgroup::Traffic;
 use crate::layers::{cached_below, disks_below, io_limits};
 use crate::mounts::FileSystemInfo;
 use crate::target::{DirectIo, Target, is_in_place};
 use ioscape_schema::{Access, Warning, WarningKind};
 use std::os::fd::AsFd;
 
-/// Returns the warnings that apply to every measurement of `target` with `access`. `writes` says
-/// whether the workload writes.
-pub fn traps(target: &Target, access: Access, writes: bool) -> Vec<Warning> {
-    let system = target.file_system();
-    let may_be_cached = writes && access == Access::Direct;
+/// Returns the warnings that apply to every measurement of `target` with `traffic`.
+pub fn traps(target: &Target, traffic: Traffic) -> Vec<Warning> {
+    let (system, access) = (target.file_system(), traffic.access);
+    let may_be_cached = traffic.writes && access == Access::Direct;
     let cached = may_be_cached.then(|| cached_writes(target.file(), system)).flatten();
     let refused = refused(&system.name, access, target.direct_io());
     let is_told = refused.is_some() || target.direct_align().is_some();
     let hidden = hidden_memory(system, target.in_memory());
     let first = refused.into_iter().chain(judge(system, access, is_told));
-    first.chain(hidden).chain(cached).chain(below(system, access)).collect()
+    first.chain(hidden).chain(cached).chain(below(system, traffic)).collect()
 }
 
-/// Returns the warnings about what requests to `system` pass on their way to its last device.
-pub fn below(system: &FileSystemInfo, access: Access) -> Vec<Warning> {
+/// Returns the warnings about what `traffic` to `system` passes on its way to the last device.
+pub fn below(system: &FileSystemInfo, traffic: Traffic) -> Vec<Warning> {
     let disks = disks_below(system);
-    let limits = io_limits(&disks).filter(|limits| !limits.is_empty());
-    let cached = cached_below(system, &disks).map(|by| of_second_cache(&by, access));
+    let limits = io_limits(system, &disks, traffic).filter(|limits| !limits.is_empty());
+    let cached = cached_below(system, &disks).map(|by| of_second_cache(&by, traffic.access));
     let limits = limits.map(|limits| of_io_limits(&limits));
     cached.into_iter().chain(limits).chain(arrays::doubts_among(system, &disks)).collect()
 }
@@ -44,7 +44,7 @@ fn of_second_cache(by: &str, access: Access) -> Warning {
 /// Returns the warning about `limits` on the I/O of this process.
 fn of_io_limits(limits: &str) -> Warning {
     let message = format!(
-        "a control group limits this program's I/O ({limits}): what reaches the device is no faster than that, whatever the device can do; run outside of that group to measure the device"
+        "a control group limits this program's I/O ({limits}): such requests reach the device no faster than that, whatever it can do; run outside of that group to measure the device"
     );
     Warning::new(WarningKind::Trap, message)
 }
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(told(Access::Direct).kind, WarningKind::DirectWithoutDevice);
         assert_eq!(told(Access::Buffered).kind, WarningKind::Trap);
         assert!(told(Access::Direct).message.contains("(loop0 on /image)"));
-        let unknown = FileSystemInfo::default();
-        assert_eq!(below(&unknown, Access::Direct), []);
+        let far = FileSystemInfo { is_network_or_fuse: true, ..FileSystemInfo::default() };
+        assert_eq!(below(&far, Traffic::ALL), []);
     }
 
     /// As on a board whose card is mounted read-only below an overlay in memory.

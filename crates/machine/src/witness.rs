@@ -4,7 +4,7 @@
 //! separately, since it costs milliseconds per GiB of the set. Workers count their own waits,
 //! faults and reads.
 
-use crate::cgroup::{self, MemoryGroup};
+use crate::cgroup::{self, MemoryGroup, Quota, Throttled};
 use crate::device::BlockDevice;
 use crate::load;
 use crate::target::Target;
@@ -29,8 +29,8 @@ pub struct Sources {
     memory_stat: Option<PathBuf>,
     /// Whether the workers are alone in that group.
     is_own: bool,
-    /// `cpu.stat` of the groups with a quota.
-    quotas: Vec<PathBuf>,
+    /// The quota on the workers.
+    quota: Option<Quota>,
     /// Files for memory and I/O pressure: of the memory group if groups have them, otherwise of the
     /// machine.
     pressures: [PathBuf; 2],
@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub load: load::Snapshot,
     device_bytes: Option<[u64; 2]>,
     dirty_bytes: Option<u64>,
-    throttled_ns: Option<u64>,
+    throttled: Option<Throttled>,
     stalled_us: [Option<u64>; 2],
 }
 
@@ -71,7 +71,7 @@ impl Sources {
             disks,
             is_own: file("memory.stat").is_some(),
             memory_stat: file("memory.stat").or_else(cgroup::enclosing_stat),
-            quotas: cgroup::quota_files(group),
+            quota: Quota::on(group),
             pressures: ["memory", "io"].map(pressure),
         }
     }
@@ -100,14 +100,13 @@ impl Sources {
 
     /// Reads all counters.
     pub fn snapshot(&self) -> Snapshot {
-        let throttled = self.quotas.iter().map(|path| cgroup::throttled_ns(&text::read(path)?));
         let stalled = |path: &PathBuf| some_total(&text::read(path)?);
         Snapshot {
             load: load::Snapshot::take(),
             taken: Instant::now(),
             device_bytes: moved(&self.devices).map(|[read, written]| [read, written / self.copies]),
             dirty_bytes: self.dirty_bytes(),
-            throttled_ns: throttled.sum::<Option<u64>>().filter(|_| !self.quotas.is_empty()),
+            throttled: self.quota.as_ref().map(Quota::throttled),
             stalled_us: self.pressures.each_ref().map(stalled),
         }
     }
@@ -123,7 +122,8 @@ impl Snapshot {
             let us = self.stalled_us[i]?.saturating_sub(earlier.stalled_us[i]?);
             (elapsed_s > 0.0).then(|| (us as f64 / 1e6 / elapsed_s).min(1.0))
         };
-        let throttled = || Some(self.throttled_ns?.saturating_sub(earlier.throttled_ns?));
+        let throttled =
+            || Some(self.throttled.as_ref()?.since(earlier.throttled.as_ref()?, elapsed_s));
         // Every kernel reports these times; if they are missing, their sum is 0.
         let has_times = earlier.load.total_s > 0.0;
         Witness {
@@ -131,7 +131,7 @@ impl Snapshot {
             device_written_bytes: moved(1),
             dirty_bytes: earlier.dirty_bytes.zip(self.dirty_bytes).map(|(a, b)| [a, b]),
             steal_s: has_times.then(|| (self.load.steal_s - earlier.load.steal_s).max(0.0)),
-            throttled_s: throttled().map(|ns| ns as f64 / 1e9),
+            throttled_s: throttled(),
             memory_pressure_frac: stalled(0),
             io_pressure_frac: stalled(1),
             ..Witness::default()
@@ -233,7 +233,7 @@ mod tests {
             load: load::Snapshot { total_s: 1.0, ..load::Snapshot::default() },
             device_bytes: Some([1000, 2000]),
             dirty_bytes: Some(500),
-            throttled_ns: None,
+            throttled: None,
             stalled_us: [Some(100), None],
         }
     }

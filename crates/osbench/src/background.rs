@@ -46,7 +46,8 @@ struct Moment {
     /// Whether the kernel reported other processors than those of the case; `cpus` is then empty.
     misnumbered: bool,
     throttled: Throttled,
-    /// The kernel's own threads, for cases with files; absent if they are not visible.
+    /// The kernel's own threads, for cases with files; absent if they are not visible, or not yet
+    /// read.
     kernel: Option<KernelThreads>,
     /// Processor time of this process, which does part of some work, and of its ended children.
     own_s: f64,
@@ -137,11 +138,12 @@ impl Background {
         self.neighbours_idle_s.iter().all(|idle| *idle >= self.elapsed_s * IDLE_LEAST)
     }
 
-    /// Whether the hypervisor took too much of the time (steal) for a number of the whole time. If
-    /// the scheduler may spread the case over processors, the time of all used ones is what counts.
+    /// Whether the hypervisor took too much of the time (steal) for a number of the whole time: from
+    /// the processors of a pinned case, or of all the time that programs wanted if the scheduler may
+    /// place the case anywhere.
     pub(crate) fn lost_to_hypervisor(&self, case: &Case) -> bool {
-        let used_s = if case.rule == OsRule::Quartile { self.busy_s + self.steal_s } else { 0.0 };
-        self.steal_s > (self.elapsed_s.max(used_s) * STEAL_MOST).max(STEP_S)
+        let wanted_s = if case.pinned { 0.0 } else { self.busy_s + self.steal_s };
+        self.own_steal_s > (self.elapsed_s.max(wanted_s) * STEAL_MOST).max(STEP_S)
     }
 
     /// Whether it was the hypervisor for which the case waited for this share of the time.
@@ -185,11 +187,27 @@ impl Observer {
 
     /// Runs `work`, and returns what others did meanwhile, as seen from the processors of `case`.
     pub(crate) fn beside<T>(&self, case: &Case, work: impl FnOnce() -> T) -> (T, Background) {
+        self.beside_kernel(case, load::kernel_threads, work)
+    }
+
+    /// The same, with the kernel's threads as `threads` reads them: thousands of files on a large
+    /// machine, so only if they work for the case, and outside of the time in which others are
+    /// looked for, since this program's own reading would count as theirs.
+    fn beside_kernel<T>(
+        &self,
+        case: &Case,
+        threads: impl Fn() -> Option<KernelThreads>,
+        work: impl FnOnce() -> T,
+    ) -> (T, Background) {
+        let kernel = || case.place.and_then(|_| threads());
+        let kernel_before = kernel();
         let begun = Instant::now();
-        let before = self.now(case);
+        let before = Moment { kernel: kernel_before, ..self.now(case) };
         let done = work();
         let elapsed_s = begun.elapsed().as_secs_f64();
-        (done, self.between(case, elapsed_s, &before, &self.now(case)))
+        let after = self.now(case);
+        let after = Moment { kernel: kernel(), ..after };
+        (done, self.between(case, elapsed_s, &before, &after))
     }
 
     /// Returns the devices below the files of a case, and how many copies of the data they may get.
@@ -202,8 +220,7 @@ impl Observer {
         Moment {
             misnumbered: cpus.is_none(),
             cpus: cpus.unwrap_or_default(),
-            // A thousand files on a large machine, so only if kernel threads work for the case.
-            kernel: case.place.and_then(|_| load::kernel_threads()),
+            kernel: None,
             throttled: self.quota.as_ref().map(Quota::throttled).unwrap_or_default(),
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
@@ -251,9 +268,7 @@ impl Observer {
             others_s: (!after.cpus.is_empty()).then_some(others_s),
             neighbours_idle_s: self.neighbours.iter().map(idle).collect(),
             kernel_s,
-            throttled_s: self.quota.as_ref().map_or(0.0, |quota| {
-                quota.stopped_s(&before.throttled, &after.throttled, elapsed_s)
-            }),
+            throttled_s: after.throttled.since(&before.throttled, elapsed_s),
             stalled_s: after
                 .stalled_s
                 .zip(before.stalled_s)
@@ -326,7 +341,7 @@ pub(crate) fn in_order(first: usize, all: &[usize]) -> Vec<usize> {
 /// Returns the other threads of a processor's core, listed like `0,64` or `2-3`; `None` if unknown.
 fn siblings(cpu: usize) -> Option<Vec<usize>> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let core = listed(&text::read(path)?);
+    let core = text::list(&text::read(path)?);
     core.contains(&cpu).then(|| core.into_iter().filter(|&one| one != cpu).collect())
 }
 
@@ -338,162 +353,6 @@ fn neighbours(all: &[usize], cpu: usize, named: Option<&[usize]>, is_virtual: bo
     all.iter().copied().filter(|other| *other != cpu && is_near(other)).collect()
 }
 
-/// Parses a list of numbers as the kernel writes it.
-fn listed(text: &str) -> Vec<usize> {
-    let ends = |part: &str| {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
-    };
-    text.split(',').filter_map(ends).flatten().collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::not_here;
-
-    fn observer(quota: Option<Quota>) -> Observer {
-        Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota, devices: Rc::new([]) }
-    }
-
-    fn moment(times: [(f64, f64, f64); 3], own_s: f64) -> Moment {
-        let cpu = |(number, (user_s, system_s, idle_s))| CpuTimes {
-            number,
-            user_s,
-            system_s,
-            idle_s,
-            steal_s: 0.0,
-        };
-        let cpus = times.into_iter().enumerate().map(cpu).collect();
-        Moment { cpus, own_s, stalled_s: Some(0.0), ..Moment::default() }
-    }
-
-    /// A tenth of a second: the pinned processor 1 computes, 0 computes half of the time, 2 is idle.
-    fn tenth(case: &Case) -> Background {
-        let before = moment([(5.0, 1.0, 9.0); 3], 3.0);
-        let after = moment([(5.04, 1.01, 9.05), (5.09, 1.01, 9.0), (5.0, 1.0, 9.1)], 3.1);
-        observer(None).between(case, 0.1, &before, &after)
-    }
-
-    fn case() -> Case {
-        Case::new("x", "y", "", |_| Err(not_here("no")))
-    }
-
-    #[test]
-    fn the_processors_of_a_case_are_its_own() {
-        let near = |found: Option<f64>, s: f64| assert!((found.unwrap() - s).abs() < 1e-9, "{s}");
-        near(tenth(&case()).others_s, 0.05);
-        near(tenth(&case().at((0, ioscape_schema::Locality::Local))).others_s, 0.05);
-        near(tenth(&case().across_two()).others_s, 0.05);
-        near(tenth(&case().unpinned()).others_s, 0.05);
-        let found = tenth(&case());
-        assert!(found.has_others(&case()) && !found.lacks_memory());
-        assert!((found.others().unwrap() - 0.5).abs() < 1e-6);
-        let two = case().across_two();
-        assert!(tenth(&two).has_others(&two), "the conductor's tenth leaves half of a processor");
-    }
-
-    #[test]
-    fn what_the_hypervisor_took_of_two_processors_is_no_other_program() {
-        // Both compute for 0.1 s of 0.25 s and rest for as long.
-        let before = moment([(5.0, 1.0, 9.0); 3], 3.0);
-        let mut after = moment([(5.1, 1.0, 9.1), (5.1, 1.0, 9.1), (5.0, 1.0, 9.25)], 3.2);
-        after.cpus.iter_mut().take(2).for_each(|cpu| cpu.steal_s = 0.05);
-        let two = case().across_two();
-        let found = observer(None).between(&two, 0.25, &before, &after);
-        assert!(found.others_s.is_some_and(|others| others < 1e-9), "{found:?}");
-        assert!(!found.has_others(&two) && found.lost_to_hypervisor(&two));
-        let own = |case: &Case| observer(None).between(case, 0.25, &before, &after).own_steal_s;
-        let of_each = [own(&case()), own(&two), own(&case().unpinned())];
-        assert_eq!(of_each, [0.05, 0.1, 0.1], "of one, of two, of all");
-        let at_once = case().by_tasks(2, ioscape_schema::OsTasks::Threads);
-        assert_eq!(own(&at_once), 0.05, "a task waits for its own processor alone");
-    }
-
-    #[test]
-    fn processors_that_a_container_counts_anew_get_their_numbers_back() {
-        let told = |count: usize| -> Vec<CpuTimes> {
-            (0..count).map(|number| CpuTimes { number, ..CpuTimes::default() }).collect()
-        };
-        let numbers = |count, ours: &[usize]| -> Option<Vec<usize>> {
-            Some(numbered(told(count), ours)?.iter().map(|cpu| cpu.number).collect())
-        };
-        assert_eq!(numbers(2, &[5, 4]), Some(vec![4, 5]));
-        assert_eq!(numbers(3, &[5, 4]), None, "which of the three they are is not known");
-        assert_eq!(numbers(4, &[3, 1]), Some(vec![0, 1, 2, 3]), "as the kernel numbers them");
-        assert_eq!(numbers(0, &[5, 4]), Some(Vec::new()), "nothing is told");
-        // The pinned processor 5 computes all the time, and its neighbour 4 is idle.
-        let observer = Observer { cpus: vec![5, 4], neighbours: vec![4], ..observer(None) };
-        let mut after = told(2);
-        (after[0].idle_s, after[1].user_s) = (0.1, 0.1);
-        let moment = |told| {
-            let cpus = numbered(told, &observer.cpus).unwrap();
-            Moment { cpus, ..Moment::default() }
-        };
-        let found = observer.between(&case(), 0.1, &moment(told(2)), &moment(after));
-        assert_eq!((found.others_s, found.was_alone()), (Some(0.0), true));
-    }
-
-    #[test]
-    fn the_kernels_threads_are_no_other_program_unless_they_do_much() {
-        let whole = case().by(OsRule::Single).unpinned();
-        let with = |others_s, kernel_s| {
-            let (others_s, kernel_s) = (Some(others_s), Some(kernel_s));
-            Background { elapsed_s: 1.0, others_s, kernel_s, ..Background::default() }
-                .has_others(&whole)
-        };
-        assert!(!with(0.02, 0.0) && with(0.04, 0.0), "3 %, programs alone");
-        assert!(!with(0.02, 0.07) && with(0.02, 0.09), "10 % with the kernel");
-    }
-
-    #[test]
-    fn a_neighbour_that_hardly_rests_leaves_no_undisturbed_moment() {
-        let one = |idle: [f64; 2]| {
-            let neighbours_idle_s = idle.to_vec();
-            Background { elapsed_s: 1.0, neighbours_idle_s, ..Background::default() }.was_alone()
-        };
-        assert!(one([0.6, 0.9]) && !one([0.2, 0.9]) && !one([0.0, 0.0]));
-        assert!(Background::default().was_alone(), "one processor has no neighbour");
-        let seen = tenth(&case());
-        assert!(seen.was_alone() && seen.neighbours_idle_s.len() == 2);
-    }
-
-    #[test]
-    fn a_processor_that_the_kernel_names_alone_has_neighbours_in_a_virtual_machine_only() {
-        let of =
-            |named: Option<&[usize]>, is_virtual| neighbours(&[0, 1, 2, 3], 3, named, is_virtual);
-        assert!(of(Some(&[]), false).is_empty());
-        assert_eq!(of(Some(&[]), true), [0, 1, 2]);
-        assert_eq!(of(None, false), [0, 1, 2], "nothing is told");
-        assert_eq!(of(Some(&[1]), true), [1]);
-    }
-
-    #[test]
-    fn lists_of_processors_are_read() {
-        assert_eq!(listed("0,64"), [0, 64]);
-        assert_eq!(listed("2-3\n"), [2, 3]);
-        assert!(listed("").is_empty());
-    }
-
-    #[test]
-    fn what_the_conductor_computes_is_not_others() {
-        let observer = Observer::new(&Scene::default(), Vec::new());
-        let (_, found) = observer.beside(&case().unpinned(), || {
-            let begun = own_and_ended_children().unwrap();
-            while own_and_ended_children().unwrap() < begun + 300_000_000 {
-                std::hint::black_box(0);
-            }
-        });
-        // All processors together had no more time than elapsed on them.
-        let most = found.total_s.max(found.elapsed_s) - 0.3;
-        assert!(found.others_s.unwrap() <= most.max(0.0) + 0.05, "{found:?}");
-    }
-
-    #[test]
-    fn the_machine_is_observed() {
-        let scene = Scene { cpu: 0, ..Scene::default() };
-        let observer = Observer::new(&scene, Vec::new());
-        let (answer, found) = observer.beside(&case(), || 7);
-        assert!(answer == 7 && found.elapsed_s >= 0.0 && found.others_s.is_some());
-    }
-}
+#[path = "background_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 //! 1990, section 5, Table 3).
 
 use super::case::{Case, Op, Scene, not_here, repeated, wrong};
-use super::process::pin;
+use ioscape_machine::affinity::pin;
 use ioscape_machine::crew::Crew;
 use ioscape_schema::OsRule;
 use rustix::io::Errno;
@@ -119,8 +119,7 @@ mod tests {
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             // No machine has this processor, so the partner ends before its first byte.
-            let last = rustix::thread::CpuSet::MAX_CPU - 1;
-            let why = operation(&alone(), None, Some(last)).err();
+            let why = operation(&alone(), None, Some(usize::MAX)).err();
             let _ = tell.send(why.map(|error| error.to_string()));
         });
         let why =

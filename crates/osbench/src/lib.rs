@@ -48,7 +48,6 @@ pub use options::{OsOptions, RunProgress};
 pub use step::step;
 
 use case::{Case, Scene};
-use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Environment, Locality, OsResults, Warning};
 use rounds::Bench;
@@ -164,7 +163,7 @@ pub fn run(
         cpus: background::in_order(cpu, &cpus),
         slower: cpus.iter().copied().filter(|cpu| !fastest.contains(cpu)).collect(),
         online: background::online(),
-        is_virtual: has_hypervisor(&environment) != Some(false),
+        is_virtual: environment.has_hypervisor() != Some(false),
         program: options.program.clone(),
         ..Scene::default()
     };

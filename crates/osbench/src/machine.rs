@@ -1,6 +1,7 @@
 //! The properties of the machine that affect the micro-benchmarks: processors, caches, mitigations,
 //! settings.
 
+pub(crate) use ioscape_machine::affinity::allowed as processors;
 use ioscape_machine::text;
 use ioscape_schema::units::parse_bytes;
 use ioscape_schema::{OsSystem, Warning, WarningKind};
@@ -13,13 +14,6 @@ const CACHES: [u64; 3] = [32 << 10, 1 << 20, 32 << 20];
 /// A processor with at least this share of the fastest one's speed is of the same kind. Some cores
 /// of a kind reach a clock a few per cent higher; kinds sold together differ by more than a tenth.
 const ALIKE: f64 = 0.9;
-
-/// Returns the processors that this process may run on, in order.
-pub(crate) fn processors() -> Vec<usize> {
-    rustix::thread::sched_getaffinity(None)
-        .map(|set| (0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
-        .unwrap_or_default()
-}
 
 /// Where the kernel reports a processor's relative speed: its capacity, which is the same for all
 /// if unknown, and its highest clock frequency.

@@ -8,6 +8,7 @@ use super::pace::pace_ns;
 use super::stop::Stop;
 use super::stops::{self, Beat};
 use super::waiting::Meter;
+use ioscape_machine::affinity::pin;
 use ioscape_machine::crew::{Crew, DONE, FAULTED, LONGEST_PAUSE};
 use ioscape_machine::error::{Death, EXHAUSTED, Error};
 use ioscape_machine::limits::why_killed;
@@ -193,13 +194,6 @@ fn enter(case: &Case, scene: &Scene) -> io::Result<Op> {
         pin(scene.cpu)?;
     }
     (case.ready)(scene)
-}
-
-/// Pins this thread to a processor.
-pub(crate) fn pin(cpu: usize) -> io::Result<()> {
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(cpu);
-    rustix::thread::sched_setaffinity(None, &set).map_err(io::Error::from)
 }
 
 fn nanos(from: Instant) -> u64 {

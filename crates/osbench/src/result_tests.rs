@@ -151,9 +151,9 @@ fn three_slow_runs_of_a_whole_benchmark_are_a_wide_number() {
 
 #[test]
 fn what_the_hypervisor_took_is_held_against_all_that_a_placed_case_used() {
-    let of = |steal_s| {
+    let of = |own_steal_s| {
         let (elapsed_s, busy_s) = (0.4, 3.0);
-        let beside = Background { elapsed_s, busy_s, steal_s, ..Background::default() };
+        let beside = Background { elapsed_s, busy_s, own_steal_s, ..Background::default() };
         let mut found = Gathered::default();
         (0..6).for_each(|_| found.add(process(100, 0, 10), beside.clone()));
         benchmark(&case().by(OsRule::Quartile).unpinned(), &found, REFERENCE).not_measured
@@ -186,7 +186,7 @@ fn each_disturbance_has_its_sentence() {
     let halted = Background { stops: 1, ..quiet.clone() };
     let text = sentence(case().by(OsRule::Mean), process(100, 0, 10), halted);
     assert!(text.contains("it was stopped and let go on (SIGSTOP"), "{text}");
-    let stolen = Background { steal_s: 0.2, ..quiet.clone() };
+    let stolen = Background { own_steal_s: 0.2, ..quiet.clone() };
     for rule in [OsRule::Mean, OsRule::Quartile] {
         let text = sentence(case().by(rule), process(100, 0, 10), stolen.clone());
         assert!(text.contains("the hypervisor took part"), "{text}");

@@ -6,8 +6,9 @@
 
 use super::case::{Op, Timing, advised};
 use super::pace::pace_ns;
-use super::process::{UNTOLD, pin};
+use super::process::UNTOLD;
 use super::waiting::{Meter, Waiting};
+use ioscape_machine::affinity::pin;
 use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::limits::raise_open_files;

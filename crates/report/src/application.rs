@@ -95,7 +95,7 @@ pub fn sentences(one: &Characterization) -> Vec<String> {
     if !one.elsewhere.is_empty() {
         let parts = one.elsewhere.iter().map(|(what, count)| format!("{what} {count}"));
         let parts: Vec<String> = parts.collect();
-        out.push(format!("Calls on other kinds of file, not counted: {}.", parts.join(", ")));
+        out.push(format!("Other calls, not counted: {}.", parts.join(", ")));
     }
     out.extend(phases(&one.phases));
     let tracing = one.tracing;

@@ -262,13 +262,18 @@ fn points(region: &Region) -> impl Iterator<Item = (Parameter, &Point)> {
         .flat_map(|(parameter, points)| points.iter().map(move |point| (parameter, point)))
 }
 
+/// A factor in digits that may be known of single runs.
+fn times(by: f64) -> String {
+    if by < 10.0 { format!("{by:.1}") } else { format!("{by:.0}") }
+}
+
 /// How far the references lie from their median: in percent below half or twice its speed.
 fn apart(drift: &Drift) -> String {
     let slowest = drift.throughputs.iter().copied().fold(f64::INFINITY, f64::min);
     let fastest = drift.throughputs.iter().copied().fold(0.0, f64::max);
     let [slower, faster] = [drift.median / slowest, fastest / drift.median];
     match slower >= 2.0 || faster >= 2.0 {
-        true => format!("from {slower:.1} times slower to {faster:.1} times as fast"),
+        true => format!("from {} times slower to {} times as fast", times(slower), times(faster)),
         false => format!("at most {} off", percent(drift.largest)),
     }
 }
@@ -361,9 +366,9 @@ mod tests {
             drift_line(&evaluation)
         };
         let both = told([240.0, 230.0, 1198.5, 5.7]);
-        assert!(both.contains("from 41.2 times slower to 5.1 times as fast;"), "{both}");
+        assert!(both.contains("from 41 times slower to 5.1 times as fast;"), "{both}");
         let slow = told([235.0, 235.0, 235.0, 5.7]);
-        assert!(slow.contains("from 41.2 times slower to 1.0 times as fast;"), "{slow}");
+        assert!(slow.contains("from 41 times slower to 1.0 times as fast;"), "{slow}");
         let steady = told([235.0, 235.0, 250.0, 230.0]);
         assert!(steady.contains("at most 12.8 % off;"), "{steady}");
     }

@@ -4,15 +4,26 @@
 
 use crate::bars::Picture;
 use crate::plot::{Axis, Scale, Unit};
-use crate::text::esc;
+use crate::text::{esc, none};
 use ioscape_schema::{Measurement, ResponseTime};
 use std::fmt::Write as _;
 
-/// One bar: its class (`read`, `write`, `mixed`), its name and its times.
+/// One bar: its class (`read`, `write`, `mixed`), its name, its requests and their times.
 struct Row<'a> {
     class: &'static str,
     name: &'static str,
+    ios: u64,
     times: &'a ResponseTime,
+}
+
+impl Row<'_> {
+    /// The median, the 90th, 99th and 99.9th percentiles and the longest time; a dash for a
+    /// percentile beyond which no request may lie.
+    fn told(&self) -> [String; 5] {
+        let ResponseTime { p50, p90, p99, p999, max, .. } = *self.times;
+        [(p50, 1), (p90, 10), (p99, 100), (p999, 1000), (max, 1)]
+            .map(|(ns, least)| if self.ios < least { none() } else { Unit::Nanos.show(ns as f64) })
+    }
 }
 
 /// The picture, `width` units wide; empty without runs. `names` are the runs' names as plain text.
@@ -36,9 +47,9 @@ pub const HEAD: [&str; 8] =
 /// The table behind the picture: a row for each bar.
 pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<String>> {
     let row = |name: &String, row: &Row| {
-        let ResponseTime { mean, p50, p90, p99, p999, max } = *row.times;
-        let mut cells = vec![name.clone(), row.name.to_owned(), Unit::Nanos.show(mean)];
-        cells.extend([p50, p90, p99, p999, max].map(|ns| Unit::Nanos.show(ns as f64)));
+        let mean = Unit::Nanos.show(row.times.mean);
+        let mut cells = vec![name.clone(), row.name.to_owned(), mean];
+        cells.extend(row.told());
         cells
     };
     let named = measurements.iter().zip(names);
@@ -48,13 +59,14 @@ pub fn rows_of_all(measurements: &[Measurement], names: &[String]) -> Vec<Vec<St
 }
 
 fn rows(measurement: &Measurement) -> Vec<Row<'_>> {
-    let alone = |class, name| vec![Row { class, name, times: &measurement.response_time_ns }];
+    let (times, ios) = (&measurement.response_time_ns, measurement.ios);
+    let alone = |class, name| vec![Row { class, name, ios, times }];
     match (&measurement.read, &measurement.write) {
         // No request completed, so no time is known.
         _ if measurement.ios == 0 => Vec::new(),
         (Some(read), Some(write)) => vec![
-            Row { class: "read", name: "reads", times: &read.response_time_ns },
-            Row { class: "write", name: "writes", times: &write.response_time_ns },
+            Row { class: "read", name: "reads", ios: read.ios, times: &read.response_time_ns },
+            Row { class: "write", name: "writes", ios: write.ios, times: &write.response_time_ns },
         ],
         (Some(_), None) => alone("read", "reads"),
         (None, Some(_)) => alone("write", "writes"),
@@ -70,17 +82,12 @@ fn axis(measurements: &[Measurement]) -> Axis {
 }
 
 fn bar(out: &mut String, row: &Row, picture: &Picture<'_>, y: f64) {
-    let ResponseTime { mean, p50, p90, p99, p999, max } = *row.times;
-    let show = |value: u64| Unit::Nanos.show(value as f64);
+    let ResponseTime { mean, p50, p90, p99, max, .. } = *row.times;
+    let [half, nine, tail, far, longest] = row.told();
     let title = format!(
-        "{} \u{b7} mean {} \u{b7} median {}, 90 % {}, 99 % {}, 99.9 % {} \u{b7} longest {}",
+        "{} \u{b7} mean {} \u{b7} median {half}, 90 % {nine}, 99 % {tail}, 99.9 % {far} \u{b7} longest {longest}",
         row.name,
-        Unit::Nanos.show(mean),
-        show(p50),
-        show(p90),
-        show(p99),
-        show(p999),
-        show(max)
+        Unit::Nanos.show(mean)
     );
     let [a, b, c, d] = [p50, p90, p99, max].map(|value| picture.x(value as f64));
     let _ = write!(

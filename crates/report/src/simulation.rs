@@ -43,10 +43,10 @@ fn uncollected(simulation: &Simulation) -> &'static str {
         |cell: &SimulatedCell| cell.write_amplification.is_some() && cell.erased_blocks == Some(0);
     match simulation.cells.iter().any(is_spared) {
         true if simulation.cells.len() == 1 => {
-            " No garbage was collected: the writes ended before the erased blocks did (--precondition steady-state begins there)."
+            " No garbage was collected yet: this figure holds for no longer trace, which may have to collect some (unless it was given, --precondition steady-state begins closer to that)."
         }
         true => {
-            " Where it is about 1, no garbage may have been collected: the writes ended before the erased blocks did (--precondition steady-state begins there)."
+            " Where it is about 1, no garbage may have been collected yet, as a longer trace may have to (unless it was given, --precondition steady-state begins closer to that)."
         }
         false => "",
     }

@@ -102,11 +102,13 @@ pub struct AccessPattern {
     /// Total seconds that all processes spent in `fsync` and the like.
     #[serde(deserialize_with = "not_negative")]
     pub sync_s: f64,
-    /// Seconds in which no process was doing I/O: start-up, exit, long computation.
+    /// Seconds in which no process was doing I/O or waiting for it: start-up, exit, long
+    /// computation.
     #[serde(deserialize_with = "not_negative")]
     pub elsewhere_s: f64,
-    /// Private memory of one process, in bytes: a lower bound, since pages that may belong to
-    /// mapped files are not counted. It is not available to the file cache. Absent if unknown.
+    /// Private memory of the processes, in bytes: a lower bound, since pages that may belong to
+    /// mapped files are not counted, and processes are added up only when one of them ends. It is
+    /// not available to the file cache. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
 }

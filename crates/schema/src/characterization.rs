@@ -97,8 +97,7 @@ impl ModelFit {
 /// The parameters are those of the self-scaling paper, section 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traits {
-    /// Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte
-    /// touched.
+    /// Distinct bytes read or written, in whole pages of 4 KiB.
     pub unique_bytes: u64,
     /// Mean number of bytes per call.
     pub size_mean: u64,
@@ -189,14 +188,19 @@ impl Workload {
         Self { align_bytes: Some(1 << size.trailing_zeros()), ..self }
     }
 
+    /// Returns whether all requests have exactly one size, a multiple of the alignment. A mean of
+    /// one such multiple leaves no other size, whatever the distribution.
+    pub fn has_one_size(&self) -> bool {
+        let (size, align) = (self.size_mean, self.align());
+        let is_fixed = self.size_distribution == SizeDistribution::Fixed || size == align;
+        is_fixed && self.by_operation.is_none() && size.is_multiple_of(align)
+    }
+
     /// Returns whether this workload with `align_bytes` could make each of its requests. All
-    /// requests must have exactly one size, a multiple of the current alignment, and offsets must
-    /// not be finer.
+    /// requests must have exactly one size, and offsets must not be finer.
     pub fn is_aligned_within(&self, align_bytes: Option<u64>) -> bool {
-        let is_fixed = self.size_distribution == SizeDistribution::Fixed;
-        let is_one = is_fixed && self.by_operation.is_none();
         let other = Self { align_bytes, ..self.clone() };
-        is_one && self.size_mean.is_multiple_of(self.align()) && self.align() >= other.align()
+        self.has_one_size() && self.align() >= other.align()
     }
 }
 
@@ -300,9 +304,14 @@ pub struct Characterization {
     pub memory_limit_bytes: Option<u64>,
     /// Number of calls that stopped for the recorder.
     pub calls_traced: u64,
-    /// Calls that read or wrote anything other than regular files and block devices, by kind.
+    /// Calls that read or wrote anything other than regular files and block devices, by kind, and
+    /// copies that moved nothing because their files share the blocks now (`clone`).
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub elsewhere: std::collections::BTreeMap<String, u64>,
+    /// Faults on mapped files at places that are not known, so that what was read there is not
+    /// counted; absent if the kernel reported none, and in older results.
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
+    pub unplaced_faults: u64,
     /// Overhead of tracing in the times.
     pub tracing: TracingCost,
     /// The requests by kind and size, and their hits in a cache of any size; absent in older
@@ -314,6 +323,9 @@ pub struct Characterization {
     pub phases: Vec<Phase>,
 }
 
+/// So many faults are of what programs map as they start, such as their locale.
+const START_FAULTS: u64 = 64;
+
 impl Characterization {
     /// Kind of the calls [`elsewhere`](Self::elsewhere) whose files could not be identified: some
     /// may be requests.
@@ -324,10 +336,20 @@ impl Characterization {
         self.elsewhere.get(Self::UNIDENTIFIED).copied().unwrap_or(0)
     }
 
-    /// Returns whether there are so many of them, more than one per 20 requests, that the requests
-    /// are not the command's workload.
+    /// Returns the number of requests to files after the first hundred thousand, which count as one
+    /// file: their set, what is used again and what is deleted are not known.
+    pub fn merged_requests(&self) -> u64 {
+        let merged = self.files.iter().filter(|file| file.kind == FileKind::Others);
+        merged.map(|file| file.traits.requests).sum()
+    }
+
+    /// Returns whether calls on unidentified files, requests to merged files and faults without a
+    /// place are so many, more than one per 20 requests, that the requests are not the command's
+    /// workload.
     pub fn is_partial(&self) -> bool {
-        self.unidentified_calls() > self.overall.requests / 20
+        let faults = self.unplaced_faults.saturating_sub(START_FAULTS);
+        let unseen = self.unidentified_calls() + self.merged_requests() + faults;
+        unseen > self.overall.requests / 20
     }
 
     /// Returns the name of its program, without folders.

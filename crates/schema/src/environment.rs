@@ -1,5 +1,7 @@
 //! The machine that a result was measured on, as far as it matters to I/O.
 
+use crate::units::Bytes;
+use crate::virtualization::{AND, CONTAINERS, NONE, UNKNOWN};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,7 +29,8 @@ pub struct Environment {
     /// Processor time that a quota allows, in processors, if that is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// Memory of the machine.
+    /// Memory of the machine that this program and its file cache can have: without what is
+    /// reserved as huge pages, and of the nodes that it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Memory limit the workers ran under, from `--memory` or an enclosing control group.
@@ -174,15 +177,35 @@ fn differ(name: &str, was: &str, now: &str) -> bool {
     was != now && !(name == MEMORY && may_be_one(was, now))
 }
 
-/// Returns whether two memory sizes, as text, may belong to one machine. Kernels reserve slightly
-/// different amounts, and hypervisors lend some memory to other guests.
+/// Returns whether two memory sizes, as text, may belong to one machine.
 fn may_be_one(was: &str, now: &str) -> bool {
-    let mib = |told: &str| told.strip_suffix(" MiB")?.parse::<u64>().ok();
-    let is_near = |(was, now): (u64, u64)| was.abs_diff(now) <= (was.max(now) / 16).max(256);
-    mib(was).zip(mib(now)).is_some_and(is_near)
+    let bytes = |told: &str| told.strip_suffix(" MiB")?.parse::<u64>().ok()?.checked_mul(1 << 20);
+    bytes(was).zip(bytes(now)).is_some_and(|(was, now)| is_near(was, now))
+}
+
+/// Returns whether two memory sizes in bytes may belong to one machine. Kernels reserve slightly
+/// different amounts, and hypervisors lend some memory to other guests.
+fn is_near(was: u64, now: u64) -> bool {
+    was.abs_diff(now) <= (was.max(now) / 16).max(256 << 20)
 }
 
 impl Environment {
+    /// Returns whether there is a hypervisor; a container alone is not one. `None` if unknown.
+    pub fn has_hypervisor(&self) -> Option<bool> {
+        let is_hypervisor = |name: &str| name != NONE && !CONTAINERS.contains(&name);
+        let mut names = self.virtualization.as_deref()?.split(AND);
+        let found = names.find(|name| is_hypervisor(name));
+        (found != Some(UNKNOWN)).then_some(found.is_some())
+    }
+
+    /// Returns what a virtual machine does not see of its disks; `None` where there is none for
+    /// sure.
+    pub fn unseen_host(&self) -> Option<&'static str> {
+        (self.has_hypervisor() == Some(true)).then_some(
+            "the host may limit I/O, and serve direct and synchronous requests from its memory, unseen",
+        )
+    }
+
     /// Returns how `now` differs from this identity, one phrase per difference. It compares what
     /// both know of machine and target, and the options that `now` names.
     pub fn identity_differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
@@ -193,11 +216,47 @@ impl Environment {
         };
         now.iter().filter_map(differs).collect()
     }
+
+    /// Returns in what the machines of two results differ: the name of each property, its value
+    /// here and its value in `other`. It compares what both know of memory, processors and
+    /// hypervisor.
+    pub fn machines_apart(&self, other: &Self) -> Vec<(&'static str, [String; 2])> {
+        let memory = self.memory_bytes.zip(other.memory_bytes);
+        let memory = memory.filter(|(ours, theirs)| !is_near(*ours, *theirs));
+        let memory =
+            memory.map(|(a, b)| (Bytes(a as f64).to_string(), Bytes(b as f64).to_string()));
+        let processors = self.processors().zip(other.processors());
+        let virtualization =
+            |one: &Self| one.has_hypervisor().and_then(|_| one.virtualization.clone());
+        let virtualization = virtualization(self).zip(virtualization(other));
+        let all =
+            [("memory", memory), ("processors", processors), ("virtualization", virtualization)];
+        let apart = all.into_iter().filter_map(|(what, both)| Some((what, both?)));
+        apart.filter(|(_, (a, b))| a != b).map(|(what, (a, b))| (what, [a, b])).collect()
+    }
+
+    /// Returns whether its scheduler can be compared with that of `other`. Older documents, without
+    /// `cached_below`, name that of a volume (LVM, LUKS) itself, and later ones its drive's.
+    pub fn schedules_like(&self, other: &Self) -> bool {
+        let is_volume = |one: &Self| one.device.as_ref().is_some_and(|d| d.starts_with("dm-"));
+        let is_as_old = self.cached_below.is_some() == other.cached_below.is_some();
+        is_as_old || !(is_volume(self) || is_volume(other))
+    }
+
+    /// Returns the number of processors, and how much of their time a quota allows, in words.
+    pub fn processors(&self) -> Option<String> {
+        let count = self.cpu_count?;
+        Some(match self.cpu_quota {
+            Some(quota) => format!("{count}, of which a quota allows {quota:.2}"),
+            None => count.to_string(),
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::virtualization::CONTAINER;
 
     #[test]
     fn differences_are_named() {
@@ -214,6 +273,34 @@ mod tests {
         );
     }
 
+    /// Guards against a defect: a guest that had got eight times the memory and processors was
+    /// taken for the one evaluated.
+    #[test]
+    fn a_machine_of_another_size_or_hypervisor_is_told() {
+        let small = Environment {
+            memory_bytes: Some(8 << 30),
+            cpu_count: Some(2),
+            virtualization: Some("kvm".to_owned()),
+            ..Environment::default()
+        };
+        let large = Environment {
+            memory_bytes: Some(64 << 30),
+            cpu_quota: Some(1.5),
+            virtualization: Some("vmware".to_owned()),
+            ..small.clone()
+        };
+        let told = small.machines_apart(&large);
+        assert_eq!(told.len(), 3);
+        assert_eq!(told[0], ("memory", ["8 GiB", "64 GiB"].map(str::to_owned)));
+        assert_eq!(told[1].1[1], "2, of which a quota allows 1.50");
+        let near = Environment { memory_bytes: Some((8 << 30) - (200 << 20)), ..small.clone() };
+        let virtualization = Some("unknown".to_owned());
+        let untold = Environment { virtualization, ..small.clone() };
+        for same in [small.clone(), near, untold, Environment::default()] {
+            assert!(small.machines_apart(&same).is_empty(), "{same:?}");
+        }
+    }
+
     /// Guards against refusing the same machine under a kernel that reserves 8 MiB more, so that
     /// its memory is rounded differently.
     #[test]
@@ -226,5 +313,24 @@ mod tests {
         assert!(!differs("15872 MiB", "15616 MiB") && !differs("1024 MiB", "768 MiB"));
         assert!(differs("16128 MiB", "8192 MiB") && differs("1024 MiB", "512 MiB"));
         assert!(differs("1", "2"), "of whatever unit");
+    }
+
+    #[test]
+    fn a_container_is_no_hypervisor() {
+        let of = |virtualization: Option<&str>| {
+            let virtualization = virtualization.map(str::to_owned);
+            let told = Environment { virtualization, ..Environment::default() };
+            assert_eq!(told.unseen_host().is_some(), told.has_hypervisor() == Some(true));
+            told.has_hypervisor()
+        };
+        for bare in [NONE, "docker", "podman", "kubepods", "lxc", "containerd", CONTAINER] {
+            assert_eq!(of(Some(bare)), Some(false), "{bare}");
+        }
+        for virtual_machine in ["kvm", "kvm, docker", "unknown hypervisor"] {
+            assert_eq!(of(Some(virtual_machine)), Some(true), "{virtual_machine}");
+        }
+        for untold in [None, Some(UNKNOWN), Some("unknown, docker")] {
+            assert_eq!(of(untold), None, "{untold:?}");
+        }
     }
 }

@@ -52,6 +52,7 @@ mod twin;
 pub mod units;
 pub mod verify;
 mod views;
+pub mod virtualization;
 pub mod vxbench;
 mod waiting;
 pub mod warning;

@@ -75,7 +75,8 @@ pub struct Measurement {
     /// Response times of all requests.
     pub response_time_ns: ResponseTime,
     /// Mean response time in nanoseconds by Little's law (requests in flight over request rate, less
-    /// the think time): a cross-check.
+    /// the think time): a cross-check. With pauses and a queue depth above 1 it is the time until
+    /// the last request of a queue completes, the most that the mean can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_littles_law_ns: Option<f64>,
     /// The reads; absent if none were issued.

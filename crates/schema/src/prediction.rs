@@ -36,7 +36,8 @@ pub struct Prediction {
     /// served in the same way. After `group, `: a region of the evaluation in a small control
     /// group.
     pub region: String,
-    /// Whether some parameter lies outside the measured range: the interval is then a guess.
+    /// Whether some parameter lies outside the measured range, or other memory contradicts the
+    /// evaluation: the interval is then a guess.
     pub extrapolated: bool,
     /// Further predictions for an application whose trace was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,6 +141,16 @@ pub struct Comparison {
 /// 90 times out of 100.
 const RULED_OUT: f64 = 1.566;
 
+impl Prediction {
+    /// The range that holds 99 of 100 measurements of such a workload, low and high in bytes per
+    /// second: of several predictions compared at once, one in twenty would fail either end of
+    /// [`Self::interval90`] by chance.
+    pub fn interval99(&self) -> [f64; 2] {
+        let at = self.throughput_bytes_per_s;
+        self.interval90.map(|end| if at > 0.0 { at * (end / at).powf(RULED_OUT) } else { end })
+    }
+}
+
 impl Comparison {
     /// Returns it with the verdict that follows from its ratio and interval. The ratio is
     /// significant if the interval, widened to hold it 99 times out of 100, excludes 1 and is not a
@@ -210,9 +221,9 @@ pub struct Choice {
     /// Its predicted throughput, in bytes per second.
     #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
-    /// Whether it is certainly the cheapest: the low end of its 90 % interval reaches the
-    /// requirement, the prediction is not extrapolated, and it has no rivals. In older results,
-    /// without `rivals`, only the first of these.
+    /// Whether it is certainly the cheapest: the low end of its 99 % interval (90 % in older
+    /// results) reaches the requirement, the prediction is not extrapolated, and it has no rivals.
+    /// In older results without `rivals`, only the first of these.
     pub sure: bool,
     /// Whether its prediction is extrapolated, so that its interval is a guess; false in older
     /// results.

@@ -40,11 +40,7 @@ impl Measurement {
     /// the processes' own time. Without any of these it counts as served from storage.
     pub fn is_from_memory(&self) -> bool {
         let is_cached = |share: Option<f64>| share.is_none_or(|share| share >= CACHED);
-        let computed_s = self.cpu_user_s + self.cpu_system_s;
-        is_cached(self.resident_frac)
-            && is_cached(self.read_hit_frac())
-            && computed_s > 0.0
-            && computed_s >= COMPUTING * self.available_s()
+        is_cached(self.resident_frac) && is_cached(self.read_hit_frac()) && self.computed(COMPUTING)
     }
 
     /// Returns whether the file cache was still filling with the set during the measurement.

@@ -5,6 +5,9 @@ use crate::TraceInfo;
 /// Note in a file that holds only the slow requests of a recording; its text says how slow.
 pub const SLOW_ALONE: &str = "slow requests alone";
 
+/// Note in a recording after which much written data was still in memory; its text says how much.
+pub const LEFT_IN_MEMORY: &str = "left in memory";
+
 /// What a trace does not record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLacks {

@@ -244,6 +244,11 @@ impl VxJob {
         self.direct || self.direct_above.is_some_and(|above| self.iosize > above)
     }
 
+    /// Returns whether streams wait until what they wrote is on the device.
+    pub fn is_synced(&self) -> bool {
+        self.sync || self.dsync || self.fsync
+    }
+
     /// Returns the bytes, from the beginning of an empty file, that all streams of one user need,
     /// if `iocount` is set.
     pub fn span_bytes(&self) -> Option<u64> {

@@ -18,6 +18,9 @@ const MISSED: f64 = 0.01;
 /// Fraction of the time throttled by a quota above which warnings of stops are attributed to the
 /// quota.
 const BY_QUOTA: f64 = 0.1;
+/// Fraction of its processes' time that the hypervisor may take before it also disturbs a run that
+/// waits for storage: to handle a completion, a processor has to run.
+const STOLEN: f64 = 0.05;
 
 impl Measurement {
     /// Returns the number of clients that ran the workload, each on its own set. Bytes and CPU
@@ -26,24 +29,47 @@ impl Measurement {
         self.clients.as_ref().map_or(1.0, |clients| clients.each.len().max(1) as f64)
     }
 
+    /// Returns the total seconds that its processes lasted.
+    fn lasted_s(&self) -> f64 {
+        self.elapsed_s * f64::from(self.workload.process_num) * self.client_count()
+    }
+
+    /// Returns the total seconds that its processes computed.
+    fn computed_s(&self) -> f64 {
+        self.cpu_user_s + self.cpu_system_s
+    }
+
+    /// Returns the seconds that the hypervisor took from its processes, if it took as much from
+    /// each program in proportion to its processor time. The kernel counts them neither as
+    /// computing nor as waiting.
+    fn stolen_s(&self) -> f64 {
+        let others_s = self.other_cpu.unwrap_or(0.0) * self.elapsed_s;
+        let ours = self.computed_s() / (self.computed_s() + others_s);
+        self.witness.steal_s.filter(|_| ours > 0.0).map_or(0.0, |steal_s| steal_s * ours)
+    }
+
     /// Returns the total seconds for which its processes had, or could have had, a processor. If
     /// their time waiting for one is unknown, each is assumed to have had one.
-    pub fn available_s(&self) -> f64 {
-        let delay_s = self.witness.run_delay_s.unwrap_or(0.0);
-        self.elapsed_s * f64::from(self.workload.process_num) * self.client_count() - delay_s
+    fn available_s(&self) -> f64 {
+        self.lasted_s() - self.witness.run_delay_s.unwrap_or(0.0) - self.stolen_s()
     }
 
     /// Returns whether its processes waited most of the time, and not for a processor.
     pub fn waits(&self) -> bool {
-        let computed_s = self.cpu_user_s + self.cpu_system_s;
         let is_known = self.workload.process_num == 1 || self.witness.run_delay_s.is_some();
-        is_known && computed_s > 0.0 && computed_s < WAITING * self.available_s()
+        let waited = self.computed_s() < WAITING * self.available_s();
+        is_known && self.computed_s() > 0.0 && waited
+    }
+
+    /// Returns whether its processes computed for at least this fraction of the time for which they
+    /// could have had a processor.
+    pub(crate) fn computed(&self, fraction: f64) -> bool {
+        self.computed_s() > 0.0 && self.computed_s() >= fraction * self.available_s()
     }
 
     /// Returns whether its processes computed most of the time.
     pub fn computes(&self) -> bool {
-        let computed_s = self.cpu_user_s + self.cpu_system_s;
-        computed_s >= WAITING * self.available_s() && self.cpu_system_s > 0.0
+        self.computed(WAITING) && self.cpu_system_s > 0.0
     }
 
     /// Returns the bytes that other processes read from the device while these processes waited for
@@ -83,12 +109,31 @@ impl Measurement {
         Some(self.witness.device_read_bytes?.saturating_sub(self.storage_read_bytes?) as f64)
     }
 
+    /// Returns the most seconds for which a quota can have stopped each process; `None` if that is
+    /// unknown. The kernel counts for all members of a group, but a stopped one waits for a
+    /// processor meanwhile.
+    pub fn by_quota_s(&self) -> Option<f64> {
+        let of_each = |waited_s: f64| waited_s / f64::from(self.workload.process_num.max(1));
+        let waited_s = self.witness.run_delay_s.map_or(f64::INFINITY, of_each);
+        Some(self.witness.throttled_s?.min(waited_s))
+    }
+
     /// Returns whether its processes were stopped or frozen for a while, or the machine was
     /// suspended. A quota stops processes in every run and hides that.
     pub fn was_stopped(&self) -> bool {
-        let by_quota_s = self.witness.throttled_s.unwrap_or(0.0);
-        let is_told = self.warnings.iter().any(|one| one.kind == WarningKind::Stopped);
-        self.disturbed && is_told && by_quota_s <= BY_QUOTA * self.elapsed_s
+        let by_quota_s = self.by_quota_s().unwrap_or(0.0);
+        self.is_disturbed_by(WarningKind::Stopped) && by_quota_s <= BY_QUOTA * self.elapsed_s
+    }
+
+    /// Returns whether the hypervisor took so much of its processes' time that storage seems slower
+    /// than it is.
+    pub fn was_robbed(&self) -> bool {
+        let is_much = self.stolen_s() > STOLEN * self.lasted_s();
+        self.is_disturbed_by(WarningKind::Steal) && is_much
+    }
+
+    fn is_disturbed_by(&self, kind: WarningKind) -> bool {
+        self.disturbed && self.warnings.iter().any(|one| one.kind == kind)
     }
 }
 
@@ -145,6 +190,52 @@ mod tests {
         assert_eq!(m.read_by_others(), None);
         m.witness.device_read_bytes = Some(815_000_000);
         assert!(m.read_by_others().is_some(), "far more than that");
+    }
+
+    /// Guards against taking the file cache for storage where the hypervisor had the rest of the
+    /// time.
+    #[test]
+    fn time_that_the_hypervisor_took_is_not_waited_for_storage() {
+        let cached = |steal_s, other_cpu| {
+            let mut m = reads(0, 0);
+            (m.cpu_system_s, m.resident_frac) = (8.5, Some(1.0));
+            (m.witness.steal_s, m.other_cpu) = (steal_s, other_cpu);
+            m.is_from_memory()
+        };
+        assert!(cached(Some(1.4), Some(0.0)) && cached(Some(1.4), None));
+        assert!(!cached(Some(0.1), None) && !cached(None, None));
+        assert!(!cached(Some(1.4), Some(3.0)), "it was taken from other programs as well");
+        let mut slow = reads(15, 15);
+        slow.witness.steal_s = Some(4.0);
+        assert!(slow.waits(), "half of the time, for storage");
+    }
+
+    #[test]
+    fn what_waits_for_storage_is_disturbed_by_a_hypervisor_that_takes_much() {
+        let robbed = |kind, steal_s, other_cpu| {
+            let warnings = vec![Warning::new(kind, "the hypervisor took 90 %")];
+            let mut m = Measurement { disturbed: true, warnings, ..reads(15, 15) };
+            (m.witness.steal_s, m.other_cpu) = (Some(steal_s), Some(other_cpu));
+            (m.waits(), m.was_robbed())
+        };
+        assert_eq!(robbed(WarningKind::Steal, 4.0, 0.0), (true, true));
+        assert_eq!(robbed(WarningKind::Steal, 0.3, 0.0), (true, false), "it mostly waited");
+        assert_eq!(robbed(WarningKind::Steal, 4.0, 2.0), (true, false), "others had that time");
+        assert_eq!(robbed(WarningKind::LoadByOthers, 4.0, 0.0), (true, false));
+    }
+
+    /// Guards against calling a worker stopped for all of the time that others of its group were.
+    #[test]
+    fn a_quota_stops_nobody_for_longer_than_it_waited() {
+        let by_quota = |run_delay_s, throttled_s| {
+            let mut m = reads(15, 15);
+            (m.workload.process_num, m.witness.run_delay_s) = (2, run_delay_s);
+            m.witness.throttled_s = throttled_s;
+            m.by_quota_s()
+        };
+        assert_eq!(by_quota(Some(1.0), Some(10.0)), Some(0.5));
+        assert_eq!(by_quota(Some(19.0), Some(5.0)), Some(5.0));
+        assert_eq!([by_quota(None, Some(5.0)), by_quota(Some(1.0), None)], [Some(5.0), None]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct Witness {
     /// Processor seconds that the hypervisor took from the machine (`steal` in `/proc/stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_s: Option<f64>,
-    /// Seconds that a control-group quota kept the workers off the processors (`cpu.stat`).
+    /// Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
     /// Page faults that needed I/O.
@@ -56,7 +56,8 @@ pub struct Witness {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_frac: Option<f64>,
     /// Throughput in bytes per second, not counting the time that the workers waited for
-    /// processors.
+    /// processors. Absent with think times, and if the hypervisor took time, since how much of that
+    /// was theirs is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undisturbed_bytes_per_s: Option<f64>,
     /// Sustainable write throughput in bytes per second: bytes written less the growth of dirty

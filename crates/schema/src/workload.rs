@@ -101,7 +101,7 @@ pub struct Workload {
     /// Requests each process keeps in flight, at least 1; more than 1 needs `io_uring`.
     #[serde(default = "one")]
     pub queue_depth: u32,
-    /// Time for which a process sleeps between two requests.
+    /// Time for which a process pauses between two requests.
     #[serde(default)]
     pub think_time_ns: u64,
     /// Offsets and sizes are rounded to a multiple of this, a power of two. Absent: 4096, or less

@@ -6,9 +6,10 @@ use ioscape_schema::units::Count;
 /// So few requests may come together by chance.
 const ENOUGH: u64 = 1000;
 /// A device is overloaded if its busiest drive is busy for at least this share of the time, and
-/// what is left after the last arrival takes at least this share of the time of all arrivals.
+/// what is left after the last arrival takes more of the time of all arrivals than chance may leave.
 const BUSY: f64 = 0.99;
-const LEFT: f64 = 0.1;
+/// Least and greatest of those shares.
+const LEFT: [f64; 2] = [0.01, 0.1];
 
 /// The requests of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,10 +51,12 @@ impl Load {
             self.until_ns.saturating_sub(self.last_ns),
         ]
         .map(|ns| ns as f64);
+        // Four standard deviations of what random arrivals at exactly the drive's rate leave.
+        let by_chance = 4.0 * (2.0 / self.requests as f64).sqrt();
         let is_overloaded = self.requests >= ENOUGH
             && arrivals_ns > 0.0
             && busy_ns as f64 >= BUSY * all_ns
-            && left_ns >= LEFT * arrivals_ns;
+            && left_ns >= by_chance.clamp(LEFT[0], LEFT[1]) * arrivals_ns;
         let rate = |ns: f64| Count(self.requests as f64 * 1e9 / ns);
         is_overloaded.then(|| {
             format!(
@@ -90,6 +93,8 @@ mod tests {
         let said = overload(833, 5000).expect("1,200 a second on 1,000");
         assert!(said.starts_with("device hot got 1.2k requests a second and"), "{said}");
         assert_eq!(overload(1001, 5000), None);
+        assert!(overload(952, 60_000).is_some(), "5 % more than it completes, 3 s in the end");
+        assert_eq!(overload(952, 2000), None, "so few may be left by chance");
         assert_eq!(overload(1, 50), None, "a burst");
     }
 }

@@ -12,21 +12,30 @@ pub(crate) struct Quantity {
     pub(crate) metric: Metric,
     /// What the name of its row adds to the job's name.
     pub(crate) suffix: &'static str,
+    /// The least number of requests of which one lies at or beyond it.
+    pub(crate) least: u64,
     /// Its value; 0 if no request ended.
     pub(crate) of: fn(&Measurement) -> f64,
 }
 
 /// The figures of a run that are compared.
 pub(crate) const QUANTITIES: [Quantity; 3] = [
-    Quantity { metric: Metric::Throughput, suffix: "", of: |run| run.throughput_bytes_per_s },
+    Quantity {
+        metric: Metric::Throughput,
+        suffix: "",
+        least: 0,
+        of: |run| run.throughput_bytes_per_s,
+    },
     Quantity {
         metric: Metric::Time,
         suffix: ", p50 response time",
+        least: 1,
         of: |run| run.response_time_ns.p50 as f64,
     },
     Quantity {
         metric: Metric::Time,
         suffix: ", p99 response time",
+        least: 100,
         of: |run| run.response_time_ns.p99 as f64,
     },
 ];

@@ -106,9 +106,10 @@ fn not_again(name: &str, earlier: &Environment, options: &GivenOptions) -> Optio
 /// it another machine, but changes the figures.
 pub fn changed_since(was: &Environment, now: &Environment) -> Option<Warning> {
     let [given, given_now] = [was, now].map(mitigations);
+    let scheduler = was.scheduler.clone().filter(|_| was.schedules_like(now));
     let properties = [
         ("kernel", &was.kernel, &now.kernel),
-        ("scheduler", &was.scheduler, &now.scheduler),
+        ("scheduler", &scheduler, &now.scheduler),
         ("mitigations", &given, &given_now),
     ];
     let changed = properties.into_iter().filter_map(|(what, was, now)| {
@@ -156,6 +157,13 @@ mod tests {
         );
         assert_eq!(told(&old, &old), None);
         assert_eq!(told(&old, &Environment::default()), None, "not known");
+        let volume = Environment { device: Some("dm-0".to_owned()), ..old };
+        let (scheduler, cached_below) = (Some("bfq".to_owned()), Some("none".to_owned()));
+        let later = Environment { scheduler, cached_below, ..volume.clone() };
+        assert_eq!(told(&volume, &later), None, "once its own, then its drive's");
+        let both = [volume, later.clone()]
+            .map(|one| Environment { cached_below: later.cached_below.clone(), ..one });
+        assert!(told(&both[0], &both[1]).is_some_and(|said| said.contains("scheduler none")));
     }
 
     /// Guards against a defect: the usual command line, which does not mention mitigations, counted

@@ -1,6 +1,6 @@
 //! Warnings about what is doubtful in a trace that was read or recorded.
 
-use ioscape_schema::trace_lacks::SLOW_ALONE;
+use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
 use ioscape_schema::{TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
 
 /// Notes that count requests of which only the beginning or only the end is in the trace.
@@ -46,7 +46,7 @@ const COUNTS: [(&str, &str); 9] = [
 
 /// Notes about what a source does not record, or not in full, with the effect on a simulation.
 /// These warnings come first.
-const LACKS: [(&str, WarningKind, &str); 6] = [
+const LACKS: [(&str, WarningKind, &str); 7] = [
     (
         SLOW_ALONE,
         WarningKind::RequestsLeftOut,
@@ -68,6 +68,11 @@ const LACKS: [(&str, WarningKind, &str); 6] = [
         "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
     ),
     (
+        "steps",
+        WarningKind::TimesUnknown,
+        "requests of a step come without time between them, and recorded times compare by their means alone",
+    ),
+    (
         "arrivals",
         WarningKind::TimesUnknown,
         "all requests queue from the beginning on, so queues and response times are those of one burst; with --arrivals closed each comes after the one before it",
@@ -87,14 +92,17 @@ pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> V
 
 /// The warning about workloads with as many requests as processes, which have no pause in between.
 fn doubt_of_few(found: &TraceCharacterization) -> Option<Warning> {
+    // A single request of a part comes neither faster nor slower.
     let parts = found.disks.iter().chain(&found.processes).chain(&found.windows);
+    let parts = parts.filter(|one| one.requests > 1);
     let is_short = |one: &&TraceTraits| {
         one.requests <= u64::from(one.workload.process_num) && one.workload.think_time_ns == 0
     };
     let mut short = [&found.overall].into_iter().chain(parts).filter(is_short);
     let first = short.next().filter(|one| one.requests > 0)?;
+    let by_window = if found.windows.is_empty() { "" } else { ", or a longer --window" };
     let text = format!(
-        "{} too few requests to tell a think time, which is taken as 0, so they come faster than in the trace; choose a longer part of it, or a longer --window",
+        "{} too few requests to tell a think time, which is taken as 0, so they come faster than in the trace; choose a longer part of it{by_window}",
         match short.count() {
             0 => format!("the workload of {:?} has", first.name),
             more => format!("the workloads of {:?} and {more} more have", first.name),
@@ -150,7 +158,7 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, format!("{count} {meaning}")));
         }
     }
-    for note in ["recording", "disks not seen", "times", "damage"] {
+    for note in ["recording", "disks not seen", LEFT_IN_MEMORY, "times", "damage"] {
         if let Some(text) = info.notes.get(note) {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }

@@ -8,9 +8,14 @@ use crate::read::Reader;
 use crate::slow::Slow;
 use crate::write::Writer;
 use ioscape_schema::trace_file::SlowRequests;
-use ioscape_schema::trace_lacks::SLOW_ALONE;
-use ioscape_schema::units::Nanos;
+use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
+use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{Io, TraceFile, TraceInfo};
+
+/// Written data still in memory at the end is mentioned if it is more than the larger of these: a
+/// share of the bytes in the trace, and bytes that any machine writes meanwhile.
+const LEFT_SHARE_MAX: f64 = 0.1;
+const LEFT_MIN: u64 = 1 << 20;
 
 /// How recorded rows become a file.
 pub struct Recorded<'a> {
@@ -22,6 +27,8 @@ pub struct Recorded<'a> {
     pub slow: Option<Slow>,
     /// A further note for the file: its name and text.
     pub note: Option<(&'static str, String)>,
+    /// Bytes written meanwhile that were still in memory when the recorded command ended.
+    pub left_bytes: u64,
 }
 
 impl Recorded<'_> {
@@ -69,12 +76,26 @@ impl Recorded<'_> {
         let note = "requests of the recorder, left out".to_owned();
         info.notes.insert(note, excluded.to_string());
         info.notes.extend(self.note.take().map(|(name, text)| (name.to_owned(), text)));
+        let left = left_in_memory(self.left_bytes, told.bytes);
+        info.notes.extend(left.map(|text| (LEFT_IN_MEMORY.to_owned(), text)));
         told.slow = self.slow.map(|slow| slow.finish(&info));
         info.notes.extend(told.slow.as_ref().map(|slow| (SLOW_ALONE.to_owned(), alone(slow))));
         writer.finish(&info)?;
         told.about(info);
         Ok(told)
     }
+}
+
+/// Returns the note of a recording of `bytes` after which `left_bytes` were still in memory; `None`
+/// if these are few.
+fn left_in_memory(left_bytes: u64, bytes: u64) -> Option<String> {
+    let is_much = left_bytes > LEFT_MIN && left_bytes as f64 > bytes as f64 * LEFT_SHARE_MAX;
+    is_much.then(|| {
+        format!(
+            "when the command ended, at least {} of newly written data, its own or of other programs, were still in memory and are not in the trace: to record them too, let the command end with sync (`sh -c 'COMMAND; sync'`)",
+            Bytes(left_bytes as f64)
+        )
+    })
 }
 
 /// Returns the note of a file of slow requests, which every reader of the trace reports first.
@@ -123,6 +144,7 @@ mod tests {
             maps: [&none, &none],
             slow: Some(Slow::new(100_000)),
             note: None,
+            left_bytes: 3 << 20,
         };
         let told = recorded.write(&mut reader, writer.unwrap(), &mut |_| {}).unwrap();
         assert_eq!(told.rows, 10, "those that were to be explained last are there too");
@@ -130,5 +152,17 @@ mod tests {
         let first = &found.warnings[0];
         assert_eq!(first.kind, WarningKind::RequestsLeftOut);
         assert!(first.message.starts_with("10 of 100 requests are in the trace"), "{first}");
+        let left =
+            found.warnings.iter().find(|one| one.message.contains("at least 3 MiB of newly"));
+        assert_eq!(left.expect("a warning").kind, WarningKind::TraceIncomplete);
+    }
+
+    /// As with a copy that ends before the kernel begins to write.
+    #[test]
+    fn what_the_file_cache_still_holds_is_told_unless_it_is_little() {
+        const MIB: u64 = 1 << 20;
+        let told = [(100, 0), (100, 900), (100, 1100), (1, 0), (0, 0)]
+            .map(|(left, all)| left_in_memory(left * MIB, all * MIB).is_some());
+        assert_eq!(told, [true, true, false, false, false]);
     }
 }

@@ -27,6 +27,8 @@ pub struct Survey {
     pub ios: u64,
     /// Length of the longest request that moves data.
     pub largest: u32,
+    /// Whether any request is a read.
+    pub reads: bool,
     /// Whether any request is a write, discard or flush.
     pub writes: bool,
     /// Which mebibytes of each device change: 64 of them in a word, by device and place.
@@ -57,6 +59,8 @@ impl Survey {
             if io.request.op == Op::Write {
                 self.writes = true;
                 self.change(io);
+            } else {
+                self.reads = true;
             }
             self.empty += u64::from(!is_request(io));
             if io.is_timed() {
@@ -284,7 +288,8 @@ mod tests {
         let rows = [io(0, STEP, 512), io(1, 4096, 4096), io(1, STEP - 512, 512)];
         let mut survey = Survey::default();
         survey.update(&rows);
-        assert_eq!((survey.bytes(), survey.largest, survey.writes), (3 * STEP, 4096, false));
+        assert_eq!((survey.bytes(), survey.largest), (3 * STEP, 4096));
+        assert_eq!((survey.reads, survey.writes), (true, false));
         let whole = Placement::new(&survey, survey.bytes(), 512, ReplayFit::Wrap);
         let places = rows.map(|row| whole.place(&row));
         assert_eq!(places.map(|p| p.io.request.offset), [STEP, 2 * STEP + 4096, 3 * STEP - 512]);

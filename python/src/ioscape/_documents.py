@@ -34,7 +34,7 @@ class AccessPattern:
     classes: list[RequestClass]
     """The classes, reads first, smaller requests first."""
     elsewhere_s: float
-    """Seconds in which no process was doing I/O: start-up, exit, long computation."""
+    """Seconds in which no process was doing I/O or waiting for it: start-up, exit, long computation."""
     process_num: int
     """Mean number of processes active at the same time."""
     sync_s: float
@@ -46,8 +46,9 @@ class AccessPattern:
     unique_write_bytes: int
     """Distinct bytes written."""
     memory_bytes: Optional[int] = None
-    """Private memory of one process, in bytes: a lower bound, since pages that may belong to mapped files are
-    not counted. It is not available to the file cache. Absent if unknown."""
+    """Private memory of the processes, in bytes: a lower bound, since pages that may belong to mapped files
+    are not counted, and processes are added up only when one of them ends. It is not available to the file
+    cache. Absent if unknown."""
 
 
 @dataclass(kw_only=True)
@@ -361,7 +362,8 @@ class Characterization:
     below: Optional[str] = None
     """The folder or file to which counting was restricted."""
     elsewhere: Optional[dict[str, int]] = None
-    """Calls that read or wrote anything other than regular files and block devices, by kind."""
+    """Calls that read or wrote anything other than regular files and block devices, by kind, and copies that
+    moved nothing because their files share the blocks now (`clone`)."""
     ending: Any = None
     """How it ended; absent if it was interrupted before."""
     memory_limit_bytes: Optional[int] = None
@@ -370,6 +372,9 @@ class Characterization:
     """The requests by kind and size, and their hits in a cache of any size; absent in older results."""
     phases: Optional[list[Phase]] = None
     """Its phases, in order; absent in older results."""
+    unplaced_faults: Optional[int] = None
+    """Faults on mapped files at places that are not known, so that what was read there is not counted; absent
+    if the kernel reported none, and in older results."""
 
 
 @dataclass(kw_only=True)
@@ -412,9 +417,9 @@ class Choice:
     price: float
     """Its price, in the common currency of all prices."""
     sure: bool
-    """Whether it is certainly the cheapest: the low end of its 90 % interval reaches the requirement, the
-    prediction is not extrapolated, and it has no rivals. In older results, without `rivals`, only the first
-    of these."""
+    """Whether it is certainly the cheapest: the low end of its 99 % interval (90 % in older results) reaches
+    the requirement, the prediction is not extrapolated, and it has no rivals. In older results without
+    `rivals`, only the first of these."""
     system: str
     """The system."""
     throughput_bytes_per_s: float
@@ -733,7 +738,8 @@ class Environment:
     load_before: Optional[float] = None
     """Load average over one minute before the run."""
     memory_bytes: Optional[int] = None
-    """Memory of the machine."""
+    """Memory of the machine that this program and its file cache can have: without what is reserved as huge
+    pages, and of the nodes that it may use."""
     memory_limit_bytes: Optional[int] = None
     """Memory limit the workers ran under, from `--memory` or an enclosing control group."""
     mitigations: Optional[str] = None
@@ -902,7 +908,7 @@ class FileTraits:
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""
@@ -1181,7 +1187,8 @@ class Measurement:
     """Fraction of the set in the file cache after the run; absent if unknown."""
     response_time_littles_law_ns: Optional[float] = None
     """Mean response time in nanoseconds by Little's law (requests in flight over request rate, less the think
-    time): a cross-check."""
+    time): a cross-check. With pauses and a queue depth above 1 it is the time until the last request of a
+    queue completes, the most that the mean can be."""
     storage_read_bytes: Optional[int] = None
     """Bytes that the storage layer read for the workers; absent if the kernel does not count them."""
     sustained: Optional[Sustained] = None
@@ -1525,7 +1532,8 @@ class Popularity:
 class Prediction:
     """The predicted performance of one workload on one system (self-scaling paper, section 9)."""
     extrapolated: bool
-    """Whether some parameter lies outside the measured range: the interval is then a guess."""
+    """Whether some parameter lies outside the measured range, or other memory contradicts the evaluation: the
+    interval is then a guess."""
     interval90: list[float]
     """Range that holds nine of ten measurements of such a workload, low and high in bytes per second."""
     iops: float
@@ -1632,7 +1640,7 @@ class ProcessTraits:
     tid: int
     """Thread id; equal to `pid` for the first thread."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""
@@ -2377,7 +2385,7 @@ class TraceTraits:
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time for which a process sleeps between two requests."""
+    """Time for which a process pauses between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 
@@ -2437,7 +2445,7 @@ class Traits:
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB but never past the last byte touched."""
+    """Distinct bytes read or written, in whole pages of 4 KiB."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""
@@ -2844,9 +2852,10 @@ class Witness:
     """Sustainable write throughput in bytes per second: bytes written less the growth of dirty bytes. Absent
     without writes, and for buffered writes where dirty bytes are unknown."""
     throttled_s: Optional[float] = None
-    """Seconds that a control-group quota kept the workers off the processors (`cpu.stat`)."""
+    """Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`)."""
     undisturbed_bytes_per_s: Optional[float] = None
-    """Throughput in bytes per second, not counting the time that the workers waited for processors."""
+    """Throughput in bytes per second, not counting the time that the workers waited for processors. Absent
+    with think times, and if the hypervisor took time, since how much of that was theirs is unknown."""
 
 
 @dataclass(kw_only=True)
@@ -2912,7 +2921,7 @@ class Workload:
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
     think_time_ns: Optional[int] = None
-    """Time for which a process sleeps between two requests."""
+    """Time for which a process pauses between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
     """Processes or threads."""
 

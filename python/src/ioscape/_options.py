@@ -89,7 +89,7 @@ class RunOptions(TypedDict, total=False):
     queue_depth: Optional[int]
     """Requests in flight per process; above 1 needs --engine io_uring [default: 1]"""
     think_time: Optional[Time]
-    """Time each process pauses, asleep, between two requests [default: 0]"""
+    """Time each process pauses between two requests [default: 0]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: 4k, less for smaller requests]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]
@@ -165,8 +165,7 @@ class PredictOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process pauses, asleep, between two requests [default: as evaluated; shorter pauses are
-    refused]"""
+    """Time each process pauses between two requests [default: as evaluated; shorter pauses are refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]
@@ -236,8 +235,7 @@ class CompareOptions(TypedDict, total=False):
     """Requests in flight per process; above 1 needs --engine io_uring [default: as evaluated; anything else
     is refused]"""
     think_time: Optional[Time]
-    """Time each process pauses, asleep, between two requests [default: as evaluated; shorter pauses are
-    refused]"""
+    """Time each process pauses between two requests [default: as evaluated; shorter pauses are refused]"""
     align: Optional[Size]
     """Multiple that offsets and sizes are rounded to [default: as evaluated; anything else is refused]"""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null']]

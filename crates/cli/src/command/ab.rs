@@ -46,6 +46,7 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
     let mut document = output::document(args.seed);
     doubts.into_iter().for_each(|doubt| document.warn(doubt));
     let mut arms = Arms::open(args, &pairs, &mut document)?;
+    found = found.timed_in_steps_of(document.environment.clock.precision_ns);
     let finished = arms.measure(args, longest_s, &mut found, &mut document, &mut outputs);
     document.interrupted = finished.is_err();
     match &finished {

@@ -6,12 +6,9 @@ use crate::outputs;
 use ioscape_arguments::CharacterizeArgs;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
-use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal;
 use ioscape_observe::calls::{CallOptions, CallSink, MappedUse, Recording, record};
-use ioscape_schema::{
-    Access, AccessPattern, Characterization, Document, Ending, FileCall, Op, Portrait,
-};
+use ioscape_schema::{Access, AccessPattern, Characterization, Ending, FileCall, Op, Portrait};
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
@@ -32,7 +29,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
     let options = CallOptions {
         below: args.below.clone(),
         memory_limit: args.memory,
-        stdout_to_stderr: args.out.json || args.out.is_standard(),
+        stdout_to_stderr: output::is_for_result(args.out.json),
         every_call: false,
         interrupt: interrupt::flag(),
         kill: interrupt::second(),
@@ -50,7 +47,7 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         document.warn(doubt);
     }
     document.outcome = Some(found.into());
-    both(passed_on(&recording), finish(&document, args, &mut outputs))
+    both(passed_on(&recording), outputs::finish(&mut outputs, &document, args.out.json))
 }
 
 /// What is learned while the command runs.
@@ -109,24 +106,12 @@ fn unseen(recording: &Recording, portrait: &Portrait) -> Unseen {
         faults: mapped.is_watched.then_some(MappedFaults { pages, unplaced, unmatched, lost }),
         async_calls: recording.unseen_calls,
         unread_descriptors: recording.unread_descriptors,
+        untold_copied_bytes: recording.untold_copied_bytes,
         program_32_bit: recording.foreign.clone(),
         program_unprivileged: recording.unprivileged.clone(),
         unfiltered: !recording.filtered,
         ways: portrait.ways,
     }
-}
-
-/// Writes the result, and prints it separately from the command's own output.
-fn finish(
-    document: &Document,
-    args: &CharacterizeArgs,
-    outputs: &mut Outputs,
-) -> Result<(), Failure> {
-    if args.out.json {
-        return outputs::finish(outputs, document, true);
-    }
-    output::tell_styled(ioscape_report::terminal(document, &output::style_beside()).trim_end());
-    outputs::write(outputs, document)
 }
 
 /// Passes on how the command ended.

@@ -140,8 +140,10 @@ fn on_all<'a>(
 /// The properties of a system that matter for comparisons.
 fn evaluated(system: &System) -> EvaluatedSystem<'_> {
     let (name, base) = (&*system.name, system.model.base());
+    let environment = &system.document.environment;
     let memory_limit_bytes = system.memory_limit_bytes();
-    EvaluatedSystem { name, base, memory_limit_bytes, clients: number_of(&system.evaluation) }
+    let clients = number_of(&system.evaluation);
+    EvaluatedSystem { name, base, memory_limit_bytes, environment, clients }
 }
 
 /// The system's name, and whether its sets entered the file cache page by page.

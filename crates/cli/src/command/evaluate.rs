@@ -74,6 +74,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let mut machine = Machine::open(&args.target, args.destroy_data, own, Arc::clone(&flag))?;
     machine.start(&mut document)?;
     document.environment.identity = identity;
+    let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let beginnings = match (&earlier, relay) {
         (Some(earlier), _) => Beginning::continued(earlier, &resolved(&args.target), &mut document)
             .map_err(Failure::misuse)?,
@@ -84,7 +85,6 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let limits = |one: &Settings| limits(args, &look, one.base.access, one.layout_bytes_per_s);
     let (frames, logs) = EvaluationFrame::all(&resolved(&args.target), beginnings, limits);
     check_frames(args, &frames, document.seed, earlier.as_ref())?;
-    let keeper = Keeper::new(Work::Evaluation, outputs, &args.out, &document)?;
     let doubts = document.warnings.iter().filter(|_| earlier.is_none()).map(|one| &one.message);
     let premise = frames.first().and_then(|frame| frame.premise.as_ref());
     doubts.chain(premise).for_each(|note| output::tell(&format!("Note: {note}")));

@@ -208,6 +208,10 @@ pub fn asked_memory_limit(system: &System) -> Option<u64> {
     }
 }
 
+/// Memory, in bytes, that sets outgrow on almost any file system, and that holds the buffers of
+/// ordinary requests.
+const LESS_MEMORY: u64 = 256 << 20;
+
 /// The command that measures what is missing, in this much memory, if there is room for its sets.
 fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
     let System { evaluation, document, .. } = missing.system;
@@ -218,7 +222,13 @@ fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
     };
     if let Some((free, needed)) = room.filter(lacks) {
         let [free, needed] = [free, needed].map(|bytes| Bytes(bytes as f64));
-        return format!("no set of {needed} fits on {}, which had {free} free", evaluation.target);
+        let none =
+            format!("no set of {needed} fits on {}, which had {free} free", evaluation.target);
+        let smaller = command(missing, Some(LESS_MEMORY)).filter(|_| missing.in_less_memory);
+        return match smaller {
+            Some(command) => format!("{none}; ask a result of `{command}` instead"),
+            None => none,
+        };
     }
     let command = command(missing, memory);
     let reach = missing.max_unique_bytes.map(|bytes| bytes_word(readable(bytes)));

@@ -8,7 +8,6 @@ use crate::outputs::{self, RESULT};
 use ioscape_arguments::TwinArgs;
 use ioscape_machine::TargetFacts;
 use ioscape_machine::clock::since_boot;
-use ioscape_machine::environment::has_hypervisor;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::{Content, Names, Outputs};
@@ -206,7 +205,9 @@ fn show(
 ) -> Result<(), Failure> {
     match (alone, args.json) {
         (true, as_json) => outputs::show(outputs, document, as_json),
-        (false, true) => output::show_beside(document, true),
+        // -o holds the drive, so that the measurements are nowhere else.
+        (false, true) => output::show(document, true)
+            .map_err(|failure| outputs::keep(outputs, document, failure)),
         (false, false) => Ok(()),
     }
 }
@@ -238,7 +239,7 @@ fn drive_file(
 /// is a hypervisor, there may be one.
 fn rotates(environment: &Environment) -> Rotates {
     let is_on_usb = environment.device_link.as_deref() == Some("USB");
-    match (environment.rotational, has_hypervisor(environment)) {
+    match (environment.rotational, environment.has_hypervisor()) {
         (Some(true), Some(false)) if is_on_usb => Rotates::Perhaps,
         (Some(true), Some(false)) => Rotates::Yes,
         (Some(true), _) => Rotates::Virtual,

@@ -2,7 +2,7 @@
 //! is lost.
 
 use crate::common::started::{Started, signal, wait_until};
-use crate::common::{Ran, cannot_record, in_memory, ioscape, path, scratch_of};
+use crate::common::{Ran, cannot_record, in_memory, ioscape, path, run, scratch_of};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -66,6 +66,26 @@ fn the_end_of_a_recorded_command_is_passed_on_whoever_reads_the_output() {
         return;
     }
     ran.ended(3).says(&["the recorded command ended"]);
+}
+
+/// Guards against a defect: what a recorded command wrote went to standard error, and the summary into
+/// the file that was meant for it.
+#[test]
+fn a_recorded_command_keeps_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("a.parquet");
+    let recorded = |more: &[&str]| {
+        let words = ["trace", "record", "-o", path(&trace)];
+        run(&[&words, more, &["--", "echo", "DATA"]].concat())
+    };
+    let ran = recorded(&[]);
+    if cannot_record(&ran) {
+        return;
+    }
+    let ran = ran.ended(0).says(&["UTC"]);
+    assert_eq!(ran.out, "DATA\n");
+    let ran = recorded(&["--json"]).ended(0).says(&["DATA"]);
+    serde_json::from_str::<serde_json::Value>(&ran.out).expect("the document alone");
 }
 
 /// The output of `trace COMMAND` that reads so many rows from a pipe, which stays open until the

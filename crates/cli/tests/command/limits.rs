@@ -168,6 +168,18 @@ fn a_closed_standard_output_loses_nothing() {
 }
 
 #[test]
+fn a_summary_that_standard_error_does_not_take_is_kept_elsewhere() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    for error in ["2>&-", "2>/dev/full"] {
+        let before = format!("export TMPDIR={}; exec {error}", path(elsewhere.path()));
+        ran_after(&before, &["characterize", "--", "true"]).ended(1);
+        let rescued = scratch_of(elsewhere.path());
+        assert!(read(&rescued[0]).contains("\"characterization\""));
+        fs::remove_file(&rescued[0]).unwrap();
+    }
+}
+
+#[test]
 fn without_a_folder_for_temporary_files_another_is_found() {
     let home = tempfile::tempdir().unwrap();
     let before = format!("export TMPDIR=/nowhere/at/all HOME={}", path(home.path()));
@@ -233,6 +245,15 @@ fn without_a_home_another_place_is_found() {
     let rescued = scratch_of(folder.path());
     assert!(rescued.len() == 1 && !ran.err.contains("HOME"), "{rescued:?}");
     assert!(read(&rescued[0]).contains("\"evaluation\""));
+}
+
+#[test]
+fn without_a_place_to_save_on_the_way_the_result_comes_at_the_end() {
+    let elsewhere = "mount -t tmpfs -o ro none /var/tmp; unset HOME TMPDIR; cd /tmp";
+    let evaluate = ["evaluate", "sim:hp-730", "--points", "60", "--json"];
+    let Some(ran) = apart(&format!("{READ_ONLY}; {elsewhere}"), &evaluate) else { return };
+    let ran = ran.ended(0).says(&["nothing is saved before the end"]);
+    assert!(ran.out.contains("\"evaluation\""), "{}", ran.out);
 }
 
 #[test]
@@ -314,7 +335,7 @@ fn a_process_or_thread_too_many_is_told_with_the_limit() {
 
 #[test]
 fn signals_that_ask_to_end_are_obeyed_and_nothing_is_left() {
-    for name in ["TERM", "HUP", "INT", "XCPU"] {
+    for name in ["TERM", "HUP", "INT", "XCPU", "USR1", "USR2"] {
         let folder = tempfile::tempdir().unwrap();
         let started = Started::endless(folder.path(), "");
         signal(started.0.id(), name);

@@ -1,7 +1,7 @@
 //! `predict`, `compare` and `validate` on result files: what they print, write and refuse.
 
 use super::common::started::{Started, signal, wait_until};
-use super::common::{in_memory, program, refused, scratch_files};
+use super::common::{in_memory, program, refused, run, scratch_files};
 use assert_cmd::Command;
 use ioscape_schema::{
     Access, Basis, BorderOperation, Document, Evaluation, SystemComparison, Verdict, Workload,
@@ -236,6 +236,15 @@ fn what_was_not_asked_of_the_system_is_refused_with_the_command_that_measures_it
     stdout(&[&["predict", &a], &same[..]].concat());
     let jobs = folder.put_text("jobs.toml", "[[job]]\nname = \"log\"\naccess = \"dsync\"\n");
     refused(&["predict", &a, "--workloads", &jobs], &["log is not predicted", "--access dsync"]);
+    // Of fio's jobs those of an evaluated size are answered; the others name one evaluation.
+    let fio = |size| {
+        let text = format!("[db]\nrw=randread\nsize=64m\nnorandommap\nbs={size}\n");
+        folder.put_text("jobs.fio", &text)
+    };
+    let told = document(&stdout(&["predict", &a, "--workloads", &fio("4k"), "--json"]));
+    assert!(told.warnings.iter().any(|doubt| doubt.message.contains("left out advice random")));
+    let says = "ioscape evaluate /srv/data --size-dist fixed";
+    run(&["predict", &a, "--workloads", &fio("64k")]).ended(2).says(&[says]);
 }
 
 /// The small evaluation with more memory than its largest set, so that it shows no end of a cache.
@@ -259,6 +268,12 @@ fn a_set_that_outgrows_memory_is_not_told_from_sets_that_did_not() {
     let predicted = told.predictions().expect("predictions");
     assert_eq!(predicted.len(), 1, "the other is told");
     assert!(told.warnings.iter().any(|doubt| doubt.message.contains("large is not predicted")));
+    // No set of four times the memory fits on the target, but those of a small control group do.
+    let (mut document, evaluation) = not_outgrown();
+    document.environment.free_bytes = Some(10 << 30);
+    let c = folder.put("c.json", &Document { outcome: Some(evaluation.into()), ..document });
+    let says = ["no set of 32 GiB fits", "ioscape evaluate /srv/data --memory 256M"];
+    refused(&["predict", &c, "--unique-bytes", "16G", "--what-if", "memory=12G"], &says);
     // An evaluation that found the end of a cache knows what lies beyond.
     let b = folder.put("b.json", &small());
     stdout(&["predict", &b, "--unique-bytes", "16G"]);
@@ -282,6 +297,9 @@ fn a_set_that_outgrows_memory_is_told_as_in_a_small_group() {
         (told.predictions().expect("predictions")[0].clone(), told.warnings)
     };
     let ((inside, _), (outside, doubts)) = (of("16M"), of("32G"));
+    let more = stdout(&["predict", &a, "--unique-bytes", "32G", "--what-if", "memory=64G"]);
+    let more = String::from_utf8_lossy(&more);
+    assert!(more.contains("group, "), "{more}");
     assert!(inside.throughput_bytes_per_s > 3.0 * outside.throughput_bytes_per_s, "{outside:?}");
     assert!(outside.extrapolated && outside.region.starts_with("group, "), "{outside:?}");
     assert!(doubts.iter().any(|doubt| doubt.message.contains("control group of 64 MiB")));

@@ -45,6 +45,11 @@ fn devices_are_written_through() {
     is_one_document(&both, "B/s");
     let device = Path::new("/dev/stdout").symlink_metadata().expect("it is there");
     assert!(device.is_symlink(), "still what it was");
+    let link = folder.path().join("log.json");
+    symlink("/dev/stdout", &link).expect("a link");
+    is_one_document(&measured(folder.path(), &["-o", path(&link)]).ended(0), "B/s");
+    let twice = measured(folder.path(), &["-o", path(&link), "--json"]).ended(2);
+    twice.says(&["both want standard output"]);
     let mut command = ioscape(&["trace", "analyze", &iolog(folder.path()), "-o", "-"]);
     let ran = Ran::of({
         command.current_dir(folder.path());

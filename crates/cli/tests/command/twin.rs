@@ -75,6 +75,11 @@ fn the_same_twin_is_found_again_in_what_was_measured_for_it() {
     for key in ["measurements", "twin", "environment", "seed"] {
         assert_eq!(before[key], now[key], "{key}");
     }
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let mut full = ioscape(&["twin", "--from", &kept, "-o", &same, "--json"]);
+    full.stdout(fs::File::create("/dev/full").unwrap()).env("TMPDIR", elsewhere.path());
+    Ran::of(full).ended(1).says(&["standard output", "No space left", "instead"]);
+    assert_eq!(scratch_of(elsewhere.path()).len(), 1, "the measurements");
 }
 
 #[test]

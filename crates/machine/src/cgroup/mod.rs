@@ -30,7 +30,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use switch::{enable, put, restore};
-pub(crate) use throttle::io_limit;
+pub use throttle::Traffic;
+pub(crate) use throttle::io_limits;
 
 /// Smallest limit, in bytes, with which a worker can even start.
 const LIMIT_LEAST: u64 = 8 << 20;
@@ -205,21 +206,6 @@ pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {
         Some(text::field(memory_stat, dirty)? + text::field(memory_stat, writeback)?)
     };
     pair("dirty", "writeback").or_else(|| pair("file_dirty", "file_writeback"))
-}
-
-/// Returns the `cpu.stat` files of the groups whose quota may throttle the members of `group`, or
-/// this process: its own and those above, as far as they count throttling.
-pub(crate) fn quota_files(group: Option<&MemoryGroup>) -> Vec<PathBuf> {
-    let Some(mut hierarchy) = Hierarchy::with("cpu") else { return Vec::new() };
-    if let Some(group) =
-        group.filter(|g| (g.version, hierarchy.version) == (Version::V2, Version::V2))
-    {
-        hierarchy.own = group.directory.clone();
-    }
-    let files = hierarchy.line().map(|directory| directory.join("cpu.stat"));
-    files
-        .filter(|file| text::read(file).is_some_and(|stat| throttled_ns(&stat).is_some()))
-        .collect()
 }
 
 /// Returns the nanoseconds that a quota kept a group's members off the processors, from its

@@ -1,19 +1,19 @@
 //! CPU quotas: how much processor time a control group may use, and how long it was throttled.
 
 use super::hierarchy::{Hierarchy, Version};
-use super::{quota_files, throttled_ns};
+use super::{MemoryGroup, throttled_ns};
 use crate::parallel::allowed;
 use crate::text;
 use ioscape_schema::{Warning, WarningKind};
 use std::path::{Path, PathBuf};
 
-/// The tightest quota on this process (kernel documentation: scheduler/sched-bwc, admin-guide/cgroup-v2).
+/// The tightest quota on a process (kernel documentation: scheduler/sched-bwc, admin-guide/cgroup-v2).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
     /// Processor time that the members may use together, in processors. Below 1, a single busy
     /// thread is throttled in every period.
     pub processors: f64,
-    /// The groups that count throttling: this process's own and those above it.
+    /// The groups that count throttling: the process's own and those above it.
     groups: Vec<Group>,
 }
 
@@ -26,22 +26,43 @@ struct Group {
     period_s: Option<f64>,
 }
 
-/// Counts of each group of a quota since it was created: nanoseconds summed over the throttled
-/// processors, and periods. Absent if they cannot be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Throttled(Vec<Option<[u64; 2]>>);
+/// What the groups of a quota count; absent if it cannot be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Throttled(Vec<Option<Counts>>);
+
+/// What a group counts since it was created.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Counts {
+    /// Nanoseconds summed over the throttled processors.
+    ns: u64,
+    /// Periods in which one of them was throttled.
+    periods: u64,
+    /// Length of a period; absent if unknown.
+    period_s: Option<f64>,
+}
 
 impl Quota {
-    /// Returns the quota in force; `None` without one.
+    /// Returns the quota on this process; `None` without one.
     pub fn find() -> Option<Self> {
-        let hierarchy = Hierarchy::with("cpu")?;
-        let all = hierarchy.line().filter_map(|directory| processors(hierarchy.version, directory));
-        let least = all.min_by(f64::total_cmp)?;
-        let of = |stat: PathBuf| {
-            let period_s = stat.parent().and_then(|group| period_s(hierarchy.version, group));
-            Group { stat, period_s }
+        Self::on(None)
+    }
+
+    /// Returns the quota on the members of `group`, or without one on this process; `None` without
+    /// a quota.
+    pub fn on(group: Option<&MemoryGroup>) -> Option<Self> {
+        let mut hierarchy = Hierarchy::with("cpu")?;
+        let version = hierarchy.version;
+        if let Some(group) = group.filter(|g| (g.version, version) == (Version::V2, Version::V2)) {
+            hierarchy.own = group.directory.clone();
+        }
+        let all = hierarchy.line().filter_map(|directory| processors(version, directory));
+        let processors = all.min_by(f64::total_cmp)?;
+        let counting = |directory: &Path| {
+            let stat = directory.join("cpu.stat");
+            throttled_ns(&text::read(&stat)?)?;
+            Some(Group { stat, period_s: period_s(version, directory) })
         };
-        Some(Self { processors: least, groups: quota_files(None).into_iter().map(of).collect() })
+        Some(Self { processors, groups: hierarchy.line().filter_map(counting).collect() })
     }
 
     /// Returns the quota in force if it is less than the processors this thread may run on; any
@@ -64,21 +85,23 @@ impl Quota {
     pub fn throttled(&self) -> Throttled {
         let of = |group: &Group| {
             let stat = text::read(&group.stat)?;
-            Some([throttled_ns(&stat)?, text::field(&stat, "nr_throttled").unwrap_or(0)])
+            let periods = text::field(&stat, "nr_throttled").unwrap_or(0);
+            Some(Counts { ns: throttled_ns(&stat)?, periods, period_s: group.period_s })
         };
         Throttled(self.groups.iter().map(of).collect())
     }
+}
 
-    /// Returns how many of the `elapsed_s` seconds between two readings this process was throttled,
-    /// by the group throttled longest. The kernel adds up over processors, which are throttled at
-    /// the same time.
-    pub fn stopped_s(&self, before: &Throttled, after: &Throttled, elapsed_s: f64) -> f64 {
-        let both = before.0.iter().zip(&after.0);
-        let counted = self.groups.iter().zip(both).filter_map(|(group, (before, after))| {
-            let (then, now) = before.zip(*after)?;
-            let [ns, periods] = [0, 1].map(|at: usize| now[at].saturating_sub(then[at]));
-            let summed_s = ns as f64 / 1e9;
-            let in_periods_s = group.period_s.filter(|_| periods > 0).map(|s| s * periods as f64);
+impl Throttled {
+    /// Returns how many of the `elapsed_s` seconds since `earlier` the quota can have stopped a
+    /// process, by the group throttled longest. The kernel adds up over processors, which are
+    /// throttled at the same time, whichever member was to run there.
+    pub fn since(&self, earlier: &Self, elapsed_s: f64) -> f64 {
+        let counted = earlier.0.iter().zip(&self.0).filter_map(|(then, now)| {
+            let (then, now) = then.zip(*now)?;
+            let summed_s = now.ns.saturating_sub(then.ns) as f64 / 1e9;
+            let periods = now.periods.saturating_sub(then.periods);
+            let in_periods_s = now.period_s.filter(|_| periods > 0).map(|s| s * periods as f64);
             Some(in_periods_s.map_or(summed_s, |most| summed_s.min(most)))
         });
         counted.fold(0.0, f64::max).min(elapsed_s)
@@ -146,16 +169,16 @@ mod tests {
         write("own", "nr_throttled 3\nthrottled_usec 1500000\n");
         write("above", "nr_throttled 3\nthrottled_time 500000000\n");
         let before = quota.throttled();
-        assert_eq!(quota.stopped_s(&before, &before, 1.0), 0.0);
+        assert_eq!(before.since(&before, 1.0), 0.0);
         write("own", "nr_throttled 8\nthrottled_usec 32500000\n");
         write("above", "nr_throttled 4\nthrottled_time 800000000\n");
         write("gone", "nr_throttled 90\nthrottled_usec 9000000\n");
         let after = quota.throttled();
-        assert_eq!(quota.stopped_s(&before, &after, 1.0), 0.5);
-        assert_eq!(quota.stopped_s(&before, &after, 0.4), 0.4, "no longer than all the time");
+        assert_eq!(after.since(&before, 1.0), 0.5);
+        assert_eq!(after.since(&before, 0.4), 0.4, "no longer than all the time");
         write("own", "nr_throttled 4\nthrottled_usec 1580000\n");
         write("above", "nr_throttled 3\nthrottled_time 500000000\n");
-        let alone = quota.stopped_s(&before, &quota.throttled(), 1.0);
+        let alone = quota.throttled().since(&before, 1.0);
         assert!((alone - 0.08).abs() < 1e-9, "one processor for a part of a period: {alone}");
     }
 

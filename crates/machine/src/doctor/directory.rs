@@ -3,7 +3,7 @@
 
 use crate::arrays;
 use crate::cache;
-use crate::cgroup::enclosing_limit;
+use crate::cgroup::{Traffic, enclosing_limit};
 use crate::error::Error;
 use crate::layers::{disks_below, io_limits};
 use crate::limits::file_size;
@@ -52,7 +52,7 @@ pub fn checks(directory: &Path, control_groups: CheckState) -> Vec<Check> {
         scratch_file(Ok(&target)),
         space(&target, control_groups, direct.state),
         direct,
-        io_limit(io_limits(&disks)),
+        io_limit(io_limits(system, &disks, Traffic::ALL)),
         fallocate(&target),
         cached(&target),
     ];
@@ -133,7 +133,7 @@ fn smaller_cache(capacity: u64, control_groups: CheckState, direct: CheckState) 
 
 fn direct(target: &Target) -> Check {
     let check = |found: String| Check::works("direct I/O", "--direct", found);
-    let doubts = traps(target, Access::Direct, true);
+    let doubts = traps(target, Traffic::ALL);
     let is_of_cache =
         |kind| matches!(kind, WarningKind::DirectWithoutDevice | WarningKind::Unsupported);
     match write_directly(target) {
@@ -157,12 +157,12 @@ fn direct(target: &Target) -> Check {
 fn io_limit(limits: Option<String>) -> Check {
     let check = |found: &str| Check::works("I/O limit", "the speed of the device", found);
     match limits.as_deref() {
-        None => check("the device below, or the control groups, are not known")
+        None => check("the kernel shows no control groups that could limit I/O")
             .but(CheckState::Limited, "ask who runs this machine or container for limits on I/O"),
         Some("") => check("no control group limits I/O here"),
         Some(limits) => check(limits).but(
             CheckState::Limited,
-            "a control group limits I/O, and no result is faster than that: run outside of that group to measure the device",
+            "a control group limits I/O, and such direct I/O is no faster than that: run outside of that group to measure the device",
         ),
     }
 }
@@ -289,6 +289,7 @@ mod tests {
         let found = checks(dir.path(), CheckState::Works);
         let of = |name: &str| found.iter().find(|check| check.name == name).unwrap();
         assert_ne!(of("direct I/O").state, CheckState::Works);
+        assert_eq!(of("I/O limit").state, CheckState::Works, "nothing there can be limited");
         let space = of("free space");
         assert_eq!(space.state, CheckState::Limited);
         assert!(!space.advice.as_ref().unwrap().contains("--direct"), "{space:?}");

@@ -1,15 +1,16 @@
 //! What the kernel allows this process to use: control groups, io_uring, tracing, counters, clock.
 
 use crate::cgroup::{self, MemoryGroup, Quota};
+use crate::clock::Clock;
 use crate::crew::{Crew, DONE};
 use crate::error::Death;
-use crate::memory::memory;
+use crate::memory::{Memory, memory};
 use crate::namespace::as_root;
 use crate::parallel::allowed;
 use crate::text;
 use crate::tracefs;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Check, CheckState};
+use ioscape_schema::{Check, CheckState, Environment};
 use rustix::fs::Access;
 use std::io;
 use std::path::Path;
@@ -28,9 +29,9 @@ const CAPABILITIES: [(u32, &str); 3] = [
     (SYS_PTRACE, "CAP_SYS_PTRACE"),
     (SYS_ADMIN, "CAP_SYS_ADMIN"),
 ];
-/// Clock sources that are read without a system call, or nearly so.
-const FAST_CLOCKS: [&str; 5] =
-    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
+/// Steps and cost of a reading of the clock, in nanoseconds, that a cached request of a few hundred
+/// nanoseconds bears.
+const FINE_CLOCK_NS: f64 = 100.0;
 
 /// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate lacks for musl.
 const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
@@ -57,6 +58,14 @@ pub fn checks(control_groups: Check) -> Vec<Check> {
     ]
 }
 
+/// Returns the check of the host of a virtual machine.
+pub fn host(here: &Environment) -> Option<Check> {
+    let (name, unseen) = (here.virtualization.as_ref()?, here.unseen_host()?);
+    let check = Check::works("host", "the speed of the device", format!("{name}: {unseen}"));
+    let advice = "ask for the disk's limits and cache mode: without a host cache (cache=none) results are of the disk, with one only those of sets larger than the host's memory";
+    Some(check.but(CheckState::Limited, advice))
+}
+
 fn processors() -> Check {
     let count = allowed();
     let check = |found: String| Check::works("processors", "how many workers run at once", found);
@@ -70,9 +79,15 @@ fn processors() -> Check {
 fn memory_limit() -> Check {
     let show = |bytes: u64| Bytes(bytes as f64).to_string();
     let check = |found: String| Check::works("memory", "the size of the file cache", found);
+    let Memory { total, installed, .. } = memory();
     match cgroup::enclosing_limit() {
-        None => check(show(memory().total)),
-        Some(limit) => check(format!("{}, of which this process may use {}", show(memory().total), show(limit)))
+        None if total < installed => check(format!(
+            "{} of {}: the rest is reserved as huge pages, or on nodes that this program may not use",
+            show(total),
+            show(installed)
+        )),
+        None => check(show(total)),
+        Some(limit) => check(format!("{}, of which this process may use {}", show(total), show(limit)))
             .but(CheckState::Limited, "a control group limits the file cache too: results are of the limit, not of the machine"),
     }
 }
@@ -308,15 +323,23 @@ fn huge_pages() -> Check {
 }
 
 fn clock() -> Check {
-    let check = |found: &str| Check::works("clock", "timing every request", found);
-    match text::read("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
-        Some(source) if FAST_CLOCKS.contains(&source.as_str()) => check(&source),
-        Some(source) => check(&source).but(
+    let source = text::read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    clock_of(Clock::new().measure(), source.as_deref().unwrap_or("unknown"))
+}
+
+/// Returns the check of a clock, where the kernel's own clock has this `source`.
+fn clock_of(measured: ioscape_schema::environment::Clock, source: &str) -> Check {
+    let ioscape_schema::environment::Clock { precision_ns, cost_ns } = measured;
+    let found = format!(
+        "steps of {precision_ns:.0} ns, {cost_ns:.0} ns for each reading; the kernel's source: {source}"
+    );
+    let check = Check::works("clock", "timing every request", found);
+    match precision_ns.max(cost_ns) <= FINE_CLOCK_NS {
+        true => check,
+        false => check.but(
             CheckState::Limited,
-            "readings of this clock source are slow; the result says what each one costs",
+            "times of cached requests include readings: a kernel that trusts the processor's counter (clock source tsc; dmesg says why not) has a faster clock",
         ),
-        None => check("the kernel does not tell")
-            .but(CheckState::Limited, "the result says what a reading of the clock costs"),
     }
 }
 
@@ -369,6 +392,28 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), 13);
+    }
+
+    #[test]
+    fn a_virtual_machine_is_told_what_it_does_not_see() {
+        let told = |name: &str| {
+            let virtualization = Some(name.to_owned());
+            host(&Environment { virtualization, ..Environment::default() })
+        };
+        assert_eq!(["none", "docker", "unknown"].map(told), [None, None, None]);
+        let found = told("kvm, docker").expect("a host").found;
+        assert!(found.starts_with("kvm, docker: the host may limit I/O"), "{found}");
+    }
+
+    /// Guards against judging by the kernel's clock source, which is not what times requests.
+    #[test]
+    fn a_clock_is_judged_by_its_own_steps_and_cost() {
+        let state = |precision_ns, cost_ns| {
+            let measured = ioscape_schema::environment::Clock { precision_ns, cost_ns };
+            clock_of(measured, "hpet").state
+        };
+        assert_eq!([state(1.0, 14.0), state(40.0, 12.0)], [CheckState::Works; 2]);
+        assert_eq!([state(279.0, 900.0), state(100.1, 12.0)], [CheckState::Limited; 2]);
     }
 
     #[test]

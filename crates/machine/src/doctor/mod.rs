@@ -4,6 +4,7 @@
 mod directory;
 mod kernel;
 
+use crate::environment;
 use ioscape_schema::Doctor;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ pub use kernel::ring_advice;
 pub fn examine(directory: &Path) -> Doctor {
     let control_groups = kernel::control_groups();
     let mut checks = directory::checks(directory, control_groups.state);
+    checks.extend(kernel::host(&environment::machine(None)));
     checks.extend(kernel::checks(control_groups));
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     Doctor { directory: directory.display().to_string(), checks }

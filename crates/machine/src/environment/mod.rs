@@ -3,9 +3,7 @@
 pub mod identity;
 mod virtualization;
 
-pub use virtualization::has_hypervisor;
-
-use crate::cgroup;
+use crate::cgroup::{self, Traffic};
 use crate::device::BlockDevice;
 use crate::layers::{cached_below, disks_below, io_limits};
 use crate::load;
@@ -14,6 +12,7 @@ use crate::mounts::{self, FileSystemInfo};
 use crate::parallel::allowed;
 use crate::target::Target;
 use crate::text;
+use ioscape_schema::virtualization::NONE;
 use ioscape_schema::{Environment, OtherPlace};
 use std::path::Path;
 
@@ -37,7 +36,7 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
     let device = BlockDevice::at(file_system.device);
     let queue = |setting| device.as_ref().and_then(|device| device.queue(setting));
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let or_none = |text: String| known(&text).unwrap_or_else(|| virtualization::NONE.to_owned());
+    let or_none = |text: String| known(&text).unwrap_or_else(|| NONE.to_owned());
     let below = disks_below(file_system);
     let cached = || or_none(cached_below(file_system, &below).unwrap_or_default());
     Environment {
@@ -54,7 +53,7 @@ pub fn capture_on(file_system: &FileSystemInfo) -> Environment {
             .and_then(|line| chosen(&line)),
         rotational: queue("rotational").map(|flag| flag == "1"),
         cached_below: device.as_ref().map(|_| cached()),
-        io_limit: io_limits(&below).map(or_none),
+        io_limit: io_limits(file_system, &below, Traffic::ALL).map(or_none),
         read_ahead_bytes: queue("read_ahead_kb").and_then(kib),
         ..machine(None)
     }

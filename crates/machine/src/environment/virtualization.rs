@@ -2,43 +2,21 @@
 
 use crate::mounts::{self, Mount};
 use crate::text;
-use ioscape_schema::Environment;
+use ioscape_schema::virtualization::{AND, CONTAINER, CONTAINERS, NONE, UNKNOWN};
 use std::path::Path;
-
-/// Says that something is known not to be there.
-pub(super) const NONE: &str = "none";
-
-/// Reported in place of a hypervisor where its absence cannot be told: only x86 has an instruction
-/// that tells, and elsewhere a vendor that is not known here proves nothing.
-const UNKNOWN: &str = "unknown";
 
 /// A hypervisor that does not tell its name.
 const UNNAMED: &str = "unknown hypervisor";
 
-/// Separator between a hypervisor and a container.
-const AND: &str = ", ";
-
-/// Containers, by the words that their managers leave in control-group names and elsewhere; the
-/// first match counts. The last word stands for any manager.
-const CONTAINERS: [&str; 7] =
-    ["kubepods", "docker", "lxc", "containerd", "podman", "systemd-nspawn", CONTAINER];
-const CONTAINER: &str = "container";
-
 /// Returns hypervisor and container, such as `kvm`, `kvm, docker` or `unknown, docker`; `none` if
 /// there is neither.
+///
+/// Only x86 has an instruction that tells the absence of a hypervisor, and elsewhere a vendor that
+/// is not known here proves nothing.
 pub(super) fn detect() -> Option<String> {
     let hypervisor = hypervisor().or((!cfg!(target_arch = "x86_64")).then_some(UNKNOWN));
     let found: Vec<&str> = [hypervisor, container()].into_iter().flatten().collect();
     Some(if found.is_empty() { NONE.to_owned() } else { found.join(AND) })
-}
-
-/// Returns whether `environment` shows a hypervisor; a container alone is not one. `None` if
-/// unknown.
-pub fn has_hypervisor(environment: &Environment) -> Option<bool> {
-    let is_hypervisor = |name: &str| name != NONE && !CONTAINERS.contains(&name);
-    let mut names = environment.virtualization.as_deref()?.split(AND);
-    let found = names.find(|name| is_hypervisor(name));
-    (found != Some(UNKNOWN)).then_some(found.is_some())
 }
 
 fn hypervisor() -> Option<&'static str> {
@@ -86,7 +64,7 @@ fn by_product(names: &str) -> Option<&'static str> {
     const KNOWN: [(&str, &str); 11] = [
         ("VMware", "vmware"),
         ("VirtualBox", "virtualbox"),
-        ("Virtual Machine", "hyper-v"),
+        ("Microsoft Corporation Virtual Machine", "hyper-v"),
         ("Google Compute Engine", "kvm"),
         ("Amazon EC2", "kvm"),
         ("OpenStack", "kvm"),
@@ -160,6 +138,9 @@ mod tests {
     fn products_and_groups_are_known() {
         assert_eq!(by_product("innotek GmbH VirtualBox Oracle"), Some("virtualbox"));
         assert_eq!(by_product("Microsoft Corporation Virtual Machine"), Some("hyper-v"));
+        assert_eq!(by_product("QEMU KVM Virtual Machine "), Some("kvm"));
+        assert_eq!(by_product("QEMU QEMU Virtual Machine "), Some("qemu"));
+        assert_eq!(by_product("Parallels Parallels ARM Virtual Machine"), Some("parallels"));
         assert_eq!(by_product("Dell Inc. PowerEdge R650"), None);
         assert_eq!(by_product("Amazon EC2 m7g.large Amazon EC2"), Some("kvm"));
         assert_eq!(by_product("Amazon EC2 m7g.metal Amazon EC2"), None);
@@ -191,20 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_is_no_hypervisor() {
-        let of = |virtualization: Option<&str>| {
-            let virtualization = virtualization.map(str::to_owned);
-            has_hypervisor(&Environment { virtualization, ..Environment::default() })
-        };
-        for bare in [NONE, "docker", "podman", "kubepods", "lxc", "containerd", CONTAINER] {
-            assert_eq!(of(Some(bare)), Some(false), "{bare}");
-        }
-        for virtual_machine in ["kvm", "kvm, docker", "unknown hypervisor"] {
-            assert_eq!(of(Some(virtual_machine)), Some(true), "{virtual_machine}");
-        }
-        for untold in [None, Some(UNKNOWN), Some("unknown, docker")] {
-            assert_eq!(of(untold), None, "{untold:?}");
-        }
+    fn a_container_is_called_by_a_known_word() {
         assert!(container().is_none_or(|name| CONTAINERS.contains(&name)), "{:?}", container());
     }
 

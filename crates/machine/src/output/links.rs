@@ -37,6 +37,11 @@ pub fn follow(path: &Path) -> Result<End, Error> {
     walk(path, trust)
 }
 
+/// Returns whether an output at `path` goes to standard output, as `-` does.
+pub fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == "-" || matches!(follow(path), Ok(End::Descriptor(1)))
+}
+
 /// Returns the path without links of the file or device at `path`, whose data the user gave up;
 /// `None` if it is a descriptor of this process.
 ///
@@ -150,12 +155,15 @@ fn parts(path: &Path) -> Vec<PathPart> {
 fn descriptor(path: &Path) -> Option<i32> {
     let name = path.file_name().and_then(OsStr::to_str)?;
     let parent = path.parent()?;
-    let own = format!("/proc/{}/fd", std::process::id());
+    let own = format!("/proc/{}/", std::process::id());
     match (parent.to_str()?, name) {
         ("/dev", "stdout") => Some(1),
         ("/dev", "stderr") => Some(2),
         ("/dev/fd" | "/proc/self/fd", number) => number.parse().ok(),
-        (folder, number) if folder == own => number.parse().ok(),
+        // Its threads' are the same.
+        (folder, number) if folder.starts_with(&own) && folder.ends_with("/fd") => {
+            number.parse().ok()
+        }
         _ => None,
     }
 }
@@ -239,5 +247,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         symlink("/dev/stdout", dir.path().join("out")).unwrap();
         assert_eq!(follow(&dir.path().join("out")).unwrap(), End::Descriptor(1));
+    }
+
+    /// Guards against a defect: the summary went behind a result whose name was a link to standard
+    /// output.
+    #[test]
+    fn standard_output_is_known_by_all_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("out");
+        symlink("/dev/stdout", &link).unwrap();
+        let own = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"];
+        for name in own.map(Path::new).into_iter().chain([&*link]) {
+            assert!(is_standard_output(name), "{}", name.display());
+        }
+        for other in ["./-", "a", "/dev/stderr", "/dev/fd/3", "/dev/null"] {
+            assert!(!is_standard_output(Path::new(other)), "{other}");
+        }
     }
 }

@@ -16,7 +16,7 @@ mod saving;
 
 pub use destination::{Destination, DestinationOptions, Draft};
 pub use identity::Identity;
-pub use links::without_links;
+pub use links::{is_standard_output, without_links};
 pub use names::{Names, Outputs, Tell, tell_leftovers};
 pub use numbered::numbered;
 pub use recognise::Content;

@@ -245,6 +245,7 @@ impl Destination {
 /// Returns the folders for output that cannot go where it should.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let all = [Some(std::env::temp_dir()), Some("/tmp".into()), home, Some("/var/tmp".into())];
-    all.into_iter().flatten()
+    let temporary = [std::env::temp_dir(), "/tmp".into()];
+    let last = ["/var/tmp".into()].into_iter().chain(std::env::current_dir());
+    temporary.into_iter().chain(home).chain(last)
 }

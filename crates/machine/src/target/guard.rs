@@ -34,7 +34,7 @@ pub fn unwritable(number: (u32, u32)) -> Option<&'static str> {
 /// indicates that.
 pub fn write_protected(number: (u32, u32)) -> Option<&'static str> {
     BlockDevice::at(number)?.is_protected().then_some(
-        "is write-protected: unlock the medium or run blockdev --setrw, or read it as it is with vxbench -w read",
+        "is write-protected: undo that where it was done (the lock of a medium, losetup -r, the host of a virtual disk, blockdev --setro), or read it as it is with vxbench -w read",
     )
 }
 

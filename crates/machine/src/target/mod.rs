@@ -202,10 +202,10 @@ impl Target {
         let in_memory =
             memory_below(&file_system).filter(|_| are_files_memory || file_system.has_device);
         let capacity_bytes = match device {
-            None if write => writable_bytes(&file, 0..size, &file_system, are_files_memory)
+            None if write => writable_bytes(&file, 0..size, &file_system, are_files_memory, true)
                 .map_err(|e| Error::io("examine", &path, e))?
                 .min(limits::file_size()),
-            Some(number) if write => room_on_device(number, size),
+            Some(number) if write => room_on_device(number, size, true),
             _ => size,
         };
         let capacity_bytes = capacity_bytes.max(SIZE_LEAST);

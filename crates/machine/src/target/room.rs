@@ -20,24 +20,28 @@ pub(super) fn space_share(system: &FileSystemInfo) -> u64 {
 }
 
 /// Returns how many bytes from the beginning of `range` of an existing `file` may be written. Our
-/// part of the free space must suffice for blocks that it does not own yet, or for all if nothing
-/// is overwritten in place.
+/// part of the free space must suffice for blocks that it does not own yet; if nothing is
+/// overwritten in place, for all, without its reserved space if no byte `is_rewritten`.
 pub(super) fn writable_bytes(
     file: &File,
     range: Range<u64>,
     system: &FileSystemInfo,
     are_files_memory: bool,
+    is_rewritten: bool,
 ) -> io::Result<u64> {
     let room = space(file, are_files_memory)?.1 / space_share(system);
     let is_copied = system.copies_on_write() && !is_in_place(file);
-    let size = range.end - range.start;
-    Ok(if is_copied { size.min(room) } else { filled_by(file, range, room) })
+    Ok(match is_copied {
+        true if is_rewritten => room.min(range.end - range.start),
+        true => filled_by(extents::unreserved(file, range.end), range, room),
+        false => filled_by(extents::unowned(file, range.end), range, room),
+    })
 }
 
-/// Returns how far into `range` the parts of `file` that take new space exceed `room` bytes; its
-/// length if they do not.
-fn filled_by(file: &File, range: Range<u64>, mut room: u64) -> u64 {
-    for part in extents::unowned(file, range.end) {
+/// Returns how far into `range` the `parts` that take new space exceed `room` bytes; its length if
+/// they do not.
+fn filled_by(parts: Vec<Range<u64>>, range: Range<u64>, mut room: u64) -> u64 {
+    for part in parts {
         let start = part.start.max(range.start);
         let bytes = part.end.saturating_sub(start);
         if bytes > room {
@@ -49,13 +53,13 @@ fn filled_by(file: &File, range: Range<u64>, mut room: u64) -> u64 {
 }
 
 /// Returns how many of the `size` bytes of the block device `number` may be written, from the first
-/// one on. A loop device is limited like its file. Where that cannot be opened, or lies below a
-/// stack of devices, writes may take half of the free space there.
-pub fn room_on_device(number: (u32, u32), size: u64) -> u64 {
+/// one on, once each unless one `is_rewritten`. A loop device is limited like its file. Where that
+/// cannot be opened, or lies below a stack of devices, writes may take half of the free space there.
+pub fn room_on_device(number: (u32, u32), size: u64, is_rewritten: bool) -> u64 {
     let Some(device) = BlockDevice::at(number) else { return size };
     let of_file = || {
         let (file, from) = device.backing()?;
-        room_in_file(&file, from..from.saturating_add(size))
+        room_in_file(&file, from..from.saturating_add(size), is_rewritten)
     };
     let of_half = || Some(size.min(device.room_below()? / 2));
     of_file().or_else(of_half).unwrap_or(size)
@@ -63,11 +67,11 @@ pub fn room_on_device(number: (u32, u32), size: u64) -> u64 {
 
 /// Returns what [`writable_bytes`] does for the file at `path`; `None` if it is no regular file or
 /// cannot be opened.
-pub(super) fn room_in_file(path: &Path, range: Range<u64>) -> Option<u64> {
+pub(super) fn room_in_file(path: &Path, range: Range<u64>, is_rewritten: bool) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let file = File::open(path).ok()?;
     let system = mounts::system_of(&file, path);
-    writable_bytes(&file, range, &system, are_files_memory(&system)).ok()
+    writable_bytes(&file, range, &system, are_files_memory(&system), is_rewritten).ok()
 }
 
 /// Returns the size of the file system of `file` and the free space that we may take.

@@ -412,7 +412,7 @@ fn what_an_overlay_keeps_in_memory_is_memory() {
         assert_eq!((&*target.file_system().name, target.in_memory()), ("overlay", Some("tmpfs")));
         let facts = crate::TargetFacts::of(&target);
         assert!(facts.is_in_memory && !facts.comes_by_pages);
-        let doubts = crate::traps::traps(&target, Access::Buffered, false);
+        let doubts = crate::traps::traps(&target, crate::cgroup::Traffic::ALL);
         assert!(doubts.iter().any(|doubt| doubt.message.contains("(tmpfs)")), "{doubts:?}");
         let only_read = TargetOptions { destroy_data: true, write_needed: false };
         let below = Target::open(&point.join("file"), &only_read).unwrap();
@@ -460,7 +460,8 @@ fn a_loop_device_is_filled_no_further_than_its_file() {
         image.set_len(100 << 20).unwrap();
         image.write_all_at(&vec![1; 16 << 20], 0).unwrap();
         let half = space(&image, true).unwrap().1 / 2;
-        let room = |from: u64, size: u64| room::room_in_file(&path, from..from + size).unwrap();
+        let room =
+            |from: u64, size: u64| room::room_in_file(&path, from..from + size, true).unwrap();
         assert_eq!(room(0, 8 << 20), 8 << 20, "all of it is there");
         assert_eq!(room(0, 100 << 20), (16 << 20) + half);
         assert_eq!(room(8 << 20, 92 << 20), (8 << 20) + half, "of a part that begins later");

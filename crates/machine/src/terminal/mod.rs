@@ -6,6 +6,7 @@ mod screen;
 pub use progress::Progress;
 pub use screen::Screen;
 
+use crate::descriptors::standard_error;
 use ioscape_schema::text::inert;
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -42,13 +43,17 @@ pub fn display() -> Display {
 pub fn tell(text: &str) {
     if !display().quiet {
         let lines: Vec<_> = text.lines().map(inert).collect();
-        tell_styled(&lines.join("\n"));
+        // There is no other place to say so.
+        let _ = tell_styled(&lines.join("\n"));
     }
 }
 
 /// Tells the user a text that contains terminal formatting.
-pub fn tell_styled(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+///
+/// # Errors
+/// Standard error is closed or cannot be written.
+pub fn tell_styled(text: &str) -> io::Result<()> {
+    standard_error().and_then(|()| writeln!(io::stderr(), "{text}"))
 }
 
 /// Returns the columns of a summary; `terminal` says whether it goes to a terminal.

@@ -4,6 +4,7 @@
 use crate::engine::buffer::{Buffer, Stamp};
 use crate::engine::content::Content;
 use crate::engine::{Action, Fault, Perform, action};
+use ioscape_machine::clock::Clock;
 use ioscape_schema::{Op, Request};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
@@ -49,6 +50,12 @@ impl<C: Content> Mmap<C> {
 }
 
 impl<C: Content> Perform for Mmap<C> {
+    /// No system call keeps the reading after the copy.
+    #[inline]
+    fn now(clock: &Clock) -> u64 {
+        clock.raw_in_order()
+    }
+
     #[inline]
     fn prepare(&mut self, request: &Request) {
         self.content.prepare(request, &mut self.buffer, &mut self.flight);

@@ -15,6 +15,7 @@ pub(crate) use fault::{Action, Fault, action};
 
 use crate::worker::rows::Keep;
 use crate::worker::stream::Stream;
+use ioscape_machine::clock::Clock;
 use ioscape_schema::Request;
 
 /// An engine that carries out one request after another.
@@ -22,6 +23,12 @@ pub(crate) trait Perform {
     /// Does the preparation that does not count towards the response time.
     #[inline]
     fn prepare(&mut self, _request: &Request) {}
+
+    /// Reads the clock around [`Self::perform`]. A system call keeps the order of both.
+    #[inline]
+    fn now(clock: &Clock) -> u64 {
+        clock.raw()
+    }
 
     /// Carries out the whole request, in several calls if the kernel transfers less at a time.
     fn perform(&mut self, request: &Request) -> Result<(), Fault>;
@@ -41,9 +48,9 @@ pub(crate) fn drive<E: Perform, S: FnMut() -> Request, K: Keep>(
         let request = source();
         stream.think_before(&request);
         engine.prepare(&request);
-        let issued = stream.clock.raw();
+        let issued = E::now(&stream.clock);
         engine.perform(&request)?;
-        let completed = stream.clock.raw();
+        let completed = E::now(&stream.clock);
         stream.record(&request, issued, completed);
         engine.conclude(&request);
         stream.think(1);

@@ -110,12 +110,9 @@ impl Trial {
         tally
     }
 
-    /// Nanoseconds that a stream thought per request, on average. In phases, that differs from the
-    /// workload's own think time.
-    pub(super) fn thinking_ns(&self, workload: &Workload) -> f64 {
-        if workload.phases.is_empty() {
-            return workload.think_time_ns as f64;
-        }
+    /// Nanoseconds that a stream thought per request, on average. That is longer than asked where it
+    /// waited for a processor, and in phases differs from the workload's own think time.
+    pub(super) fn thinking_ns(&self) -> f64 {
         let thought_ns: u64 = self.reports.iter().map(|r| r.thought_ns).sum();
         thought_ns as f64 / self.ios().max(1) as f64
     }

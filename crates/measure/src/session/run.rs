@@ -11,6 +11,7 @@ use ioscape_machine::arrays;
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::environment;
 use ioscape_machine::error::Error;
+use ioscape_machine::memory::{doubt_of_change, memory};
 use ioscape_schema::{Access, Engine, Environment, Measurement, Op, Request, Stop, Workload};
 use std::fmt::Display;
 use std::time::Instant;
@@ -120,12 +121,18 @@ impl Session {
         };
         let mut trial = self.conduct(workload, buffer_bytes, options, &streams)?;
         self.note_fill(workload, &trial.filled);
-        let overhead_ns = overhead_ns + self.marking_ns(workload);
+        // Readings in order take longer, and half of both lies outside of a request's own time.
+        let is_ordered = workload.engine == Engine::Mmap;
+        let ordering_ns = if is_ordered { self.clock.ordering_ns() } else { 0.0 };
+        let overhead_ns = overhead_ns + self.marking_ns(workload) + ordering_ns;
         let mut measurement = self.summarize(workload, options, &trial, overhead_ns);
         measurement.warnings.splice(0..0, doubts);
         // A rebuild that ended meanwhile is no longer among the traps.
         let ended = of_arrays.into_iter().filter(|one| !measurement.warnings.contains(one));
         measurement.warnings.extend(ended.collect::<Vec<_>>());
+        let is_unlimited = self.group.is_none() && workload.access.reads_cached();
+        let of_memory = doubt_of_change(self.memory_bytes, memory().total);
+        measurement.warnings.extend(of_memory.filter(|_| is_unlimited));
         self.note_left(workload, measurement.resident_frac);
         self.rows = std::mem::take(&mut trial.rows);
         self.course = trial.course.take();

@@ -7,6 +7,7 @@ use ioscape_machine::cgroup::MemoryGroup;
 use ioscape_machine::clock::Clock;
 use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
+use ioscape_machine::memory::memory;
 use ioscape_machine::target::Target;
 use ioscape_machine::witness::Sources;
 use ioscape_schema::{Access, Measurement};
@@ -20,6 +21,8 @@ pub struct Session {
     pub(super) options: SessionOptions,
     /// The control group that holds the memory limit.
     pub(super) group: Option<MemoryGroup>,
+    /// Total memory at the beginning, in bytes.
+    pub(super) memory_bytes: u64,
     /// The source of all times.
     pub(super) clock: Clock,
     /// The kernel's counters of the layers below.
@@ -85,6 +88,7 @@ impl Session {
             target,
             options,
             group,
+            memory_bytes: memory().total,
             clock,
             sources,
             file,

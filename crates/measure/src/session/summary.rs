@@ -7,7 +7,7 @@ use super::state::Session;
 use super::witness::{self, Ours};
 use crate::conductor::stops::{self, Stopped};
 use crate::worker::report::{Report, doubt_of_buffers};
-use ioscape_machine::cgroup::{MemoryGroup, enclosing_limit};
+use ioscape_machine::cgroup::{MemoryGroup, Traffic, enclosing_limit};
 use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
@@ -21,8 +21,13 @@ use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Wo
 const OTHERS_MAX: f64 = 0.15;
 const OTHERS_SHARE_MAX: f64 = 0.02;
 
-/// Share of processor time that the hypervisor may steal before a run counts as disturbed.
+/// Share of the processor time that programs wanted which the hypervisor may take before a run
+/// counts as disturbed.
 const STEAL_MAX: f64 = 0.05;
+/// A run is not disturbed by less than this share of its time, since a few ticks are much of the
+/// little time that an idle machine wants, or by less than two of the counter's steps.
+const STEAL_LEAST: f64 = 0.03;
+const STEAL_STEPS_S: f64 = 0.02;
 
 /// The largest relative difference between the measured response time and Little's law that is
 /// accepted.
@@ -59,7 +64,11 @@ impl Session {
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.rows.len()));
         m.warnings.extend(witness::note_of_quota(&m));
         let may_be_ours = file_system.is_served_here() || options.beside > 0;
-        let mut disturbances = doubts_of_others(&trial.load, workload.process_num, may_be_ours);
+        let mut disturbances = doubts_of_others(&trial.load, &m, may_be_ours);
+        if is_robbed(&trial.load, m.elapsed_s) {
+            // How much of that the workers lost is not known.
+            m.witness.undisturbed_bytes_per_s = None;
+        }
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         let waiting = witness::doubt_of_waiting(&m, ours);
         match witness::may_wait_for_kernel(&m, ours) {
@@ -74,7 +83,7 @@ impl Session {
         }
         match options.verify {
             false => {
-                let thinking_ns = trial.thinking_ns(workload);
+                let thinking_ns = trial.thinking_ns();
                 let doubt = doubt_of_little(&m, overhead_ns, thinking_ns);
                 let told = doubt.map(|doubt| note_of_queue(&m, &trial.reports).unwrap_or(doubt));
                 m.warnings.extend(told);
@@ -144,7 +153,8 @@ fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
         _ if workload.may_be_direct() => Access::Direct,
         _ => workload.access,
     };
-    let of_access = traps(&session.target, access, workload.read_frac < 1.0);
+    let (reads, writes) = (workload.read_frac > 0.0, workload.read_frac < 1.0);
+    let of_access = traps(&session.target, Traffic { access, reads, writes });
     let of_group = session.group.as_ref().and_then(MemoryGroup::doubt);
     let of_others = Snapshot::take().doubt();
     of_access.into_iter().chain(unlimited).chain(of_group).chain(of_others).collect()
@@ -229,9 +239,15 @@ fn doubt_of_rows(m: &Measurement, options: &RunOptions, kept: usize) -> Option<W
 /// Whether other programs kept so many processors busy that `streams` of ours, which may use
 /// `allowed` of them, may have been slowed down.
 fn is_crowded(load: &Load, streams: u32, allowed: f64) -> bool {
-    let share_most = OTHERS_SHARE_MAX * load.processors;
-    let in_the_way = f64::from(streams) + load.other_cpu > load.processors.min(allowed) - 1.0;
-    load.other_cpu > OTHERS_MAX && (in_the_way || load.other_cpu > share_most)
+    let (room, here) = (load.processors.min(allowed), load.other_cpu_here);
+    let in_the_way = here > OTHERS_MAX && f64::from(streams) + here > room - 1.0;
+    in_the_way || load.other_cpu > OTHERS_MAX.max(OTHERS_SHARE_MAX * load.processors)
+}
+
+/// Whether the hypervisor took noticeable time from the programs of this machine.
+fn is_robbed(load: &Load, elapsed_s: f64) -> bool {
+    let least_s = (STEAL_LEAST * elapsed_s).max(STEAL_STEPS_S);
+    load.steal_frac > STEAL_MAX && load.stolen * elapsed_s > least_s
 }
 
 /// Notes that other programs used the processors where a program on this machine serves the files
@@ -251,20 +267,20 @@ fn note_of_ours(load: &Load, streams: u32, beside: u64) -> Option<Warning> {
     })
 }
 
-/// What other programs did that disturbed a run with this many `streams`. If `may_be_ours`, the
-/// load may be our own, and counts as no disturbance.
-fn doubts_of_others(load: &Load, streams: u32, may_be_ours: bool) -> Vec<Warning> {
+/// What other programs and the hypervisor did that disturbed a run. If `may_be_ours`, the load may
+/// be our own, and counts as no disturbance.
+fn doubts_of_others(load: &Load, m: &Measurement, may_be_ours: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
-    if !may_be_ours && is_crowded(load, streams, allowed() as f64) {
+    if !may_be_ours && is_crowded(load, m.workload.process_num, allowed() as f64) {
         let message = format!(
             "other programs kept {:.1} processors busy during the run: stop them and measure again",
             load.other_cpu
         );
         doubts.push(Warning::new(WarningKind::LoadByOthers, message));
     }
-    if load.steal_frac > STEAL_MAX {
+    if is_robbed(load, m.elapsed_s) {
         let message = format!(
-            "the hypervisor took {:.0} % of the processor time away during the run",
+            "the hypervisor took {:.0} % of the processor time that programs wanted during the run",
             100.0 * load.steal_frac
         );
         doubts.push(Warning::new(WarningKind::Steal, message));
@@ -293,11 +309,13 @@ fn doubt_of_little(m: &Measurement, overhead_ns: f64, thinking_ns: f64) -> Optio
     let thinking_ns = thinking_ns.min(m.elapsed_s * 1e9);
     let explained = m.response_time_ns.mean + overhead_ns * contention * depth;
     let cycle = law + thinking_ns * depth;
-    // Sleep ends late, so thinking takes longer than requested; that excess is not doubted. The end
-    // of the run cuts the last period, so that the law is no more precise than one request.
+    // The end of the run cuts the last period, so that the law is no more precise than one request.
     let period = cycle * depth * f64::from(m.workload.process_num) / m.ios.max(1) as f64;
-    let slack = if thinking_ns > 0.0 { 100_000.0 * depth + period } else { 0.0 };
-    ((law - explained).abs() > LITTLE_MAX * cycle + slack).then(|| {
+    let slack = if thinking_ns > 0.0 { period } else { 0.0 };
+    // A queue drains before each pause: then the law is the time to its last completion.
+    let drains = thinking_ns > 0.0 && depth > 1.0;
+    let off = if drains { explained - law } else { (explained - law).abs() };
+    (off > LITTLE_MAX * cycle + slack).then(|| {
         let message = format!(
             "by Little's law (requests in flight / request rate) the response time is {law:.0} ns, but {:.0} ns was measured",
             m.response_time_ns.mean
@@ -323,143 +341,5 @@ fn note_of_queue(m: &Measurement, reports: &[Report]) -> Option<Warning> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::Phase;
-
-    /// Guards against doubting the times of cached requests, of which only four of 32 are in flight
-    /// at a time: they seemed eight times too short.
-    #[test]
-    fn a_queue_that_was_never_full_is_said_to_be_and_its_times_are_not_doubted() {
-        let engine = Engine::IoUring;
-        let workload = Workload { engine, queue_depth: 32, ..Workload::default() };
-        let mut m = Measurement {
-            response_time_littles_law_ns: Some(64_000.0),
-            ..Measurement::empty(workload, Stop::Confident)
-        };
-        m.response_time_ns.mean = 8000.0;
-        assert!(doubt_of_little(&m, 60.0, 0.0).is_some());
-        let said = note_of_queue(&m, &[Report::new(), Report::new()]).map(|note| note.message);
-        assert!(said.is_some_and(|said| said.contains(" 4.0 of 32 were in flight")));
-        let full = Report { full: true, ..Report::new() };
-        assert_eq!(note_of_queue(&m, &[Report::new(), full]), None);
-    }
-
-    #[test]
-    fn a_process_that_never_ran_may_have_got_no_processor() {
-        let began = Report { started: true, ..Report::new() };
-        assert_eq!(doubt_of_idle(std::slice::from_ref(&began)), None);
-        let said = doubt_of_idle(&[began, Report::new()]).map(|doubt| doubt.message);
-        let said = said.expect("a doubt");
-        assert!(said.starts_with("process 1 ") && said.contains("no processor (2 proc"), "{said}");
-    }
-
-    /// Guards against counting the time between two requests twice: the law leaves out the pauses.
-    #[test]
-    fn littles_law_is_held_against_the_response_alone() {
-        let workload = Workload { think_time_ns: 100_000_000, ..Workload::default() };
-        let doubt = |law_ns| {
-            let mut m = Measurement {
-                elapsed_s: 35.5,
-                ios: 400,
-                response_time_littles_law_ns: Some(law_ns),
-                ..Measurement::empty(workload.clone(), Stop::PhasesOver)
-            };
-            m.response_time_ns.mean = 64e6;
-            doubt_of_little(&m, 0.0, 24_750_000.0)
-        };
-        assert_eq!(doubt(64e6), None);
-        assert!(doubt(88_750_000.0).is_some());
-    }
-
-    /// Guards against doubting every run with pauses of 4 s, in which only two or three requests
-    /// end in ten seconds.
-    #[test]
-    fn periods_that_the_end_of_the_run_cuts_are_not_doubted() {
-        let doubt = |ios: u32, think_time_ns: u64| {
-            let workload = Workload { think_time_ns, ..Workload::default() };
-            let mut m = Measurement {
-                elapsed_s: 10.0,
-                ios: ios.into(),
-                response_time_littles_law_ns: Some(
-                    (10e9 / f64::from(ios) - think_time_ns as f64).max(0.0),
-                ),
-                ..Measurement::empty(workload, Stop::TimeCap)
-            };
-            m.response_time_ns.mean = 5e6;
-            doubt_of_little(&m, 0.0, think_time_ns as f64)
-        };
-        assert_eq!([2, 3].map(|ios| doubt(ios, 4_000_000_000)), [None, None]);
-        assert!(doubt(3000, 0).is_some(), "off by a third without a pause");
-    }
-
-    /// Phases of 10 GiB, which a slow disk reads in 107 s.
-    #[test]
-    fn phases_that_were_cut_short_are_given_the_time_that_they_need() {
-        let phase = Phase { bytes: 100_000, ..Phase::default() };
-        let workload = Workload { phases: vec![phase], ..Workload::default() };
-        let cut = Measurement {
-            bytes: 37_000,
-            elapsed_s: 40.0,
-            ..Measurement::empty(workload, Stop::TimeCap)
-        };
-        let said = doubt_of_phases(&cut).map(|doubt| doubt.message).unwrap_or_default();
-        assert!(said.starts_with("time ran out after 37 %"), "{said}");
-        assert!(said.ends_with("give more time: --seconds 130"), "{said}");
-        assert_eq!(doubt_of_phases(&Measurement { stop: Stop::PhasesOver, ..cut }), None);
-    }
-
-    /// Guards against reporting that a set of 200 MiB left the cache although memory was free,
-    /// where the program was started under a limit of 64 MiB.
-    #[test]
-    fn memory_beyond_a_limit_is_not_free() {
-        let memory = Memory { total: 1000, free: 900, ..Memory::default() };
-        assert!(was_free(None, None, &memory) && !was_free(None, Some(64), &memory));
-        assert!(was_free(Some((Some(10), 64)), Some(64), &memory));
-        assert!(!was_free(Some((Some(60), 64)), None, &memory));
-        assert!(!was_free(Some((None, 64)), None, &memory));
-    }
-
-    /// On 128 processors, agents that use 0.3 of one disturb nobody; on two, they are in the way.
-    #[test]
-    fn others_disturb_where_they_may_be_in_the_way_or_are_many() {
-        let load = |processors, other_cpu| Load { processors, other_cpu, ..Load::default() };
-        let crowded =
-            |(processors, others), streams| is_crowded(&load(processors, others), streams, 128.0);
-        assert!(!crowded((128.0, 0.3), 16) && !crowded((128.0, 2.0), 16));
-        assert!(crowded((128.0, 3.0), 16), "they share caches and memory");
-        assert!(crowded((128.0, 0.3), 128) && crowded((2.0, 0.2), 1));
-        assert!(!crowded((2.0, 0.1), 2));
-        assert!(crowded((0.0, 0.2), 1), "how many there are is not known");
-        assert!(is_crowded(&load(64.0, 1.0), 4, 2.0), "they may be on the two that are allowed");
-    }
-
-    /// gocryptfs decrypts what our own requests ask for.
-    #[test]
-    fn the_program_that_serves_a_file_system_is_no_load_by_others() {
-        let load = Load { processors: 8.0, other_cpu: 0.26, steal_frac: 0.01 };
-        assert_eq!(doubts_of_others(&load, 1, true), []);
-        assert_eq!(doubts_of_others(&load, 1, false).len(), 1);
-        assert!(note_of_ours(&load, 1, 0).is_some_and(|note| note.message.contains("0.3 proc")));
-        let robbed = Load { steal_frac: 0.1, ..load };
-        assert_eq!(doubts_of_others(&robbed, 1, true)[0].kind, WarningKind::Steal);
-    }
-
-    /// Guards against doubting every cached point of eight clients on one node, which no quiet
-    /// machine could have fixed.
-    #[test]
-    fn other_clients_of_the_same_run_are_no_load_by_others() {
-        let load = Load { processors: 8.0, other_cpu: 0.6, ..Load::default() };
-        let note = note_of_ours(&load, 1, 7).map(|note| note.message).unwrap_or_default();
-        assert!(note.contains("other clients of this run, kept 0.6 processors busy"), "{note}");
-        assert_eq!(note_of_ours(&Load { other_cpu: 0.1, ..load }, 1, 7), None);
-    }
-
-    #[test]
-    fn a_file_system_that_caches_nothing_is_not_said_to_have_a_small_cache() {
-        assert!(dropped(0.0).contains("keeps nothing") && !dropped(0.0).contains("looks smaller"));
-        assert!(
-            dropped(0.3).starts_with("only 30 % of the set") && dropped(0.3).contains("smaller")
-        );
-    }
-}
+#[path = "summary_tests.rs"]
+mod tests;

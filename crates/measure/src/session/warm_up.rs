@@ -2,7 +2,8 @@
 //! dirty pages, and the share of the set in the file cache no longer changes.
 
 use super::state::Session;
-use super::witness::{FILLING, Unsettled};
+use super::witness::{FILLING, Unsettled, has_changed};
+use ioscape_machine::cache::resident_bytes;
 use ioscape_machine::memory::memory;
 use ioscape_schema::statistics::{mean, variance};
 use ioscape_schema::tally::{STEADY_TOLERANCE, is_steady};
@@ -12,12 +13,14 @@ use std::time::Instant;
 /// Relative standard error of a mean above which the mean says little.
 const NOISY: f64 = 0.1;
 
-/// Residency counts as steady if it changes by less than these shares of the bytes moved, or of the
-/// set: pages of other programs come and go.
-const CHANGING: [f64; 2] = [0.1, 0.01];
-
 /// Residency queries may take at most one part in this many of the time.
 const ASKING: u32 = 20;
+
+/// A residency query looks at no more than this many windows of a set, of this many bytes each.
+/// Before Linux 6.5 the kernel looks up page by page, some 60 ms per GiB, and a warm-up needs two
+/// answers.
+const WINDOWS: u64 = 1024;
+const WINDOW: u64 = 256 << 10;
 
 /// The state of dirty pages after one slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,17 +141,33 @@ impl<'a> WarmUp<'a> {
 }
 
 impl Asker<'_> {
-    /// The share of a set of `bytes` in the file cache, if it is time for a query and the kernel
-    /// can tell.
+    /// The share of a set of `bytes` in the file cache, by its windows, if it is time for a query
+    /// and the kernel can tell.
     fn ask(&mut self, bytes: u64) -> Option<f64> {
         let begin = Instant::now();
         if self.next.is_none_or(|next| begin < next) {
             return None;
         }
-        let frac = self.session.resident_frac(bytes);
+        let frac = self.resident_frac(bytes);
         self.next = frac.map(|_| begin + begin.elapsed() * ASKING);
         frac
     }
+
+    fn resident_frac(&self, bytes: u64) -> Option<f64> {
+        let (mut resident, mut asked) = (0, 0);
+        for (start, len) in windows(bytes) {
+            resident += resident_bytes(&self.session.file, start, len)?;
+            asked += len;
+        }
+        let resident = self.session.target.file_system().resident(Some(resident))?;
+        Some(resident as f64 / asked.max(1) as f64)
+    }
+}
+
+/// The windows of a set of `bytes`, spread evenly: where they start, and their length in bytes.
+fn windows(bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let step = bytes.div_ceil(WINDOWS).next_multiple_of(WINDOW).max(WINDOW);
+    (0..bytes).step_by(step as usize).map(move |start| (start, WINDOW.min(bytes - start)))
 }
 
 /// Whether dirty pages still grow with the bytes written, over the last third.
@@ -167,9 +186,7 @@ fn is_changing(resident: &[Resident], slices: usize, set: u64) -> bool {
     let Some(last) = resident.last() else { return false };
     let earlier = resident.iter().rev().find(|r| r.slice + slices / 3 <= slices);
     let Some(first) = earlier.filter(|first| first.slice < last.slice) else { return true };
-    let changed = (last.frac - first.frac).abs() * set as f64;
-    let moved = last.moved.saturating_sub(first.moved) as f64;
-    changed > (CHANGING[0] * moved).max(CHANGING[1] * set as f64)
+    has_changed([first.frac, last.frac], last.moved.saturating_sub(first.moved), set)
 }
 
 #[cfg(test)]
@@ -210,6 +227,23 @@ mod tests {
         assert!(resident(60, 25, |slice| (1000 * slice).min(60_000)), "asked three times");
         assert!(resident(12, 100, |_| 40_000), "asked once");
         assert!(!is_changing(&[], 12, 100_000), "never asked");
+    }
+
+    /// Guards against warm-ups of large sets that never settle: one query of 12 GiB took 700 ms, so
+    /// that a second one was not due before the cap of the warm-up.
+    #[test]
+    fn a_query_of_a_large_set_looks_at_a_bounded_part_of_it() {
+        let spread = |bytes| {
+            let all: Vec<_> = windows(bytes).collect();
+            let asked: u64 = all.iter().map(|(_, len)| len).sum();
+            (asked, all.len() as u64, all.last().map_or(0, |(start, len)| start + len))
+        };
+        assert_eq!(spread(1), (1, 1, 1));
+        assert_eq!(spread(100_000_000), (100_000_000, 382, 100_000_000), "the whole set");
+        assert_eq!(spread(WINDOWS * WINDOW), (WINDOWS * WINDOW, WINDOWS, WINDOWS * WINDOW));
+        let (asked, count, end) = spread(1 << 40);
+        assert_eq!((asked, count), (WINDOWS * WINDOW, WINDOWS));
+        assert!(end > (1 << 40) / WINDOWS * (WINDOWS - 1), "up to its end");
     }
 
     #[test]

@@ -2,13 +2,17 @@
 //! the doubts it raises.
 
 use ioscape_machine::mounts::FileSystemInfo;
-use ioscape_machine::parallel::{allowed, processors};
+use ioscape_machine::parallel::processors;
 use ioscape_schema::tally::doubt_of_steadiness;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Engine, Measurement, Warning, WarningKind, Witness};
 
 /// Dirty pages that grow by less than this share of the bytes written are no longer filling up.
 pub(super) const FILLING: f64 = 0.1;
+
+/// Residency counts as steady if it changes by less than these shares of the bytes moved, or of the
+/// set: pages of other programs come and go.
+const CHANGING: [f64; 2] = [0.1, 0.01];
 
 /// Share of its time that a worker may wait for a processor before the run counts as disturbed.
 const WAITING_MAX: f64 = 0.10;
@@ -99,15 +103,12 @@ pub(super) fn may_wait_for_kernel(m: &Measurement, ours: Ours) -> bool {
     ours.kernel_s.is_none() && is_written && m.workload.access != Access::Direct
 }
 
-/// The average share of its time for which a stream was stopped by a quota. If streams outnumber
-/// processors, only those that had a processor count.
-fn throttled_frac(m: &Measurement) -> Option<f64> {
-    let stopped_at_once = (m.workload.process_num as usize).clamp(1, allowed());
-    let per_stream_s = m.witness.throttled_s? / stopped_at_once as f64;
-    (m.elapsed_s > 0.0).then(|| (per_stream_s / m.elapsed_s).min(1.0))
-}
-
+/// The rate in the time that the workers did not wait for a processor. Absent for workers that
+/// pause: they wait mostly at the end of a pause, which the next one makes up for.
 fn undisturbed(m: &Measurement, witness: &Witness, ours: Ours) -> Option<f64> {
+    if m.workload.think_time_ns > 0 || !m.workload.phases.is_empty() {
+        return None;
+    }
     let waited_s = witness.run_delay_s.filter(|_| !may_wait_for_kernel(m, ours));
     let waiting = waiting_frac(m, waited_s, ours).filter(|share| *share < WAITING_MOST)?;
     Some(m.throughput_bytes_per_s / (1.0 - waiting))
@@ -126,9 +127,16 @@ fn sustained(m: &Measurement, witness: &Witness) -> Option<f64> {
     Some(written.saturating_sub(absorbed) as f64 / m.elapsed_s)
 }
 
+/// Whether the share of a set of `set` bytes in the file cache changed between two queries, between
+/// which `moved` bytes were read and written.
+pub(super) fn has_changed([before, after]: [f64; 2], moved: u64, set: u64) -> bool {
+    let changed = (after - before).abs() * set as f64;
+    changed > (CHANGING[0] * moved as f64).max(CHANGING[1] * set as f64)
+}
+
 /// The doubt about a run whose warm-up ended at its cap.
 ///
-/// It blames a cache for absorbing the writes only if dirty bytes kept growing in the measured part
+/// It blames a cache only if residency kept changing, or dirty bytes growing, in the measured part
 /// too. It is certain only about the workers' own dirty bytes: those of the machine also grow with
 /// the writes of other programs.
 pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warning> {
@@ -157,6 +165,9 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
         }
         Unsettled::Residency => {
             let [before, after] = m.witness.resident_frac?;
+            if !has_changed([before, after], m.bytes, m.workload.unique_bytes) {
+                return None;
+            }
             format!(
                 "the share of the set in the file cache still changed after {:.1} s of warm-up ({:.0} % before, {:.0} % \
                  after the run): allow a longer run",
@@ -172,7 +183,7 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
 /// The doubt about a run whose workers had to wait for processors that others used. While a quota
 /// stops them, they wait as well.
 pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
-    let by_quota_s = m.witness.throttled_s.unwrap_or(0.0);
+    let by_quota_s = m.by_quota_s().unwrap_or(0.0) * f64::from(m.workload.process_num);
     let by_others_s = m.witness.run_delay_s.map(|waited_s| (waited_s - by_quota_s).max(0.0));
     let waiting = waiting_frac(m, by_others_s, ours).filter(|share| *share > WAITING_MAX)?;
     let by = match may_wait_for_kernel(m, ours) {
@@ -205,14 +216,14 @@ pub(super) fn doubt_of_reads_by_others(m: &Measurement, ours: Ours) -> Option<Wa
     Some(Warning::new(WarningKind::LoadByOthers, message))
 }
 
-/// Notes that a processor quota stopped the workers. That is no disturbance, since it does so in
-/// every run.
+/// Notes that a processor quota may have stopped the workers. That is no disturbance, since it does
+/// so in every run.
 pub(super) fn note_of_quota(m: &Measurement) -> Option<Warning> {
-    let stopped = throttled_frac(m).filter(|share| *share > WAITING_MAX)?;
+    let stopped_s = m.by_quota_s().filter(|s| *s > WAITING_MAX * m.elapsed_s)?;
     let message = format!(
-        "a quota of processor time (a control group's cpu.max) stopped the workers for {:.0} % of the time: the throughput is what the quota \
-         allows; raise it to learn what the machine does",
-        100.0 * stopped
+        "a quota of processor time (a control group's cpu.max) stopped the workers for up to {:.0} % of the time: the throughput may be what \
+         the quota allows; raise it to learn what the machine does",
+        100.0 * (stopped_s / m.elapsed_s).min(1.0)
     );
     Some(Warning::new(WarningKind::Stopped, message))
 }
@@ -257,6 +268,9 @@ mod tests {
         assert_eq!(undisturbed(&m, &starved, NONE), None);
         assert!(doubt_of_waiting(&m, NONE).is_some());
         assert_eq!(undisturbed(&m, &Witness::default(), NONE), None, "not asked");
+        let mut pausing = measurement(witness.clone());
+        pausing.workload.think_time_ns = 300_000;
+        assert_eq!(undisturbed(&pausing, &witness, NONE), None);
     }
 
     /// Guards against calling the kernel's encryption a load by others: it uses the other half of
@@ -323,7 +337,7 @@ mod tests {
         let stopped = of(Some(0.49), 0.5);
         assert_eq!(doubt_of_waiting(&stopped, NONE), None);
         let note = note_of_quota(&stopped).unwrap();
-        assert!(note.message.contains("stopped the workers for 49 % of the time"), "{note}");
+        assert!(note.message.contains("stopped the workers for up to 49 % of the time"), "{note}");
         assert_eq!(note.kind, WarningKind::Stopped);
         assert_eq!(note_of_quota(&of(Some(0.02), 0.5)), None);
         let rest = doubt_of_waiting(&of(Some(0.2), 0.5), NONE).unwrap().message;
@@ -332,8 +346,8 @@ mod tests {
             assert!(doubt_of_waiting(&of(no_quota, 0.5), NONE).is_some());
             assert_eq!(note_of_quota(&of(no_quota, 0.5)), None);
         }
-        let nested = note_of_quota(&of(Some(1.8), 0.9)).unwrap().message;
-        assert!(nested.contains("for 100 % of the time"), "{nested}");
+        let of_others = of(Some(1.0), 0.05);
+        assert_eq!(note_of_quota(&of_others), None, "its group was stopped, the worker was not");
     }
 
     #[test]
@@ -386,5 +400,20 @@ mod tests {
         assert!(doubt(800, 100).is_none());
         assert!(doubt_of_warm_up(Unsettled::Residency, &measurement(Witness::default())).is_none());
         assert!(doubt_of_warm_up(Unsettled::Rate, &measurement(Witness::default())).is_some());
+    }
+
+    /// Guards against telling, where the warm-up had time for one query only, that residency still
+    /// changed from 100 to 100 %.
+    #[test]
+    fn residency_is_said_to_change_only_if_it_did_while_measured() {
+        let doubt = |resident_frac| {
+            let mut m = measurement(Witness { resident_frac, ..Witness::default() });
+            m.workload.unique_bytes = 100_000;
+            (m.bytes, m.warm_up_s) = (50_000, 10.0);
+            doubt_of_warm_up(Unsettled::Residency, &m)
+        };
+        assert_eq!([doubt(Some([1.0, 1.0])), doubt(Some([0.5, 0.54]))], [None, None]);
+        let told = doubt(Some([0.4, 0.6])).unwrap().message;
+        assert!(told.contains("(40 % before, 60 % after the run)"), "{told}");
     }
 }

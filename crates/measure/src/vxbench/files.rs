@@ -9,8 +9,8 @@ use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_machine::output::without_links;
 use ioscape_machine::target::{self, Reach, guard, sweep_at};
-use ioscape_schema::VxJob;
 use ioscape_schema::units::Bytes;
+use ioscape_schema::{VxJob, VxWorkload};
 use rustix::fs::FlockOperation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, Metadata, OpenOptions};
@@ -212,9 +212,10 @@ impl Files {
     /// Checks that what is written to a loop device leaves free space below it to others.
     fn check_space_below(&self, job: &VxJob) -> Result<(), Error> {
         let changes = job.changes_files();
+        let is_rewritten = job.workload != VxWorkload::Write || job.nrep > 1;
         for one in self.opened.iter().filter(|one| one.is_device && changes) {
             let range = one.extent.range_bytes;
-            let room = target::room_on_device(one.file_system.device, range);
+            let room = target::room_on_device(one.file_system.device, range, is_rewritten);
             let written = job.span_bytes().map_or(range, |span| span.min(range));
             if written > room {
                 let reason = format!(

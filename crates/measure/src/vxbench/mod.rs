@@ -197,7 +197,7 @@ fn prepared(
     let mut honesty = Honesty::new(files, job, warnings);
     let direct = opened.iter().map(|one| honesty.direct(one)).collect::<Result<Vec<_>, _>>()?;
     let reserved = opened.iter().map(|one| honesty.prepare(one)).collect::<Result<Vec<_>, _>>()?;
-    warnings.extend(reserve::below(opened, &direct));
+    warnings.extend(reserve::below(opened, &direct, job));
     let remote = opened.iter().filter(|_| job.cold);
     warnings.extend(remote.filter_map(|one| cold_here_alone(&one.file_system)).take(1));
     if job.workload.reads() && job.workload.writes() {

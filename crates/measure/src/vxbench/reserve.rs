@@ -3,6 +3,7 @@
 
 use super::files::{Files, Opened};
 use super::worker::takes_dontcache;
+use ioscape_machine::cgroup::Traffic;
 use ioscape_machine::device::BlockDevice;
 use ioscape_machine::error::Error;
 use ioscape_machine::extents::{self, fragments};
@@ -46,15 +47,23 @@ pub fn blocks_may_be_empty(system: &FileSystemInfo) -> Option<Warning> {
 
 /// The doubts about what requests to the files pass on their way to a device; `direct` says which
 /// files get direct requests.
-pub(crate) fn below(files: &[Opened], direct: &[bool]) -> Vec<Warning> {
+pub(crate) fn below(files: &[Opened], direct: &[bool], job: &VxJob) -> Vec<Warning> {
     let mut places = Vec::new();
     for place in files.iter().map(|one| &one.file_system).zip(direct) {
         if !places.contains(&place) {
             places.push(place);
         }
     }
-    let access = |direct: bool| if direct { Access::Direct } else { Access::Buffered };
-    places.into_iter().flat_map(|(system, &direct)| traps::below(system, access(direct))).collect()
+    let traffic = |direct| Traffic {
+        access: match direct {
+            true => Access::Direct,
+            false if job.is_synced() => Access::Dsync,
+            false => Access::Buffered,
+        },
+        reads: job.workload.reads(),
+        writes: job.workload.writes(),
+    };
+    places.into_iter().flat_map(|(system, &direct)| traps::below(system, traffic(direct))).collect()
 }
 
 /// The doubts that reads of the files are not served by storage.

@@ -372,9 +372,9 @@ impl Stream<'_> {
     #[inline]
     fn one<E: Perform>(&mut self, engine: &mut E, request: &Request) -> Result<(), Fault> {
         engine.prepare(request);
-        let issued = self.plan.clock.raw();
+        let issued = E::now(self.plan.clock);
         engine.perform(request)?;
-        let completed = self.plan.clock.raw();
+        let completed = E::now(self.plan.clock);
         self.record(request, issued, completed);
         engine.conclude(request);
         Ok(())

@@ -5,6 +5,7 @@ use crate::worker::pauses::Pauses;
 use crate::worker::report::Report;
 use crate::worker::rows::Keep;
 use ioscape_machine::clock::{Clock, monotonic_ns};
+use ioscape_machine::parallel::processors;
 use ioscape_machine::shared::{Live, Shared, bump, phase};
 use ioscape_schema::{Request, Workload};
 use rustix::thread::{NanosleepRelativeResult, Timespec, nanosleep};
@@ -14,9 +15,10 @@ use std::sync::atomic::Ordering;
 /// begins its measured part, as soon as the others.
 const NAP_NS: u64 = 100_000_000;
 
-/// The greatest lateness that later think times make up for. A stream that wakes later than this
-/// was stopped, not late.
-const LATE_MOST_NS: u64 = 100_000_000;
+/// The longest that the end of a pause is waited for awake, and the sleeps from which it follows
+/// how late sleepers wake.
+const AWAKE_MOST_NS: u64 = 100_000;
+const TRIES: u32 = 10;
 
 /// Time between two checks whether the other streams are done as well.
 const REST_NS: u64 = 1_000_000;
@@ -36,8 +38,10 @@ pub(crate) struct Stream<'a, K = ()> {
     began_ns: u64,
     think_ns: u64,
     pauses: Pauses,
-    /// Excess sleep that it has not made up for yet.
+    /// By how much the last pause was too long, at most its length: the next one makes up for it.
     late_ns: u64,
+    /// How long before the end of a pause it wakes; 0 to sleep to the end.
+    awake_ns: u64,
     /// Bytes left in its share of the workload's phases; without phases, these never end.
     pass_left: u64,
     report: Report,
@@ -57,7 +61,9 @@ impl<'a, K: Keep> Stream<'a, K> {
         let live = &shared.live()[index];
         let (seen, began_ns) = (phase::PREPARE, 0);
         let (delay, delayed_ns, report) = (RunDelay::of_this_thread(), None, Report::new());
+        let pauses = workload.think_time_ns > 0 || Pauses::are_of(workload);
         Self {
+            awake_ns: if pauses { awake_ns(&clock, workload.process_num) } else { 0 },
             clock,
             shared,
             live,
@@ -157,11 +163,13 @@ impl<'a, K: Keep> Stream<'a, K> {
         self.pass_left = self.pass_left.saturating_sub(bytes);
     }
 
-    /// Lets the process think, asleep, for as long as the workload says, once for each of
-    /// `requests`. The end of the run wakes it.
+    /// Lets the process think for as long as the workload says, once for each of `requests`. The
+    /// end of the run ends it.
     ///
-    /// Sleepers wake late, by tens of microseconds on an idle machine. That excess is subtracted
-    /// from the next pauses, so that they have the requested length on average.
+    /// Sleepers wake late, by tens of microseconds on an idle machine, and the end of a pause is
+    /// waited for awake where each stream has a processor. What is still too long is subtracted
+    /// from the next pause, and from no other: an application that waits for a processor does not
+    /// make up for it by a burst of requests.
     #[inline]
     pub(crate) fn think(&mut self, requests: u32) {
         if self.think_ns == 0 {
@@ -185,20 +193,12 @@ impl<'a, K: Keep> Stream<'a, K> {
     }
 
     fn pause(&mut self, asked_ns: u64) {
-        let mut left_ns = asked_ns.saturating_sub(self.late_ns);
-        // Earlier excess sleep counts as part of this pause.
-        let made_up_ns = asked_ns - left_ns;
-        self.late_ns -= made_up_ns;
-        self.report.thought_ns += made_up_ns;
+        let mut left_ns = asked_ns.saturating_sub(std::mem::take(&mut self.late_ns));
         while left_ns > 0 {
-            let nap_ns = left_ns.min(NAP_NS);
-            let from = self.clock.raw();
-            sleep(nap_ns);
-            let slept_ns = self.clock.nanos_between(from, self.clock.raw());
-            let late_ns = self.late_ns + slept_ns.saturating_sub(nap_ns);
-            self.late_ns = late_ns.min(LATE_MOST_NS);
-            left_ns -= nap_ns;
-            self.report.thought_ns += nap_ns;
+            let took_ns = self.nap(left_ns.min(NAP_NS));
+            self.report.thought_ns += took_ns;
+            self.late_ns = took_ns.saturating_sub(left_ns).min(asked_ns);
+            left_ns = left_ns.saturating_sub(took_ns);
             let phase = self.shared.phase();
             if phase == phase::STOP {
                 return;
@@ -206,6 +206,19 @@ impl<'a, K: Keep> Stream<'a, K> {
             if left_ns > 0 && phase != self.seen {
                 self.enter(phase);
             }
+        }
+    }
+
+    /// Waits for at least `ns` nanoseconds, the end of them awake; returns how long it took.
+    fn nap(&self, ns: u64) -> u64 {
+        let from = self.clock.raw();
+        sleep(ns.saturating_sub(self.awake_ns));
+        loop {
+            let took_ns = self.clock.nanos_between(from, self.clock.raw());
+            if took_ns >= ns || self.awake_ns == 0 {
+                return took_ns.max(ns);
+            }
+            std::hint::spin_loop();
         }
     }
 
@@ -222,7 +235,25 @@ fn share_of_phases(workload: &Workload) -> u64 {
     workload.pass_bytes().map_or(u64::MAX, |pass| pass.div_ceil(processes))
 }
 
+/// How long before the end of a pause a stream wakes: as late as sleepers wake at the least; 0 where
+/// `streams` share processors.
+fn awake_ns(clock: &Clock, streams: u32) -> u64 {
+    let processors = processors();
+    if processors == 1 || streams as usize > processors {
+        return 0;
+    }
+    let late_ns = |_| {
+        let from = clock.raw();
+        sleep(AWAKE_MOST_NS);
+        clock.nanos_between(from, clock.raw()).saturating_sub(AWAKE_MOST_NS)
+    };
+    (0..TRIES).map(late_ns).min().unwrap_or(0).min(AWAKE_MOST_NS)
+}
+
 fn sleep(ns: u64) {
+    if ns == 0 {
+        return;
+    }
     let mut rest = timespec(ns);
     while let NanosleepRelativeResult::Interrupted(left) = nanosleep(&rest) {
         rest = left;

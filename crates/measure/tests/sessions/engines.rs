@@ -257,12 +257,19 @@ fn thinking_with_many_requests_in_flight_is_no_response_time_either() {
 /// which left 3800 of 5000 requests a second.
 #[test]
 fn short_thinking_takes_as_long_as_asked_though_sleepers_wake_late() {
-    // A stream that is woken late at the end, by other load, cannot make up for it.
-    let taken_ns = [(); 5].map(|()| {
+    // What other load delays is not made up for.
+    let mut taken_ns = Vec::new();
+    for _ in 0..20 {
         let m = measured(|w| Workload { think_time_ns: 200_000, read_frac: 1.0, ..w });
-        1e9 / m.iops() - m.response_time_ns.mean
-    });
-    assert!(taken_ns.iter().any(|ns| (195_000.0..220_000.0).contains(ns)), "{taken_ns:?}");
+        let pause_ns = 1e9 / m.iops() - m.response_time_ns.mean;
+        let delay_s = m.witness.run_delay_s.unwrap_or(0.0);
+        taken_ns.push((pause_ns, m.disturbed || delay_s > 0.02 * m.elapsed_s));
+        if (195_000.0..220_000.0).contains(&pause_ns) {
+            return;
+        }
+    }
+    assert!(taken_ns.iter().all(|(_, is_delayed)| *is_delayed), "{taken_ns:?}");
+    skipped("other programs keep the processors busy");
 }
 
 /// Reads of 4 KiB, `bytes` in total, each after a pause.

@@ -64,3 +64,16 @@ fn rows_are_bounded_and_none_are_kept_unasked() {
     assert!(rows.is_empty() && measurement.ios > 0);
     assert!(measurement.warnings.iter().all(|w| w.kind != WarningKind::TraceIncomplete));
 }
+
+/// Guards against bursts: late wakeups were made up for by up to 100 ms of requests without pauses,
+/// which with pauses of 10 us were 93 of 100.
+#[test]
+fn a_late_wakeup_shortens_the_next_pause_and_no_other() {
+    let (_dir, mut session) = session();
+    let asked_ns = 10_000;
+    let think = Workload { think_time_ns: asked_ns, process_num: 1, ..workload() };
+    let (_, rows) = run(&mut session, &think, 1 << 20);
+    let pauses = rows.windows(2).map(|two| two[1].issued_ns.saturating_sub(two[0].completed_ns));
+    let whole = pauses.filter(|ns| *ns >= asked_ns).count();
+    assert!(3 * whole >= rows.len(), "{whole} of {} pauses", rows.len());
+}

@@ -35,6 +35,8 @@ pub struct Recording {
     /// Descriptors of counted files whose position and flags could not be read. They are assumed to
     /// begin at the first byte, without flags.
     pub unread_descriptors: u64,
+    /// Bytes of copies, read and written, whose file system does not say whether it moved them.
+    pub untold_copied_bytes: u64,
     /// Faults on mapped files.
     pub mapped: MappedUse,
     /// A 32-bit program that ran; its calls cannot be seen.
@@ -78,6 +80,7 @@ impl Recording {
             memory_limit_bytes: self.memory_limit,
             calls_traced: self.calls_traced,
             elsewhere: self.elsewhere.iter().map(|(what, n)| ((*what).to_owned(), *n)).collect(),
+            unplaced_faults: self.mapped.unplaced,
             tracing: self.cost,
             pattern: None,
             phases: portrait.phases,

@@ -71,6 +71,9 @@ pub(super) enum Target {
 /// sees its descriptors, or no descriptor of this number is open.
 pub(super) const UNIDENTIFIED: Target = Target::Elsewhere(Characterization::UNIDENTIFIED);
 
+/// A directory at or below the place that is counted.
+pub(super) const DIRECTORY: Target = Target::Elsewhere("directory");
+
 /// Device, inode number and time of birth: an inode number is reused when its file is gone.
 type Identity = (u32, u32, u64, i64, u32);
 
@@ -84,6 +87,8 @@ pub(super) struct Files {
     below: Option<PathBuf>,
     /// Descriptors of counted files whose position and flags could not be read.
     pub(super) unread: u64,
+    /// Bytes of copies whose file system does not say whether it moved them.
+    pub(super) untold_copied: u64,
     /// How often a file that is neither a program nor memory was mapped, including files that are
     /// not counted.
     pub(super) mappings: u64,
@@ -121,18 +126,19 @@ impl Files {
         };
         let kind = match FileType::from_raw_mode(stat.stx_mode.into()) {
             FileType::RegularFile if is_made_up(&link) => return Target::Elsewhere("kernel file"),
-            FileType::RegularFile => FileKind::Regular,
-            FileType::BlockDevice => FileKind::BlockDevice,
+            FileType::RegularFile => Some(FileKind::Regular),
+            FileType::BlockDevice => Some(FileKind::BlockDevice),
+            FileType::Directory => None,
             FileType::Fifo => return Target::Elsewhere("pipe"),
             FileType::Socket => return Target::Elsewhere("socket"),
             FileType::CharacterDevice => return Target::Elsewhere("character device"),
-            FileType::Directory => return Target::Elsewhere("directory"),
             _ => return Target::Elsewhere("other"),
         };
         let path = std::fs::read_link(&link).unwrap_or_default();
         if self.below.as_ref().is_some_and(|below| !path.starts_with(below)) {
             return Target::Elsewhere("file not asked for");
         }
+        let Some(kind) = kind else { return DIRECTORY };
         let identity = match kind {
             FileKind::BlockDevice => (stat.stx_rdev_major, stat.stx_rdev_minor, 0, 0, 0),
             _ => identity(&stat),

@@ -11,6 +11,7 @@
 
 mod aio;
 mod asynchronous;
+mod clones;
 mod described;
 mod description;
 mod descriptors;

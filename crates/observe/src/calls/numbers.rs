@@ -43,8 +43,10 @@ pub(super) enum Call {
     Control,
     /// `sendfile`: output, input, offset in the input.
     SendFile,
-    /// `copy_file_range`, `splice`: input, its offset, output, its offset.
+    /// `copy_file_range`: input, its offset, output, its offset.
     CopyRange,
+    /// `splice`: the same.
+    Splice,
     /// `ftruncate`: file, length.
     Truncate,
     /// `unlink`: path.
@@ -104,7 +106,7 @@ const ALL: &[(libc::c_long, Call)] = &[
     (libc::SYS_fcntl, Call::Control),
     (libc::SYS_sendfile, Call::SendFile),
     (libc::SYS_copy_file_range, Call::CopyRange),
-    (libc::SYS_splice, Call::CopyRange),
+    (libc::SYS_splice, Call::Splice),
     (libc::SYS_unshare, Call::Unshare),
     (libc::SYS_ftruncate, Call::Truncate),
     (libc::SYS_unlinkat, Call::UnlinkAt),

@@ -3,13 +3,13 @@
 
 use super::description::{Description, Shared};
 use super::descriptors::Descriptors;
-use super::files::{self, Files, Target, UNIDENTIFIED};
+use super::files::{self, DIRECTORY, Files, Target, UNIDENTIFIED};
 use super::losses::deleted;
 use super::memory::read;
 use super::numbers::{Call, WAITS};
 use super::schedule::Turns;
 use super::sink::CallSink;
-use ioscape_schema::{Characterization, FileCall, Op, Request};
+use ioscape_schema::{Characterization, FileCall, FileKind, Op, Request};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -47,7 +47,7 @@ impl Caller<'_> {
 }
 
 /// What a call moved, perhaps of two files; by whom and when is filled in later.
-type Pair = [Option<FileCall>; 2];
+pub(super) type Pair = [Option<FileCall>; 2];
 
 /// `RWF_DSYNC` and `RWF_SYNC` of `preadv2(2)`.
 pub(super) const SYNCHRONOUS: u64 = 0x2 | 0x4;
@@ -110,7 +110,7 @@ impl Ledger<'_> {
             Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
                 return pending.filter(|pending| pending.deletes.is_some());
             }
-            Call::SendFile | Call::CopyRange => {
+            Call::SendFile | Call::CopyRange | Call::Splice => {
                 let other = arguments[if call == Call::SendFile { 1 } else { 2 }] as i32;
                 let (one, other) = (self.counts(caller, fd), self.counts(caller, other));
                 return pending.filter(|_| one || other);
@@ -119,6 +119,9 @@ impl Ledger<'_> {
                 let target = self.description(caller, fd).borrow().target;
                 return match target {
                     Target::File(_) | UNIDENTIFIED => pending,
+                    DIRECTORY if call == Call::Sync => {
+                        pending.map(|pending| Pending { call: Call::SyncAll, ..pending })
+                    }
                     Target::Elsewhere(what) => {
                         *self.elsewhere.entry(what).or_default() += 1;
                         None
@@ -151,13 +154,13 @@ impl Ledger<'_> {
             Call::Advise => {
                 self.description(caller, fd).borrow_mut().take_advice(pending.arguments[3] as i32);
             }
-            Call::SendFile | Call::CopyRange => return self.copy(caller, pending, value),
-            // Which files they wait for, an address or a file system does not say.
-            Call::SyncMapping | Call::SyncAll => {
-                let request = Request { op: Op::Write, ..Request::default() };
-                let file = FileCall::NO_FILE;
-                return [Some(FileCall { file, request, ..FileCall::default() }), None];
+            Call::SendFile | Call::Splice => return self.copy(caller, pending, value),
+            Call::CopyRange => {
+                let copied = self.copy(caller, pending, value);
+                let (other, untold) = (&mut self.elsewhere, &mut self.files.untold_copied);
+                return super::clones::moved(caller.tid, &pending.arguments, copied, other, untold);
             }
+            Call::SyncMapping | Call::SyncAll => return [Some(sync_of_no_file()), None],
             _ => return [self.transfer(caller, pending, value), None],
         }
         [None, None]
@@ -251,7 +254,8 @@ impl Ledger<'_> {
         {
             file.opens += 1;
             // New files are empty too.
-            if file.opens > 1 && files::size(caller.tid, fd) == Some(0) {
+            let is_one = file.kind != FileKind::Others;
+            if is_one && file.opens > 1 && files::size(caller.tid, fd) == Some(0) {
                 self.sink.given_up(number, 0);
             }
         }
@@ -357,6 +361,12 @@ pub(super) fn moved_of(
         advice: description.advice,
         ..FileCall::default()
     })
+}
+
+/// A wait for dirty pages of files that an address, a directory or a file system does not tell.
+pub(super) fn sync_of_no_file() -> FileCall {
+    let request = Request { op: Op::Write, ..Request::default() };
+    FileCall { file: FileCall::NO_FILE, request, ..FileCall::default() }
 }
 
 /// Advances the position by `len` bytes and returns where they began.

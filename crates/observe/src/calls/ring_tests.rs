@@ -17,6 +17,7 @@ use tempfile::NamedTempFile;
 /// The ring's descriptor, which is never opened.
 const RING: i32 = 1 << 20;
 /// Commands of requests.
+const SYNC: u64 = 3;
 const RANGE: u64 = 8;
 const READ: u64 = 22;
 const WRITE: u64 = 23;
@@ -252,6 +253,31 @@ fn a_range_that_a_ring_only_begins_to_write_is_no_wait() {
     stage.complete(&[(1, 0), (2, 0)]);
     drop(stage);
     assert_eq!(waits, 1);
+}
+
+/// As with a database that makes the name of its journal durable.
+#[test]
+fn the_sync_of_a_directory_is_a_wait_of_no_file() {
+    let place = tempfile::tempdir().expect("a directory");
+    let inside = File::open(place.path()).expect("the directory");
+    let outside = File::open("/").expect("another directory");
+    let [inside, outside] = [&inside, &outside].map(|one| one.as_raw_fd() as u32);
+    let mut waits = Vec::new();
+    let mut sink = |call: &FileCall| waits.push((call.is_sync(), call.file));
+    let mut stage = Stage::new(&mut sink);
+    stage.ledger.files = Files::new(Some(place.path().canonicalize().expect("a path")));
+    let sync = |fd, key| Entry { opcode: SYNC, fd, key, ..Entry::default() };
+    stage.submit(&[sync(inside, 1), sync(outside, 2)]);
+    stage.complete(&[(1, 0), (2, 0)]);
+    let caller = Caller { tid: own(), descriptors: &stage.descriptors };
+    let arguments = [u64::from(inside), 0, 0, 0, 0, 0];
+    let pending = stage.ledger.enter(&caller, Call::Sync, arguments, 0).expect("it waits");
+    let called = stage.ledger.leave(&caller, &pending, 0)[0].expect("it waited");
+    assert_eq!((called.is_sync(), called.file), (true, FileCall::NO_FILE));
+    let elsewhere = std::mem::take(&mut stage.ledger.elsewhere);
+    assert_eq!(elsewhere, BTreeMap::from([("file not asked for", 1)]));
+    drop(stage);
+    assert_eq!(waits, [(true, FileCall::NO_FILE)]);
 }
 
 /// As in PostgreSQL, whose postmaster makes a ring for each of the processes that it will fork.

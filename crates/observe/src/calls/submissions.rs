@@ -7,12 +7,14 @@
 
 use super::aio::{self, Asked, Control};
 use super::asynchronous::Asynchronous;
-use super::files::{self, Target};
+use super::files::{self, DIRECTORY, Target};
 use super::in_flight::{InFlight, Submitted};
 use super::memory::read;
 use super::numbers::Call;
 use super::registrations::{SKIP, registered};
-use super::requests::{APPEND, Caller, Ledger, Pending, SYNCHRONOUS, advance, moved_of};
+use super::requests::{
+    APPEND, Caller, Ledger, Pending, SYNCHRONOUS, advance, moved_of, sync_of_no_file,
+};
 use super::ring::{Fixed, Ring};
 use ioscape_schema::{FileCall, Op};
 
@@ -75,6 +77,9 @@ impl Ledger<'_> {
             return Submitted { key, moved: None };
         };
         let target = description.borrow().target;
+        if target == DIRECTORY && one.asked == Asked::Sync {
+            return Submitted { key, moved: Some(sync_of_no_file()) };
+        }
         if let Target::Elsewhere(what) = target {
             *self.elsewhere.entry(what).or_default() += 1;
         }

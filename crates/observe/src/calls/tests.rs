@@ -310,6 +310,15 @@ fn the_memory_of_a_process_that_nobody_waits_for_counts() {
     assert!((56 << 20..1 << 30).contains(&most), "{most}");
 }
 
+/// As with the workers of a loader: each of them waits for its reader while it holds a buffer.
+#[test]
+fn the_memory_of_processes_that_run_together_is_added_up() {
+    let fill = "LC_ALL=C dd if=/dev/zero bs=32M count=1 status=none | sleep 1 &";
+    let (recording, _) = shell(folder().path(), &format!("{} wait", [fill; 3].join(" ")));
+    let most = recording.memory_bytes.expect("the kernel says");
+    assert!((80 << 20..1 << 30).contains(&most), "{most}");
+}
+
 #[test]
 fn calls_with_their_own_offset_leave_the_position_alone() {
     let place = folder();

@@ -172,6 +172,7 @@ impl<'a> Tracer<'a> {
         let Ledger { files, elsewhere, unseen_calls, .. } = self.ledger;
         let recording = Recording {
             unread_descriptors: files.unread,
+            untold_copied_bytes: files.untold_copied,
             files: files.into_list(),
             elapsed_ns,
             elsewhere,
@@ -215,6 +216,7 @@ impl<'a> Tracer<'a> {
             }
             Stop::Leaving => {
                 self.own_memory.look((self.living.process(tid), tid));
+                self.own_memory.look_at_all(self.living);
                 self.go(tid, 0);
             }
             Stop::Signal(signal) => {
@@ -265,7 +267,8 @@ impl<'a> Tracer<'a> {
         self.tasks.insert(tid, Task::new(descriptors, schedule));
         self.living.add(tid, leader.unwrap_or(tid), parent);
         if leader.is_none() {
-            self.own_memory.begin(tid, parent.map(|parent| self.living.process(parent)));
+            let parent = parent.map(|parent| self.living.process(parent));
+            self.own_memory.begin(tid, parent, &status);
         }
     }
 

@@ -3,7 +3,9 @@
 use ioscape_machine::error::Error;
 use ioscape_machine::keeper::let_hear;
 use ioscape_machine::limits::as_before;
+use ioscape_machine::memory::memory;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -13,22 +15,28 @@ use std::process::{Child, Command, ExitStatus};
 pub struct RecordedCommand {
     child: Child,
     ended: Option<ExitStatus>,
+    /// Dirty bytes of the whole machine before it began.
+    dirty_before: u64,
 }
 
 impl RecordedCommand {
-    /// Starts the command given by these words; `None` if there are none. Its standard output goes
-    /// to standard error, since ours is for the result.
+    /// Starts the command given by these words; `None` if there are none. With `stdout_to_stderr`,
+    /// its standard output goes to standard error.
     ///
     /// # Errors
     /// There is no such program, or it cannot be started.
-    pub fn start(words: &[String]) -> Result<Option<Self>, Error> {
+    pub fn start(words: &[OsString], stdout_to_stderr: bool) -> Result<Option<Self>, Error> {
         let Some((program, words)) = words.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
-        as_before(let_hear(&mut command)).args(words).stdout(std::io::stderr());
+        as_before(let_hear(&mut command)).args(words);
+        if stdout_to_stderr {
+            command.stdout(std::io::stderr());
+        }
+        let dirty_before = memory().dirty;
         let child = command
             .spawn()
             .map_err(|e| Error::target(Path::new(program), format!("cannot be started: {e}")))?;
-        Ok(Some(Self { child, ended: None }))
+        Ok(Some(Self { child, ended: None, dirty_before }))
     }
 
     /// Whether the command has ended.
@@ -37,6 +45,11 @@ impl RecordedCommand {
             self.ended = self.child.try_wait().ok().flatten();
         }
         self.ended.is_some()
+    }
+
+    /// Bytes by which the dirty pages of the whole machine are more than before the command.
+    pub fn left_bytes(&self) -> u64 {
+        memory().dirty.saturating_sub(self.dirty_before)
     }
 
     /// How the command failed, if it did: its exit code, as a shell reports it, and a sentence.
@@ -78,7 +91,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn start(words: &[&str]) -> Result<Option<RecordedCommand>, Error> {
-        RecordedCommand::start(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+        RecordedCommand::start(&words.iter().map(OsString::from).collect::<Vec<_>>(), false)
     }
 
     fn wait(command: &mut RecordedCommand) {

@@ -32,9 +32,18 @@ pub struct Gathered {
     pub is_last: bool,
 }
 
+/// How a gathering ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// If the command failed: its exit code, as a shell reports it, and a sentence.
+    pub complaint: Option<(u8, String)>,
+    /// Bytes that were written while the command ran, by it or by others, but were still in the
+    /// file cache when it ended; at least so many. 0 without a command.
+    pub left_bytes: u64,
+}
+
 /// Gathers until the command has ended, `seconds` are over, or the user interrupts, which ends the
-/// command. The recording is kept in any case. Returns, if the command failed, its exit code, as a
-/// shell reports it, and a sentence.
+/// command. The recording is kept in any case.
 ///
 /// # Errors
 /// The spool cannot be written.
@@ -45,7 +54,7 @@ pub fn gather(
     interrupted: &AtomicBool,
     cuts: &mut Cuts<'_>,
     on_progress: &mut dyn FnMut(Gathered),
-) -> Result<Option<(u8, String)>, Error> {
+) -> Result<Ended, Error> {
     let started = Instant::now();
     let mut asked_to_end: Option<Instant> = None;
     let (mut bytes, mut cut_s) = (0, 0.0);
@@ -63,7 +72,10 @@ pub fn gather(
         on_progress(Gathered { bytes, spent_s, is_last });
         let stopped = interrupted.load(Ordering::Relaxed);
         if is_last || stopped && command.is_none() {
-            return Ok(command.and_then(|command| command.complaint()));
+            let Some(command) = command else { return Ok(Ended::default()) };
+            // The spooled events may be dirty, too.
+            let left_bytes = command.left_bytes().saturating_sub(bytes);
+            return Ok(Ended { complaint: command.complaint(), left_bytes });
         }
         if let Some(command) = command.as_mut().filter(|_| stopped) {
             match asked_to_end {

@@ -11,20 +11,21 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The arrival of a request: the first of these events that the kernel has.
-const ARRIVALS: [&str; 3] = ["block_io_start", "block_getrq", "block_bio_queue"];
+/// The events of a request before it gets a slot of the queue: it arrives, is split, or joins an
+/// earlier one. The wait for a slot, and for what throttles it there, comes after its arrival.
+const BEFORE: [&str; 3] = ["block_bio_queue", "block_split", "block_bio_backmerge"];
+/// The event of getting a slot: the first of these that the kernel has. It stands for the arrival
+/// where the kernel reports none, as on the disks below md's RAID 0.
+const SLOTS: [&str; 2] = ["block_io_start", "block_getrq"];
+/// The event of the issue to the device. It is disabled first: a request without it gets no row.
+const ISSUE: &str = "block_rq_issue";
 /// The other events of a request.
-const OTHERS: [&str; 5] = [
-    "block_rq_issue",
-    "block_rq_complete",
-    "block_rq_merge",
-    "block_rq_requeue",
-    "block_bio_frontmerge",
-];
-/// The events of a request to a disk without a queue: it arrives, is split, and completes.
-const WITHOUT_QUEUE: [&str; 3] = ["block_bio_queue", "block_split", "block_bio_complete"];
+const OTHERS: [&str; 4] =
+    ["block_rq_complete", "block_rq_merge", "block_rq_requeue", "block_bio_frontmerge"];
+/// The event that ends a request to a disk without a queue.
+const END_WITHOUT_QUEUE: &str = "block_bio_complete";
 /// The events that end a request.
-const ENDS: [&str; 2] = ["block_rq_complete", "block_bio_complete"];
+const ENDS: [&str; 2] = ["block_rq_complete", END_WITHOUT_QUEUE];
 /// The most bytes of a filter: the kernel accepts it in one page, and it must be shorter.
 const FILTER_MOST: usize = 4095;
 
@@ -45,8 +46,8 @@ pub(crate) struct Instance {
     held: Option<File>,
     /// Keeps tracefs mounted, if it was mounted only for this instance.
     _mount: Option<OwnedFd>,
-    /// Whether any recorded device has no queue.
-    without_queue: bool,
+    /// The events of this kernel from which rows are made.
+    events: Vec<&'static str>,
 }
 
 impl Instance {
@@ -67,8 +68,8 @@ impl Instance {
                     let held = File::open(folder.join(HELD)).ok();
                     // Another recorder may have removed it before it was held open.
                     if held.is_some() || folder.exists() {
-                        let (_mount, without_queue) = (mount, false);
-                        return Ok(Self { root, folder, held, _mount, without_queue });
+                        let (_mount, events) = (mount, Vec::new());
+                        return Ok(Self { root, folder, held, _mount, events });
                     }
                 }
                 // Instances belong to the whole machine: a process in a container may have, or have
@@ -79,61 +80,50 @@ impl Instance {
         }
     }
 
-    /// Sets the clock, the buffers and the events, without enabling the events yet: those of
-    /// requests of these devices, or of all if none is given, and those of arrivals at devices
-    /// without a queue.
+    /// Sets the clock, the buffers and the events, without enabling the events yet: those of these
+    /// devices, some of which have no queue. If `also_others`, requests to other devices, such as
+    /// those attached later, are recorded from their slots on.
     pub fn set_up(
         &mut self,
         buffer_bytes: u64,
         devices: &[u32],
+        also_others: bool,
         without_queue: &[u32],
     ) -> Result<(), Error> {
+        self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
         self.write("buffer_size_kb", &(buffer_bytes / 1024).max(64).to_string())
             .map_err(|error| without_memory(error, buffer_bytes))?;
-        self.without_queue = !without_queue.is_empty();
-        let of_requests = self.of_requests();
-        for event in self.wanted() {
-            let devices = if of_requests.contains(&event) { devices } else { without_queue };
+        let has = |event: &&str| self.folder.join("events/block").join(event).exists();
+        let slot = SLOTS.into_iter().find(has);
+        let end = (!without_queue.is_empty()).then_some(END_WITHOUT_QUEUE);
+        let all = [ISSUE].into_iter().chain(BEFORE).chain(slot).chain(OTHERS).chain(end);
+        self.events = all.filter(has).collect();
+        for event in &self.events {
+            let devices = match *event {
+                END_WITHOUT_QUEUE => without_queue,
+                // Arrivals at devices whose ends are recorded elsewhere would be kept for nothing.
+                event if also_others && !BEFORE.contains(&event) => &[],
+                _ => devices,
+            };
             self.write(&format!("events/block/{event}/filter"), &filter(devices))?;
         }
         Ok(())
     }
 
-    fn has(&self, event: &str) -> bool {
-        self.folder.join("events/block").join(event).exists()
-    }
-
-    /// The events of this kernel from which rows of queued requests are made.
-    fn of_requests(&self) -> Vec<&'static str> {
-        let arrival = ARRIVALS.into_iter().find(|event| self.has(event));
-        let others = OTHERS.into_iter().filter(|event| self.has(event));
-        arrival.into_iter().chain(others).collect()
-    }
-
-    /// The events of this kernel from which rows are made, each once.
-    fn wanted(&self) -> Vec<&'static str> {
-        let mut wanted = self.of_requests();
-        if self.without_queue {
-            let more = WITHOUT_QUEUE.into_iter().filter(|event| self.has(event));
-            let more: Vec<_> = more.filter(|event| !wanted.contains(event)).collect();
-            wanted.extend(more);
-        }
-        wanted
-    }
-
-    /// Enables the events: completions first, so that no request is seen that seems never to end.
+    /// Enables the events, all at one moment: each takes milliseconds, and a request seen in part
+    /// would seem to have waited for less, or never to end.
     pub fn enable(&self) -> Result<(), Error> {
-        for event in self.wanted().iter().rev() {
+        for event in &self.events {
             self.write(&format!("events/block/{event}/enable"), "1")?;
         }
-        Ok(())
+        self.write("tracing_on", "1")
     }
 
-    /// Disables the events: arrivals first, completions a moment later, when the requests in flight
-    /// have ended.
+    /// Disables the events: issues and arrivals first, completions a moment later, when the
+    /// requests in flight have ended.
     pub fn disable(&self) -> Result<(), Error> {
-        for event in self.wanted().iter().filter(|event| !ENDS.contains(event)) {
+        for event in self.events.iter().filter(|event| !ENDS.contains(event)) {
             self.write(&format!("events/block/{event}/enable"), "0")?;
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -172,7 +162,7 @@ impl Instance {
         let page = at_once(&self.root.join("events/header_page"))?;
         let format =
             |event: &&str| read(self.folder.join("events/block").join(event).join("format"));
-        Ok((page, self.wanted().iter().map(format).collect::<Result<_, _>>()?))
+        Ok((page, self.events.iter().map(format).collect::<Result<_, _>>()?))
     }
 
     /// The folder of the instance.
@@ -379,26 +369,29 @@ mod tests {
     }
 
     #[test]
-    fn devices_without_a_queue_are_recorded_by_what_arrives_and_ends_there() {
+    fn requests_are_recorded_from_their_arrival_before_they_get_a_slot() {
         let (_folder, root) = made_up();
         let mut own = Instance::below(root, None).unwrap();
-        for event in ["block_io_start"].iter().chain(&OTHERS).chain(&WITHOUT_QUEUE) {
+        for event in [ISSUE].iter().chain(&BEFORE).chain(&SLOTS).chain(&OTHERS).chain(&ENDS) {
             std::fs::create_dir_all(own.folder().join("events/block").join(event)).unwrap();
         }
         let file = |own: &Instance, event: &str, name: &str| {
             text::read(own.folder().join("events/block").join(event).join(name))
         };
-        own.set_up(1 << 20, &[7, 9], &[]).unwrap();
+        let both = Some("dev == 7 || dev == 9");
+        own.set_up(1 << 20, &[7, 9], false, &[]).unwrap();
         own.enable().unwrap();
-        assert_eq!(file(&own, "block_rq_issue", "filter").as_deref(), Some("dev == 7 || dev == 9"));
-        assert!(WITHOUT_QUEUE.iter().all(|event| file(&own, event, "enable").is_none()));
-        own.set_up(1 << 20, &[7, 9], &[9]).unwrap();
-        own.enable().unwrap();
-        assert_eq!(file(&own, "block_io_start", "filter").as_deref(), Some("dev == 7 || dev == 9"));
-        for event in WITHOUT_QUEUE {
-            assert_eq!(file(&own, event, "filter").as_deref(), Some("dev == 9"), "{event}");
+        for event in [ISSUE].iter().chain(&BEFORE).chain(&SLOTS[..1]).chain(&OTHERS) {
+            assert_eq!(file(&own, event, "filter").as_deref(), both, "{event}");
             assert_eq!(file(&own, event, "enable").as_deref(), Some("1"), "{event}");
         }
+        assert!([SLOTS[1], END_WITHOUT_QUEUE].map(|one| file(&own, one, "enable")) == [None, None]);
+        own.set_up(1 << 20, &[7, 9], true, &[9]).unwrap();
+        own.enable().unwrap();
+        let of = |event| file(&own, event, "filter");
+        assert_eq!(of("block_bio_queue").as_deref(), both);
+        assert_eq!(of("block_io_start").as_deref(), Some("0"), "of all devices");
+        assert_eq!(of(END_WITHOUT_QUEUE).as_deref(), Some("dev == 9"));
         own.disable().unwrap();
         let left = ENDS.map(|event| file(&own, event, "enable"));
         assert!(left.iter().all(|text| text.as_deref() == Some("1")), "what is under way ends");

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Op, Scene, repeated, wrong};
 use crate::cswitch::{echo, round_trip};
-use crate::process::pin;
+use ioscape_machine::affinity::pin;
 use ioscape_machine::crew::Crew;
 use std::io;
 use std::net::{TcpListener, TcpStream};

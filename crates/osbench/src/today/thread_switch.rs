@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Op, Scene, repeated};
 use crate::cswitch::other;
-use crate::process::pin;
+use ioscape_machine::affinity::pin;
 use ioscape_machine::thread::builder;
 use rustix::thread::futex;
 use std::io;

@@ -7,7 +7,7 @@ use std::io;
 
 /// The cases: the monotonic clock, and the clock of the thread's processor time.
 pub(crate) fn cases() -> Vec<Case> {
-    let monotonic = "One timestamp: every timed request takes two. Nearly a system call's time means that the clock source \
+    let monotonic = "One timestamp of the kernel. Nearly a system call's time means that the clock source \
          (such as hpet or acpi_pm) cannot be read outside the kernel.";
     let thread = "The thread's processor time: a clock that always needs a system call.";
     vec![

@@ -3,7 +3,7 @@
 
 use crate::case::{Case, Op, Scene, Timing, too_late};
 use crate::cswitch::other;
-use crate::process::pin;
+use ioscape_machine::affinity::pin;
 use ioscape_machine::clock::monotonic_ns;
 use ioscape_machine::thread::builder;
 use ioscape_schema::OsRule;

@@ -15,6 +15,12 @@ const PLACED: usize = 16 << 20;
 /// Why a text is not a document. Every message is one sentence with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
+    /// There is no text.
+    #[error("{name} is empty: what should have written it wrote nothing; give a result of ioscape")]
+    Empty {
+        /// File name.
+        name: String,
+    },
     /// The text ends in the middle.
     #[error(
         "{name} ends in the middle at line {line}: the file is truncated, copy or measure it again"
@@ -86,10 +92,13 @@ pub fn json(document: &Document) -> Result<String, NotFinite> {
 /// Reads a document; `name` stands for the file in messages.
 ///
 /// # Errors
-/// If the text is truncated, is not JSON, or was written by another program or a newer ioscape; or
+/// If the text is empty or truncated, is not JSON, or was written by another program or a newer ioscape; or
 /// if a field is missing, has the wrong type, or is out of range.
 pub fn from_json(text: &str, name: &str) -> Result<Document, ReadError> {
     let name = inert(name).into_owned();
+    if text.trim().is_empty() {
+        return Err(ReadError::Empty { name });
+    }
     check_schema(schema(text, &name)?.as_deref(), &name)?;
     let document: Document = serde_json::from_str(text).map_err(|error| match error.is_data() {
         true => field(&error, text, &name),

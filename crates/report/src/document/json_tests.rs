@@ -49,7 +49,7 @@ fn numbers_that_are_not_finite_are_named() {
 fn each_fault_has_its_sentence() {
     let whole = json(&sample::measured()).unwrap();
     insta::assert_snapshot!(fault(&whole[..whole.len() / 2]), @r##"r.json ends in the middle at line 115: the file is truncated, copy or measure it again"##);
-    insta::assert_snapshot!(fault(""), @r##"r.json ends in the middle at line 1: the file is truncated, copy or measure it again"##);
+    insta::assert_snapshot!(fault("\n"), @r##"r.json is empty: what should have written it wrote nothing; give a result of ioscape"##);
     insta::assert_snapshot!(fault("throughput: 5 GB/s"), @r##"r.json is not JSON: line 1, column 2: expected ident; give a result of ioscape"##);
     insta::assert_snapshot!(fault("{}"), @r##"r.json is not a result of ioscape: it has no "schema"; give a file that ioscape wrote with -o or --json"##);
     insta::assert_snapshot!(fault("[1, 2]"), @r##"r.json is not a result of ioscape: it has no "schema"; give a file that ioscape wrote with -o or --json"##);

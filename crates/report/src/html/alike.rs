@@ -4,7 +4,7 @@
 
 use super::figure::{Figure, legend, two_sizes};
 use super::sections;
-use super::tables::{interval_of, table, table_of, time_of};
+use super::tables::{interval_of, p99_of, table, table_of, time_of};
 use super::values::Values;
 use super::vxbench::time;
 use crate::accuracy;
@@ -89,8 +89,8 @@ pub fn runs(named: &[(String, &Document)]) -> String {
         row.push(Rate(one.throughput_bytes_per_s).to_string());
         row.push(interval_of(one));
         row.push(Count(one.iops()).to_string());
-        let times = [times.mean, times.p50 as f64, times.p99 as f64];
-        row.extend(times.map(|ns| time_of(one, ns)));
+        row.extend([times.mean, times.p50 as f64].map(|ns| time_of(one, ns)));
+        row.push(p99_of(one));
         row
     });
     format!("<h2>Runs</h2>{}{}", table("runs", &head, rows), response_times(&all))

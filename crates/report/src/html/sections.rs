@@ -1,7 +1,7 @@
 //! The figures of the page, section by section.
 
 use super::figure::{Figure, below, chosen, hollow, in_sizes, legend, two_sizes};
-use super::tables::{interval_of, table, table_of, time_of};
+use super::tables::{interval_of, p99_of, table, table_of, time_of};
 use super::values::Values;
 use crate::columns::Column;
 use crate::figures;
@@ -269,7 +269,7 @@ fn runs_table(measurements: &[Measurement]) -> String {
         ("IOPS", |(_, one)| Count(one.iops()).to_string()),
         ("Mean", |(_, one)| time_of(one, one.response_time_ns.mean)),
         ("Median", |(_, one)| time_of(one, one.response_time_ns.p50 as f64)),
-        ("99 %", |(_, one)| time_of(one, one.response_time_ns.p99 as f64)),
+        ("99 %", |(_, one)| p99_of(one)),
         ("Longest", |(_, one)| time_of(one, one.response_time_ns.max as f64)),
         ("CPU per I/O", |(_, one)| time_of(one, one.cpu_ns_per_io)),
         ("Cached", |(_, one)| cached(one, NONE)),

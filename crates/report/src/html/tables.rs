@@ -81,7 +81,7 @@ pub fn machine(environment: &Environment) -> String {
     let bytes = |value: Option<u64>| value.map(|value| Bytes(value as f64).to_string());
     let text = |value: &Option<String>| value.clone();
     let Environment { clock, .. } = environment;
-    let rotational = environment.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned());
+    let rotational = rotational(environment).map(str::to_owned);
     // 0 means not measured: commands that time nothing do not measure the clock.
     let clock = (clock.cost_ns > 0.0).then(|| {
         let [steps, cost] = [clock.precision_ns, clock.cost_ns].map(|ns| Unit::Nanos.show(ns));
@@ -94,7 +94,7 @@ pub fn machine(environment: &Environment) -> String {
     let rows = [
         ("Kernel", text(&environment.kernel)),
         ("Processor", text(&environment.cpu_model)),
-        ("Processors", processors(environment)),
+        ("Processors", environment.processors()),
         ("Memory", bytes(environment.memory_bytes)),
         ("Memory limit", bytes(environment.memory_limit_bytes)),
         ("File system", text(&environment.file_system)),
@@ -112,7 +112,7 @@ pub fn machine(environment: &Environment) -> String {
         ("Read-ahead", bytes(environment.read_ahead_bytes)),
         ("Dirty pages", (!dirty.is_empty()).then(|| dirty.join(", "))),
         ("Mitigations", text(&environment.mitigations)),
-        ("Virtualization", text(&environment.virtualization)),
+        ("Virtualization", virtualization(environment)),
         ("Clock", clock),
         ("Harness overhead", overhead),
         ("Load before the run", environment.load_before.map(|load| format!("{load:.2}"))),
@@ -121,12 +121,22 @@ pub fn machine(environment: &Environment) -> String {
     format!("<h2>Machine</h2>{}", table("words", &["Property", "Value"], known))
 }
 
-/// The number of processors, and how much of their time a quota allows.
-fn processors(environment: &Environment) -> Option<String> {
-    let count = environment.cpu_count?;
-    Some(match environment.cpu_quota {
-        Some(quota) => format!("{count}, of which a quota allows {quota:.2}"),
-        None => count.to_string(),
+/// The hypervisor or container, and what a hypervisor hides.
+fn virtualization(environment: &Environment) -> Option<String> {
+    let name = environment.virtualization.clone()?;
+    Some(environment.unseen_host().map_or(name.clone(), |what| format!("{name}: {what}")))
+}
+
+/// Whether the device says that it rotates, and what that is worth.
+fn rotational(environment: &Environment) -> Option<&'static str> {
+    let is_on_usb = environment.device_link.as_deref() == Some("USB");
+    Some(match environment.rotational? {
+        true if is_on_usb => "says so, as USB flash often does",
+        true if environment.has_hypervisor() != Some(false) => {
+            "says so, as most disks of virtual machines do"
+        }
+        true => "yes",
+        false => "no",
     })
 }
 
@@ -188,9 +198,7 @@ fn folded(name: &str, parameter: Parameter, [varied, axis]: [&str; 2], curve: &[
         ("Mean response", |(_, point)| {
             time_of(&point.measurement, point.measurement.response_time_ns.mean)
         }),
-        ("99 %", |(_, point)| {
-            time_of(&point.measurement, point.measurement.response_time_ns.p99 as f64)
-        }),
+        ("99 %", |(_, point)| p99_of(&point.measurement)),
         ("CPU per I/O", |(_, point)| time_of(&point.measurement, point.measurement.cpu_ns_per_io)),
         ("Cached", |(_, point)| cached(&point.measurement, NONE)),
         ("Stop", |(_, point)| state(&point.measurement)),
@@ -213,6 +221,12 @@ fn end_of(point: &Point, end: usize) -> String {
 /// A response time of a run, in nanoseconds; a dash if no request completed.
 pub fn time_of(run: &Measurement, ns: f64) -> String {
     if run.ios == 0 { none() } else { Unit::Nanos.show(ns) }
+}
+
+/// The 99th percentile of a run's response times; a dash for fewer than 100 requests, none of which
+/// lies beyond it.
+pub fn p99_of(run: &Measurement) -> String {
+    if run.ios < 100 { none() } else { time_of(run, run.response_time_ns.p99 as f64) }
 }
 
 /// The 95 % interval of a run's throughput; a dash if no data was moved.
@@ -286,6 +300,21 @@ mod tests {
         environment.harness_overhead_ns_per_io = 52.0;
         let shown = machine(&environment);
         assert!(shown.contains("20 ns per reading") && shown.contains("52 ns per I/O"), "{shown}");
+    }
+
+    /// Once, the page called nearly every disk of a virtual machine rotational.
+    #[test]
+    fn only_a_disk_of_bare_metal_that_is_not_on_usb_is_known_to_rotate() {
+        let of = |virtualization: Option<&str>, link: &str| {
+            let virtualization = virtualization.map(str::to_owned);
+            let (rotational, device_link) = (Some(true), Some(link.to_owned()));
+            let told =
+                Environment { virtualization, device_link, rotational, ..Environment::default() };
+            super::rotational(&told).unwrap_or_default()
+        };
+        assert_eq!([Some("none"), Some("docker")].map(|on| of(on, "6.0 Gbps")), ["yes"; 2]);
+        let told = [of(Some("kvm"), "6.0 Gbps"), of(None, "6.0 Gbps"), of(Some("none"), "USB")];
+        assert!(told.iter().all(|told| told.starts_with("says so")), "{told:?}");
     }
 
     /// Once, the page showed 64 processors for a container with a quota of one and a half.

@@ -306,12 +306,14 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
             if error.is_finite() { format!(" {sign}{}", percent(error)) } else { String::new() };
         format!("{}{error}", Rate(one.throughput_bytes_per_s))
     });
-    let time = |of: fn(&Measurement) -> f64| {
-        measurements.iter().map(move |one| match one.ios {
-            0 => "-".to_owned(),
-            _ => Nanos(of(one)).to_string(),
+    // Of too few requests, none lies beyond a percentile.
+    let times = |least: u64, of: fn(&Measurement) -> f64| {
+        measurements.iter().map(move |one| match one.ios < least {
+            true => "-".to_owned(),
+            false => Nanos(of(one)).to_string(),
         })
     };
+    let time = |of| times(1, of);
     let names = (1..).zip(measurements).map(|(number, one)| run_name(number, one));
     vec![
         Column::words("Run", names),
@@ -320,7 +322,7 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
         Column::numbers("IOPS", each(|one| Count(one.iops()).to_string())),
         Column::numbers("Mean", time(|one| one.response_time_ns.mean)),
         Column::numbers("Median", time(|one| one.response_time_ns.p50 as f64)),
-        Column::numbers("99 %", time(|one| one.response_time_ns.p99 as f64)),
+        Column::numbers("99 %", times(100, |one| one.response_time_ns.p99 as f64)),
         Column::numbers("Longest", time(|one| one.response_time_ns.max as f64)),
         Column::numbers("CPU per I/O", time(|one| one.cpu_ns_per_io)),
         Column::numbers("Cached", each(|one| cached(one, "-"))),

@@ -64,6 +64,7 @@ pub fn characterized() -> Document {
         memory_limit_bytes: Some(64 << 20),
         calls_traced: 95_932,
         elsewhere: [("pipe".to_owned(), 12)].into(),
+        unplaced_faults: 0,
         tracing: TracingCost { in_call_ns: 7_770, between_calls_ns: 7_590 },
         pattern: None,
         phases: Vec::new(),

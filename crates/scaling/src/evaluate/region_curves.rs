@@ -21,6 +21,9 @@ pub(crate) fn region_curves<P: Probe>(
     let count = exploration.state.levels.regions.len();
     for index in 0..count {
         exploration.begin_part(count - index);
+        if index == 1 {
+            last_by_others(exploration, count - 1)?;
+        }
         let sweeps = sweeps(exploration, index);
         if is_filling(exploration, &sweeps)? {
             let what = format!("the other parameters in region {}", index + 1);
@@ -49,6 +52,24 @@ pub(crate) fn region_curves<P: Probe>(
         }
     }
     Ok(())
+}
+
+/// Measures the focal point of the last region and the same with another number of processes.
+/// Memory does not tell how many requests storage serves at once, least of all how many writes, and
+/// the time may end before that region's own curves.
+fn last_by_others<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    last: usize,
+) -> Result<(), P::Error> {
+    let all = sweeps(exploration, last);
+    let by_others = all.iter().find(|sweep| sweep.axis.parameter == Parameter::ProcessNum);
+    let Some(sweep) = by_others else { return Ok(()) };
+    if is_filling(exploration, &all)? {
+        return Ok(());
+    }
+    let Axis { low, high, .. } = sweep.axis;
+    let focal = f64::from(sweep.template.process_num);
+    exploration.sweep_grid(sweep, &[focal, if focal < high { high } else { low }])
 }
 
 /// Measures the focal point of a region, which is on all its curves, and returns whether its set
@@ -190,7 +211,7 @@ mod tests {
     use crate::evaluate::scripted::Scripted;
     use crate::judge::levels::RegionState;
     use crate::testing::measurement;
-    use ioscape_schema::{Measurement, Purpose};
+    use ioscape_schema::{Measurement, Purpose, Workload};
     use std::convert::Infallible;
 
     /// A machine of one speed, on which a point costs as many seconds as the function returns.
@@ -307,6 +328,29 @@ mod tests {
         exploration.begin(Phase::Interactions);
         ends_again(&mut exploration, &all).unwrap();
         assert_eq!(measured_once(&exploration.state.evidence, &all), [dear]);
+    }
+
+    /// Guards against taking the speed of many writers of storage from those in memory where the
+    /// time ends before the last region's curves.
+    #[test]
+    fn the_last_region_has_other_processes_before_the_curves_of_those_between() {
+        let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
+        let mut exploration = with_region(55.0, &mut probe);
+        let [first, between, last] = [64, 256, 512].map(|mib| {
+            let focal = exploration.options.nominal(mib << 20);
+            RegionState { focal, ..exploration.state.levels.regions[0].clone() }
+        });
+        exploration.state.levels.regions = vec![first, between, last];
+        region_curves(&mut exploration).unwrap();
+        let asked = &exploration.so_far().probes;
+        let first_with = |mib: u64, several: bool| {
+            let is_it =
+                |one: &Workload| one.unique_bytes == mib << 20 && (one.process_num > 1) == several;
+            asked.iter().position(|probe| is_it(&probe.measurement.workload)).expect("measured")
+        };
+        let [first, last, between] =
+            [(64, false), (512, true), (256, false)].map(|(mib, many)| first_with(mib, many));
+        assert!(first < last && last < between, "{first} {last} {between}");
     }
 
     /// Guards against measuring its focal point and one among mostly reads, which then stood alone.

@@ -34,7 +34,8 @@ pub(crate) fn is_of_storage(m: &Measurement, largest: u64) -> bool {
         || (read_frac > 0.0
             && m.witness.resident_frac.is_some_and(|[a, b]| a.max(b) <= CACHED_MOST));
     let is_large = unique_bytes as f64 >= LARGE * largest as f64;
-    is_past_cache && is_large && m.waits() && !m.was_filling() && !m.was_stopped()
+    let is_disturbed = m.was_stopped() || m.was_robbed();
+    is_past_cache && is_large && m.waits() && !m.was_filling() && !is_disturbed
 }
 
 /// Whether these two throughputs are far apart.

@@ -35,6 +35,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
     all.extend(steadiness::told(evaluation).map(sentence));
     all.extend(lasting::told(evaluation).map(sentence));
+    all.extend(steadiness::of_memory(evaluation).map(sentence));
     all.retain(|sentence| !sentence.is_empty());
     all
 }

@@ -80,7 +80,8 @@ impl Application<'_> {
     /// The five parameters as far as they decide whether this is an extrapolation: sizes are judged
     /// by class.
     pub(super) fn asked(&self, workload: &Workload) -> Workload {
-        self.model.base().clone().with(Parameter::ProcessNum, f64::from(workload.process_num))
+        let Workload { read_frac, process_num, .. } = *workload;
+        Workload { read_frac, process_num, ..self.model.base().clone() }
     }
 
     pub(super) fn on(&self, here: &Exchanged<'_>) -> Found {
@@ -110,7 +111,8 @@ impl Application<'_> {
             true => {
                 let at_device = io_s * busy / processes * here.device_share(&outcome);
                 let behind_s = self.written_behind_s(here, processes);
-                waits(io_s - at_device, at_device, behind_s)
+                // Storage writes during `fsync`, too.
+                waits(io_s - at_device + self.sync_s(here), at_device, behind_s)
             }
             false => 0.0,
         };
@@ -246,6 +248,16 @@ impl Application<'_> {
         bytes / (here.outcome_of(&served, processes).log_throughput + correction).exp()
     }
 
+    /// How long each process waits for `fsync`, as traced. Where every write waits for storage, its
+    /// cost already includes that, and nothing is dirty when `fsync` is called.
+    fn sync_s(&self, here: &Exchanged<'_>) -> f64 {
+        let goes_through = here.goes_through(self.model.writes_through());
+        if goes_through || self.model.base().access == Access::Dsync {
+            return 0.0;
+        }
+        self.pattern.sync_s / f64::from(self.pattern.process_num.max(1))
+    }
+
     fn bytes_of(&self, op: Op) -> f64 {
         let own = self.pattern.classes.iter().filter(|class| class.op == op);
         own.map(|class| class.bytes as f64).sum()
@@ -272,15 +284,9 @@ impl Application<'_> {
         let named = here.names().into_iter().zip(&outcome.shares);
         let mut parts: Vec<(String, f64)> =
             named.map(|(name, share)| (name, io_s * at_io * share)).collect();
-        // Where every write waits for storage, its cost already includes that, and nothing is dirty
-        // when `fsync` is called.
-        let goes_through = here.goes_through(self.model.writes_through());
-        let waits_itself = self.model.base().access == Access::Dsync || goes_through;
-        let sync_s = if waits_itself { 0.0 } else { self.pattern.sync_s };
-        let sync_s = sync_s / f64::from(self.pattern.process_num.max(1));
         parts.extend([
             ("waits for writes that storage still has to take".to_owned(), behind_s),
-            ("waits for fsync, as traced".to_owned(), sync_s),
+            ("waits for fsync, as traced".to_owned(), self.sync_s(here)),
             ("computing between requests, as traced".to_owned(), io_s * (1.0 - at_io)),
             ("before, between and after I/O, as traced".to_owned(), self.pattern.elsewhere_s),
         ]);

@@ -18,7 +18,7 @@ use super::system_model::Model;
 
 /// Standard deviation of ln(throughput) that each exchange adds: 5 % for memory, whose rule is well
 /// known; 15 % for storage, which two systems drive differently.
-const BORROWED_MEMORY: f64 = 0.05;
+pub(super) const BORROWED_MEMORY: f64 = 0.05;
 const BORROWED_STORAGE: f64 = 0.15;
 /// The same for the write policy, for the time in writes: the cost of storage was measured with
 /// writes that the kernel gathers and sorts, which is up to twice as fast as one by one.
@@ -28,7 +28,7 @@ const HELD_WITH_EASE: f64 = 0.5;
 /// The size of an empty cache: with less than a page it holds nothing.
 const CACHE_NONE: f64 = 4096.0;
 /// Standard deviations that hold 90 % of a normal distribution.
-const NORMAL90: f64 = 1.645;
+pub(super) const NORMAL90: f64 = 1.645;
 
 /// When a write counts as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

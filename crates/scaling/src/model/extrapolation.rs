@@ -1,13 +1,14 @@
 //! Which predictions go beyond the measured range, and in which parameter.
 
-use super::system_model::Model;
+use super::input::ModelInput;
+use super::system_model::{Measured, Model};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Parameter, Prediction, Warning, WarningKind};
+use ioscape_schema::{Op, Parameter, Prediction, Warning, WarningKind};
 
-/// One warning per parameter in which some of `predictions` lie outside the measurements of
-/// `model`.
+/// One warning per parameter, and per measured range of it, that some of `predictions` of `model`
+/// exceed.
 pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning> {
-    let found = Parameter::ALL.into_iter().filter_map(|p| outside(model, predictions, p));
+    let found = Parameter::ALL.into_iter().flat_map(|p| outside(model, predictions, p));
     let doubt = |what: String| {
         let message =
             format!("{what}: predictions there are extrapolated, and their intervals are guesses");
@@ -16,30 +17,41 @@ pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning
     found.map(doubt).collect()
 }
 
-/// Describes the predictions whose `parameter` lies outside the measured range.
-fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> Option<String> {
-    let value = |p: &Prediction| p.workload.get(parameter);
-    let is_outside = |p: &&&Prediction| {
-        p.extrapolated && model.extrapolates(&model.base().clone().with(parameter, value(p)))
+/// Describes the predictions whose `parameter` lies outside the measured ranges, range by range.
+fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> Vec<String> {
+    let mut found: Vec<(Measured, Vec<String>)> = Vec::new();
+    for one in predictions.iter().filter(|one| one.extrapolated) {
+        let place = ModelInput::of(&one.workload);
+        let Some((_, range)) = model.exceeded(parameter, &place, model.region_called(&one.region))
+        else {
+            continue;
+        };
+        let value = shown(parameter, one.workload.get(parameter));
+        let named = one.name.as_ref().map_or(value.clone(), |name| format!("{name} ({value})"));
+        match found.iter_mut().find(|(other, _)| *other == range) {
+            Some((_, names)) => names.push(named),
+            None => found.push((range, vec![named])),
+        }
+    }
+    let told = |(range, names): (Measured, Vec<String>)| {
+        let (names, measured) = (names.join(", "), measured(model, parameter, range));
+        format!("{parameter} of {names} lies outside what was measured{measured}")
     };
-    let named = |p: &Prediction| match &p.name {
-        Some(name) => format!("{name} ({})", shown(parameter, value(p))),
-        None => shown(parameter, value(p)),
-    };
-    let names: Vec<String> = predictions.iter().filter(is_outside).map(|p| named(p)).collect();
-    let measured = measured(model, parameter);
-    (!names.is_empty()).then(|| {
-        format!("{parameter} of {} lies outside what was measured{measured}", names.join(", "))
-    })
+    found.into_iter().map(told).collect()
 }
 
 /// The measured range, in words. It may be less than the evaluation was asked to cover, for example
 /// when time was short.
-fn measured(model: &Model, parameter: Parameter) -> String {
-    let [low, high] = model.measured(parameter).map(|value| shown(parameter, value));
+fn measured(model: &Model, parameter: Parameter, Measured { range, among }: Measured) -> String {
+    let place = among.map_or(String::new(), |(region, op)| {
+        let verb = if op == Op::Read { "reads" } else { "writes" };
+        format!(" with {verb} from {} on", model.region_name(region))
+    });
+    let unscaled = |end: f64| if parameter.is_logarithmic() { end.exp() } else { end };
+    let [low, high] = range.map(|end| shown(parameter, unscaled(end)));
     match low == high {
-        true => format!(" (only {low})"),
-        false => format!(" ({low} to {high})"),
+        true => format!("{place} (only {low})"),
+        false => format!("{place} ({low} to {high})"),
     }
 }
 

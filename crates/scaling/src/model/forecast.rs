@@ -47,14 +47,15 @@ pub fn predict_application(
     let doubts = Doubts::new(&one, &ends);
     let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
     estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
-    estimate.half_width += model.outside(&one.asked(workload));
-    let mut predicted = prediction(model, workload, estimate);
-    let is_unseen = |one_model: &Model| one_model.extrapolates(&one.asked(workload));
-    let place = ModelInput::of(workload);
-    predicted.extrapolated = one.extrapolates(&here)
-        || is_unseen(model)
-        || lender.is_some_and(|lender| here.near(&place) < HARDLY_REACHED && is_unseen(lender));
+    let (asked, place) = (one.asked(workload), ModelInput::of(workload));
     let alike = here.alike(&place, model.measured_sets());
+    let outside = model.outside(&asked, alike.unique_bytes);
+    estimate.half_width += outside;
+    let mut predicted = prediction(model, workload, estimate);
+    let lender = lender.filter(|_| here.near(&place) < HARDLY_REACHED);
+    predicted.extrapolated = one.extrapolates(&here)
+        || outside > 0.0
+        || lender.is_some_and(|lender| lender.outside_in_storage(&asked) > 0.0);
     predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;

@@ -55,16 +55,18 @@ impl OtherKind {
 fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDifference> {
     let bytes =
         |limit: Option<u64>| limit.map_or("none".to_owned(), |bytes| format!("{bytes} bytes"));
-    // A fixed size stays the same with any alignment that divides it, but finer positions than
-    // those measured are another kind.
-    let is_fixed = measured.size_distribution == SizeDistribution::Fixed;
-    let is_free = is_fixed && asked.is_aligned_within(measured.align_bytes);
+    // One size is the same by any distribution and with any alignment that divides it, but finer
+    // positions than those measured are another kind.
+    let measured_so = Workload { size_mean: asked.size_mean, ..measured.clone() };
+    let is_one = asked.has_one_size() && measured_so.has_one_size();
+    let is_free = is_one && asked.is_aligned_within(measured.align_bytes);
+    let sizes = |w: &Workload| if is_one { SizeDistribution::Fixed } else { w.size_distribution };
     let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
     let of = |w: &Workload| {
         [
             ("access", w.access.to_string()),
             ("engine", w.engine.to_string()),
-            ("size distribution", w.size_distribution.to_string()),
+            ("size distribution", sizes(w).to_string()),
             ("queue depth", w.queue_depth.to_string()),
             ("workers", w.workers.to_string()),
             ("think time", format!("{} ns", w.think_time_ns)),
@@ -135,8 +137,13 @@ mod tests {
             |size_mean, align| Workload { size_mean, align_bytes: Some(align), ..fixed.clone() };
         for known in [job(2048, 2048), job(65_536, 65_536)] {
             assert_eq!(differences(&known, &fixed), []);
-            assert!(!differences(&known, &Workload::default()).is_empty(), "{known:?}");
         }
+        // One multiple of the alignment is one size by any distribution, two are not.
+        let default = Workload::default();
+        assert_eq!(differences(&job(2048, 2048), &default), []);
+        assert_eq!(differences(&Workload { size_mean: 2048, ..default.clone() }, &fixed), []);
+        assert!(!differences(&job(65_536, 65_536), &default).is_empty());
+        assert!(!differences(&job(8192, 4096), &default).is_empty());
         let settings = |asked: &Workload, measured: &Workload| {
             differences(asked, measured).iter().map(|one| one.setting).collect::<Vec<_>>()
         };

@@ -8,7 +8,7 @@ use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use super::stack::StackedModel;
-use ioscape_schema::{Evaluation, Parameter, Prediction, Workload, WritePolicy};
+use ioscape_schema::{Evaluation, Op, Parameter, Prediction, Workload, WritePolicy};
 use std::fmt;
 use std::str::FromStr;
 
@@ -80,6 +80,21 @@ pub struct Model {
     writes_through: bool,
 }
 
+/// A measured range of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measured {
+    /// The least and the greatest value, on the parameter's scale.
+    pub(super) range: [f64; 2],
+    /// The region from which on, and the operation with which, that was the range; absent where it
+    /// is that of all measurements.
+    pub(super) among: Option<(usize, Op)>,
+}
+
+/// The least and the greatest of some values; infinite and the wrong way round without any.
+fn span(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)])
+}
+
 impl Model {
     /// The default model; where the structure of an evaluation cannot be fitted, the product.
     ///
@@ -144,10 +159,8 @@ impl Model {
         let empty = || ModelError::Empty { target: evaluation.target.clone() };
         let base = base(evaluation).ok_or_else(empty)?.clone();
         let observations = observations(evaluation);
-        let measured = Parameter::ALL.map(|parameter| {
-            let values = observations.iter().map(|o| o.place.scaled(parameter));
-            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], v| [l.min(v), h.max(v)])
-        });
+        let measured = Parameter::ALL
+            .map(|parameter| span(observations.iter().map(|o| o.place.scaled(parameter))));
         let errors: Vec<f64> = match &kind {
             Kind::Stacked(model) => model.errors().collect(),
             Kind::Hierarchy(model) => model.errors().collect(),
@@ -190,13 +203,53 @@ impl Model {
         span.map(|end| if parameter.is_logarithmic() { end.exp() } else { end })
     }
 
-    /// Whether some parameter of `workload` lies outside the measured range.
+    /// Whether some parameter of `workload` lies outside the measured range. Sizes, sequential
+    /// requests and processes must have been measured with its operations on sets like its own.
     pub fn extrapolates(&self, workload: &Workload) -> bool {
-        let place = ModelInput::of(workload);
-        Parameter::ALL.iter().zip(&self.measured).any(|(parameter, [low, high])| {
-            let value = place.scaled(*parameter);
-            value < low - 1e-9 || value > high + 1e-9
-        })
+        self.outside(workload, workload.unique_bytes as f64) > 0.0
+    }
+
+    /// The measured range that `parameter` of `place` exceeds where its set lies in `region`; of
+    /// several the one it exceeds by most widths.
+    pub(super) fn exceeded(
+        &self,
+        parameter: Parameter,
+        place: &ModelInput,
+        region: usize,
+    ) -> Option<(f64, Measured)> {
+        let (value, reads) = (place.scaled(parameter), place.read_frac);
+        let asked = [(Op::Read, reads > 0.0), (Op::Write, reads < 1.0)];
+        let ranges = asked.into_iter().filter(|(_, is_asked)| *is_asked).map(|(op, _)| {
+            let measured = self.tells(parameter, region, op);
+            let [low, high] = measured.range;
+            let off = (low - value).max(value - high);
+            (if off > 1e-9 { off / (high - low).max(1.0) } else { 0.0 }, measured)
+        });
+        ranges.filter(|(off, _)| *off > 0.0).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// The measured range of `parameter` as far as it tells of an operation on sets of `region`.
+    /// Memory tells nothing of how storage serves other sizes or more processes, nor do reads of
+    /// writes.
+    fn tells(&self, parameter: Parameter, region: usize, op: Op) -> Measured {
+        let index = Parameter::ALL.iter().position(|one| *one == parameter);
+        let all = Measured { range: index.map_or([0.0; 2], |at| self.measured[at]), among: None };
+        if matches!(parameter, Parameter::UniqueBytes | Parameter::ReadFrac) {
+            return all;
+        }
+        // Larger sets reach all the levels that those of the region do.
+        let from = region.checked_sub(1).map_or(0.0, |before| self.regions[before].1);
+        let of_op = |place: &ModelInput| match op {
+            Op::Read => place.read_frac > 0.0,
+            Op::Write => place.read_frac < 1.0,
+        };
+        let own = self.misses.iter().map(|miss| &miss.place);
+        let own = own.filter(|place| place.unique_bytes > from && of_op(place));
+        let range = span(own.map(|place| place.scaled(parameter)));
+        match range[0] <= range[1] && range != all.range {
+            true => Measured { range, among: Some((region, op)) },
+            false => all,
+        }
     }
 
     /// Whether the system was ever asked for workloads of this kind.
@@ -263,10 +316,25 @@ impl Model {
         }
     }
 
+    /// The position of the region for a set of this many bytes; 0 where there is none.
+    fn region_at(&self, unique_bytes: f64) -> usize {
+        let found = self.regions.iter().position(|(_, to)| unique_bytes <= *to);
+        found.unwrap_or(self.regions.len().saturating_sub(1))
+    }
+
+    /// The position of the region with this name; that of the first where there is none.
+    pub(super) fn region_called(&self, name: &str) -> usize {
+        self.regions.iter().position(|(own, _)| own == name).unwrap_or(0)
+    }
+
+    /// The name of the region at this position; empty where there is none.
+    pub(super) fn region_name(&self, region: usize) -> &str {
+        self.regions.get(region).map_or("", |(name, _)| name)
+    }
+
     /// The name of the region for a set of this many bytes; empty where there is none.
     pub(super) fn region(&self, unique_bytes: f64) -> String {
-        let found = self.regions.iter().find(|(_, to)| unique_bytes <= *to);
-        found.or(self.regions.last()).map(|(name, _)| name.clone()).unwrap_or_default()
+        self.region_name(self.region_at(unique_bytes)).to_owned()
     }
 
     /// `place` moved to the nearest measured values.
@@ -288,19 +356,17 @@ impl Model {
         self.measured[1][1].exp()
     }
 
-    /// How far `workload` lies outside the measured ranges.
-    pub(super) fn outside(&self, workload: &Workload) -> f64 {
-        self.distance_outside(&ModelInput::of(workload))
+    /// How far `workload` lies outside what was measured of storage.
+    pub(super) fn outside_in_storage(&self, workload: &Workload) -> f64 {
+        self.outside(workload, self.measured[0][1].exp())
     }
 
-    /// How far `place` lies outside the measured ranges: the distance in the worst parameter, in
-    /// widths of its range.
-    fn distance_outside(&self, place: &ModelInput) -> f64 {
-        let outside = Parameter::ALL.iter().zip(&self.measured).map(|(parameter, [low, high])| {
-            let value = place.scaled(*parameter);
-            (low - value).max(value - high).max(0.0) / (high - low).max(1.0)
-        });
-        outside.fold(0.0, f64::max)
+    /// How far `workload` lies outside the measured ranges, where its set is served like one of
+    /// `alike` bytes: the distance in the worst parameter, in widths of its range.
+    pub(super) fn outside(&self, workload: &Workload, alike: f64) -> f64 {
+        let (place, region) = (ModelInput::of(workload), self.region_at(alike));
+        let exceeded = Parameter::ALL.into_iter().map(|one| self.exceeded(one, &place, region));
+        exceeded.flatten().map(|(off, _)| off).fold(0.0, f64::max)
     }
 
     fn estimate(&self, workload: &Workload) -> Estimate {
@@ -310,7 +376,7 @@ impl Model {
             Kind::Hierarchy(model) => model.estimate(&place),
             Kind::Product(model) => model.estimate(&place),
         };
-        estimate.half_width += self.distance_outside(&place);
+        estimate.half_width += self.outside(workload, place.unique_bytes);
         estimate
     }
 }
@@ -360,5 +426,67 @@ pub(super) fn prediction(model: &Model, workload: &Workload, estimate: Estimate)
         region: model.region(workload.unique_bytes as f64),
         extrapolated: false,
         application: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::extrapolation::extrapolations;
+    use super::*;
+    use crate::testing::{self, measurement};
+    use ioscape_schema::{Point, Region, RegionCurves};
+
+    /// Memory in which one to eight processes were measured; storage where only reads were, by more
+    /// than one.
+    fn model() -> Model {
+        let point = |workload: Workload, rate: f64| {
+            let value = f64::from(workload.process_num);
+            let measurement = measurement(&workload, rate, 1.0, rate);
+            Point { value, measurement, rounds: vec![rate], spread: None }
+        };
+        let region = |index: u32, processes: &[u32]| {
+            let unique_bytes = 1 << (20 + 10 * index);
+            let focal = Workload { unique_bytes, ..Workload::default() };
+            let by = |&process_num| point(Workload { process_num, ..focal.clone() }, 1e9);
+            let process_num = processes.iter().map(by).collect();
+            let curves = RegionCurves { process_num, ..RegionCurves::default() };
+            let end = focal.unique_bytes as f64 * 2.0;
+            let name = format!("region {}", index + 1);
+            Region { name, unique_bytes: [end / 4.0, end], focal, ..testing::region(curves) }
+        };
+        let all = Workload { unique_bytes: 1 << 31, process_num: 8, ..Workload::default() };
+        let reads = Workload { read_frac: 1.0, ..all };
+        let evaluation = Evaluation {
+            regions: vec![region(0, &[1, 3, 8]), region(1, &[1])],
+            extra: vec![point(reads, 1e8)],
+            ..Evaluation::default()
+        };
+        Model::product(&evaluation).unwrap()
+    }
+
+    /// Guards against a narrow interval around a guess: how many writers storage serves at once was
+    /// not measured.
+    #[test]
+    fn processes_in_memory_tell_nothing_of_storage_nor_reads_of_writes() {
+        let model = model();
+        let told = |unique_bytes, read_frac, process_num| {
+            let asked = Workload { unique_bytes, read_frac, process_num, ..Workload::default() };
+            predict(&model, &asked).unwrap()
+        };
+        let width = |one: &Prediction| (one.interval90[1] / one.interval90[0]).ln() / 2.0;
+        let [memory, storage] = [1 << 20, 1 << 30];
+        for known in [told(memory, 0.5, 8), told(storage, 1.0, 8), told(storage, 0.5, 1)] {
+            assert!(!known.extrapolated, "{known:?}");
+            let guess = told(storage, 0.5, 8);
+            assert!((width(&guess) - width(&known) - 8f64.ln()).abs() < 1e-9, "{guess:?}");
+        }
+        let named = |name: &str, read_frac| Prediction {
+            name: Some(name.to_owned()),
+            ..told(storage, read_frac, 8)
+        };
+        let both = [named("mix", 0.5), named("reads", 1.0)];
+        let warnings = extrapolations(&model, &both.each_ref());
+        let told = "process_num of mix (8) lies outside what was measured with writes from region 2 on (only 1):";
+        assert!(warnings.len() == 1 && warnings[0].message.starts_with(told), "{warnings:?}");
     }
 }

@@ -1,17 +1,21 @@
 //! Predictions for a system that does not exist: an evaluated one with other memory, other storage
 //! or another write policy.
 
-use super::exchange::{Exchange, Exchanged, Unknown, WriteDone};
+use super::exchange::{BORROWED_MEMORY, Exchange, Exchanged, NORMAL90, Unknown, WriteDone};
 use super::hierarchy::HierarchyModel;
 use super::input::ModelInput;
 use super::kind::OtherKind;
 use super::lending::Asked;
+use super::predict::Estimate;
 use super::system_model::{Model, predict, prediction};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Parameter, Prediction, Workload};
 
 /// Share of the time before storage from which on the storage's lender hardly matters.
 pub(super) const HARDLY_REACHED: f64 = 0.95;
+/// Times the set, a memory that holds it wholly: also as a cache of a twentieth of memory, which is
+/// the least that grows with it.
+const HELD_WHOLLY: u64 = 64;
 /// The change of ln(throughput) by an exchange at which the product no longer contributes: half or
 /// double.
 const PRODUCT_LASTS: f64 = std::f64::consts::LN_2;
@@ -32,6 +36,12 @@ impl WhatIf {
     pub(crate) fn is_nothing(&self) -> bool {
         let is_as_before = self.memory_bytes.is_none_or(|[own, other]| own == other);
         is_as_before && self.storage.is_none() && self.write_done.is_none()
+    }
+
+    /// Whether nothing but more memory is exchanged.
+    pub(crate) fn only_adds_memory(&self) -> bool {
+        let is_more = self.memory_bytes.is_some_and(|[own, other]| own < other);
+        is_more && self.storage.is_none() && self.write_done.is_none()
     }
 }
 
@@ -90,9 +100,18 @@ fn told(parameter: Parameter, value: f64) -> String {
     }
 }
 
+/// What the exchanges make of a workload.
+struct Changed {
+    estimate: Estimate,
+    /// The region whose sets were served alike.
+    region: String,
+    /// How far it lies outside what was measured.
+    outside: f64,
+}
+
 /// Predicts `workload` on `model`'s system with the exchanges of `what_if`. The prediction is
 /// extrapolated where the set is larger than all measured ones, even if the evaluated memory served
-/// a smaller one alike.
+/// a smaller one alike; and where it contradicts another that was not extrapolated.
 ///
 /// # Errors
 /// Something that no evaluation measured; nothing is guessed.
@@ -107,6 +126,39 @@ pub fn predict_what_if(
     model.knows(workload)?;
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
+    let Changed { mut estimate, region, outside } = changed(model, what_if, workload)?;
+    let contradiction = contradiction(model, what_if, workload, estimate.log_throughput);
+    estimate.half_width = estimate.half_width.max(contradiction);
+    let extrapolated = outside > 0.0 || contradiction > 0.0;
+    Ok(Prediction { region, extrapolated, ..prediction(model, workload, estimate) })
+}
+
+/// By how much ln(throughput) with more memory, which only removes misses, is impossible; 0 where it
+/// is not, and where the prediction that contradicts it is extrapolated itself.
+fn contradiction(model: &Model, what_if: &WhatIf, workload: &Workload, log: f64) -> f64 {
+    let Some([own, other]) = what_if.memory_bytes.filter(|[own, other]| other > own) else {
+        return 0.0;
+    };
+    let with = |memory: u64| {
+        let what_if = WhatIf { memory_bytes: Some([own, memory]), ..what_if.clone() };
+        let known = changed(model, &what_if, workload).ok().filter(|one| one.outside == 0.0)?;
+        Some(known.estimate.log_throughput)
+    };
+    let held = workload.unique_bytes.saturating_mul(HELD_WHOLLY).max(other);
+    impossible(log, with(own), with(held))
+}
+
+/// How far `log` lies below `least` or above `most`, where these are known; 0 up to what the rule
+/// of memory may be off.
+fn impossible(log: f64, least: Option<f64>, most: Option<f64>) -> f64 {
+    let slower = least.map_or(0.0, |least| least - log);
+    let off = slower.max(most.map_or(0.0, |most| log - most));
+    if off > NORMAL90 * BORROWED_MEMORY { off } else { 0.0 }
+}
+
+/// The prediction of a workload that both systems know.
+fn changed(model: &Model, what_if: &WhatIf, workload: &Workload) -> Result<Changed, WhatIfError> {
+    let lender = what_if.storage.as_ref();
     let writes = workload.read_frac < 1.0;
     let exchanged = exchanged(model, what_if, Model::calibrated_levels, writes)?;
     // Without a file cache everything is storage, so the measurements of the borrower do not
@@ -119,18 +171,18 @@ pub fn predict_what_if(
         let asked = workload.clone().with(Parameter::UniqueBytes, alike.unique_bytes);
         within(model, false, &asked)?;
     }
+    let mut outside = known.outside(workload, alike.unique_bytes);
     if let Some(lender) = lender.filter(|_| exchanged.near(&place) < HARDLY_REACHED) {
         within(lender, true, workload)?;
+        outside = outside.max(lender.outside_in_storage(workload));
     }
     let mut estimate = exchanged.estimate(&place, known);
     let gain = if whole.is_some() { 0.0 } else { exchanged.gain(&place) };
     estimate.log_throughput += left_of(known.beyond_levels(&place), gain);
     // Other memory would hold a larger set: how fast memory serves so large a set was never
     // measured.
-    estimate.half_width += known.outside(workload);
-    let predicted = prediction(model, workload, estimate);
-    let region = known.region(alike.unique_bytes);
-    Ok(Prediction { region, extrapolated: known.extrapolates(workload), ..predicted })
+    estimate.half_width += outside;
+    Ok(Changed { estimate, region: known.region(alike.unique_bytes), outside })
 }
 
 /// The remainder of the product's addition to ln(throughput) where an exchange adds `gain`. The
@@ -176,10 +228,27 @@ pub(super) fn exchanged<'a>(
 /// the lender.
 fn within(model: &Model, is_lender: bool, workload: &Workload) -> Result<(), WhatIfError> {
     let outside = Parameter::ALL.into_iter().find(|parameter| {
-        model.extrapolates(&model.base().clone().with(*parameter, workload.get(*parameter)))
+        let (value, [low, high]) = (workload.get(*parameter), model.measured(*parameter));
+        value < low * (1.0 - 1e-9) || value > high * (1.0 + 1e-9)
     });
     outside.map_or(Ok(()), |parameter| {
         let (target, value) = (model.target().to_owned(), workload.get(parameter));
         Err(WhatIfError::Beyond { target, is_lender, parameter, value })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against advice to buy less memory, from a prediction beyond what the whole set in
+    /// memory reaches.
+    #[test]
+    fn more_memory_is_neither_slower_than_before_nor_faster_than_all_in_memory() {
+        let off = |least, most| impossible(20.0, least, most);
+        assert_eq!(off(Some(19.0), Some(21.0)), 0.0);
+        assert_eq!(off(Some(20.05), Some(19.95)), 0.0, "within the rule's error");
+        assert_eq!([off(Some(20.5), Some(21.0)), off(Some(19.0), Some(19.5))], [0.5; 2]);
+        assert_eq!(off(None, None), 0.0);
+    }
 }

@@ -20,6 +20,8 @@ pub struct TracedApplication {
     access: Option<Access>,
     /// Whether its requests were recorded at a device, below any file cache.
     is_below_cache: bool,
+    /// Whether a part of its requests was not seen, or not told apart by file.
+    is_partial: bool,
     pattern: AccessPattern,
 }
 
@@ -29,7 +31,8 @@ impl TracedApplication {
     /// # Errors
     /// The calls say nothing of its requests; the error tells the user how to run it again.
     pub fn of_calls(file: &str, found: Characterization) -> Result<Self, String> {
-        let (name, overall) = (found.program(), found.overall);
+        let (name, is_partial) = (found.program(), found.is_partial());
+        let overall = found.overall;
         let Some(pattern) = found.pattern.filter(|pattern| pattern.requests() > 0) else {
             let why = match overall.requests {
                 0 => "says of no request of files",
@@ -39,7 +42,8 @@ impl TracedApplication {
             return Err(format!("{file} {why}: run `ioscape characterize -o {file} -- {again}`"));
         };
         let access = (overall.access != Access::Buffered).then_some(overall.access);
-        Ok(Self { name, workload: overall.workload(), access, is_below_cache: false, pattern })
+        let workload = overall.workload();
+        Ok(Self { name, workload, access, is_below_cache: false, is_partial, pattern })
     }
 
     /// The application as its block trace `name` shows it: all requests as a workload, and their
@@ -68,7 +72,8 @@ impl TracedApplication {
             think_time_ns: workload.think_time_ns as f64,
             ..classes
         };
-        Ok(Self { name, workload, access: None, is_below_cache: true, pattern })
+        let is_below_cache = true;
+        Ok(Self { name, workload, access: None, is_below_cache, is_partial: false, pattern })
     }
 
     /// The doubt about a block trace of requests that were in flight together: whether one waits for
@@ -100,7 +105,8 @@ impl TracedApplication {
         let workload = workload_of_application(system.base(), &self.workload, self.access);
         // The pattern contains its pauses.
         let workload = Workload { think_time_ns: system.base().think_time_ns, ..workload };
-        system.predict_application(&self.name, &workload, &self.pattern)
+        let found = system.predict_application(&self.name, &workload, &self.pattern)?;
+        Ok(Prediction { extrapolated: found.extrapolated || self.is_partial, ..found })
     }
 
     /// The doubts about its prediction on a system, beyond those about [every prediction
@@ -109,7 +115,11 @@ impl TracedApplication {
         let memory = system.lack_of_memory(&self.name, &self.pattern);
         let is_cached_again = self.is_below_cache && system.has_file_cache();
         let cached = is_cached_again.then(|| system.second_cache(&self.name));
-        memory.into_iter().chain(cached).collect()
+        let partial = self.is_partial.then(|| {
+            let message = "a part of what it read and wrote was not seen, or not told apart by file (its characterization says why), so the prediction and its interval are a guess";
+            Warning::new(WarningKind::CallsUnseen, message).at(self.name.clone())
+        });
+        memory.into_iter().chain(cached).chain(partial).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::pauses::with_pauses;
 use super::{Missing, NotPredicted, System};
-use crate::model::{WhatIf, WhatIfError, WriteDone, predict_application, predict_what_if};
+use crate::model::{WhatIf, WhatIfError, WriteDone, predict, predict_application, predict_what_if};
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
     AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
@@ -89,7 +89,7 @@ impl<'a> ChangedSystem<'a> {
                     let other = other.with_access(system.model.base().access);
                     // Borrowing a system's own storage changes nothing.
                     if other.evaluation != system.evaluation {
-                        what_if.storage = Some(other.model.clone());
+                        what_if.storage = other.of_storage().or(Some(&other.model)).cloned();
                     }
                     named.push(format!("the storage of {}", other.name));
                     lender = Some(Box::new(other.clone()));
@@ -125,11 +125,32 @@ impl<'a> ChangedSystem<'a> {
         }
         let predicted = with_pauses(workload, self.base().think_time_ns, |one| {
             self.system.check(name, one)?;
-            predict_what_if(&self.system.model, &self.what_if, one)
+            self.exchanged(one)
                 .and_then(|told| self.check_lender().map(|()| told))
                 .map_err(|error| self.refused(&error, one))
         })?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
+    }
+
+    /// Predicts a workload that pauses as evaluated. Where no evaluated set filled the memory, only
+    /// the control group shows what other memory or storage would change.
+    fn exchanged(&self, workload: &Workload) -> Result<Prediction, WhatIfError> {
+        let (model, what_if) = (&self.system.model, &self.what_if);
+        let told = predict_what_if(model, what_if, workload);
+        let Some(unfilled) = &self.system.unfilled else { return told };
+        let is_held = workload.unique_bytes <= unfilled.memory_with(what_if);
+        let told = match told {
+            Ok(told) if is_held => return Ok(told),
+            Ok(_) => Err(WhatIfError::NoCache(model.target().to_owned())),
+            // More memory only removes misses, and there are none.
+            Err(WhatIfError::NoCache(_))
+                if what_if.only_adds_memory() && !unfilled.is_outgrown_by(workload, 0) =>
+            {
+                return Ok(predict(model, workload)?);
+            }
+            Err(error) => Err(error),
+        };
+        unfilled.predict(what_if, workload).map_or(told, Ok)
     }
 
     /// The first `wanted` of some random workloads that can be predicted, with a warning about the
@@ -226,7 +247,8 @@ impl<'a> ChangedSystem<'a> {
     pub fn environment(&self) -> Environment {
         let mut expected = self.system.document.environment.clone();
         if let Some(bytes) = self.memory_bytes {
-            expected.memory_limit_bytes = Some(bytes);
+            // Whether a limit or the machine is to have that size is not said.
+            (expected.memory_limit_bytes, expected.memory_bytes) = (Some(bytes), None);
         }
         if let Some(lender) = &self.lender {
             let there = &lender.document.environment;
@@ -257,11 +279,11 @@ impl<'a> ChangedSystem<'a> {
         memory.into_iter().chain(lender.and_then(System::interruption)).collect()
     }
 
-    /// Refuses the storage of a system whose memory no evaluated set filled: its reads came from
-    /// memory, even if writes met a limit of dirty pages.
+    /// Refuses the storage of a system whose memory no evaluated set filled, not even in a control
+    /// group: its reads came from memory, even if writes met a limit of dirty pages.
     fn check_lender(&self) -> Result<(), WhatIfError> {
         let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
-        match lender.filter(|lender| lender.unfilled.is_some()) {
+        match lender.filter(|lender| lender.of_storage().is_none()) {
             Some(lender) => Err(WhatIfError::NoStorage(lender.evaluation.target.clone())),
             None => Ok(()),
         }
@@ -318,7 +340,9 @@ impl<'a> ChangedSystem<'a> {
             }
             _ => None,
         };
-        let missing = Missing { system, workload: workload.clone(), max_unique_bytes, beyond };
+        let in_less_memory = needs_storage && system.model.base().access.reads_cached();
+        let workload = workload.clone();
+        let missing = Missing { system, workload, max_unique_bytes, in_less_memory, beyond };
         NotPredicted { why: error.to_string(), missing: Some(Box::new(missing)) }
     }
 }

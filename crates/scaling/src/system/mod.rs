@@ -10,7 +10,7 @@ pub use application::{TracedApplication, workload_of_application};
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::judge::steadiness;
-use crate::model::{Model, ModelError, ModelKind, extrapolations, predict};
+use crate::model::{Model, ModelError, ModelKind, WhatIf, extrapolations, predict};
 use ioscape_schema::{
     Access, Document, Engine, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind,
     Workload,
@@ -75,6 +75,8 @@ pub struct Missing<'a> {
     pub workload: Workload,
     /// The least size that its largest set needs, in bytes.
     pub max_unique_bytes: Option<u64>,
+    /// Whether an evaluation in less memory, and so with smaller sets, tells it too.
+    pub in_less_memory: bool,
     /// The parameter that exceeds the range an evaluation in the same memory varies, and its value
     /// there.
     pub beyond: Option<(Parameter, f64)>,
@@ -224,17 +226,23 @@ impl System {
                 system: self,
                 workload: workload.clone(),
                 max_unique_bytes: None,
+                in_less_memory: false,
                 beyond: None,
             })),
         })?;
         let predicted = match self.outgrown(workload, 0) {
             Some(unfilled) => unfilled
-                .predict(workload)
+                .predict(&WhatIf::default(), workload)
                 .ok_or_else(|| self.never_outgrown(unfilled, label, (workload, 0)))?,
             None => predicted,
         };
         let (name, system) = (name.map(str::to_owned), self.name.clone());
         Ok(Prediction { name, system, ..predicted })
+    }
+
+    /// The model of the evaluation whose reads left memory; `None` where no evaluated set filled it.
+    fn of_storage(&self) -> Option<&Model> {
+        self.unfilled.as_ref().map_or(Some(&self.model), Unfilled::group_model)
     }
 
     /// The memory that `workload` outgrows, together with the `own_bytes` it has for itself, if no
@@ -254,6 +262,7 @@ impl System {
             system: self,
             workload: self.model.base().clone(),
             max_unique_bytes: Some(workload.unique_bytes.saturating_add(own_bytes)),
+            in_less_memory: false,
             beyond: None,
         };
         let why = unfilled.why(label, workload, own_bytes);
@@ -276,6 +285,7 @@ impl System {
             system: self,
             workload,
             max_unique_bytes: None,
+            in_less_memory: false,
             beyond: None,
         })
     }

@@ -57,13 +57,23 @@ impl Unfilled {
         workload.unique_bytes.saturating_add(own_bytes) > self.memory_bytes
     }
 
-    /// The prediction for a workload that outgrows it, as the evaluation in the control group says,
-    /// with this memory in place of the group's; `None` where there was no such evaluation, or it
-    /// does not cover such a workload.
-    pub(super) fn predict(&self, workload: &Workload) -> Option<Prediction> {
+    /// This memory, or what `what_if` has in its place, in bytes.
+    pub(super) fn memory_with(&self, what_if: &WhatIf) -> u64 {
+        what_if.memory_bytes.map_or(self.memory_bytes, |[_, other]| other)
+    }
+
+    /// The model of the evaluation in the control group.
+    pub(super) fn group_model(&self) -> Option<&Model> {
+        self.group.as_deref().map(|group| &group.model)
+    }
+
+    /// The prediction for a workload with the exchanges of `what_if`, as the evaluation in the
+    /// control group says, with this memory or the exchanged one in place of the group's; `None`
+    /// where there was no such evaluation, or it does not cover that.
+    pub(super) fn predict(&self, what_if: &WhatIf, workload: &Workload) -> Option<Prediction> {
         let group = self.group.as_deref()?;
-        let memory_bytes = Some([group.limit_bytes, self.memory_bytes]);
-        let what_if = WhatIf { memory_bytes, ..WhatIf::default() };
+        let memory_bytes = Some([group.limit_bytes, self.memory_with(what_if)]);
+        let what_if = WhatIf { memory_bytes, ..what_if.clone() };
         let predicted = predict_what_if(&group.model, &what_if, workload).ok()?;
         Some(Prediction { region: format!("{IN_GROUP}{}", predicted.region), ..predicted })
     }
@@ -94,7 +104,7 @@ impl Unfilled {
         let [memory, limit] =
             [self.memory_bytes, group.limit_bytes].map(|bytes| Bytes(bytes as f64));
         let message = format!(
-            "unique_bytes of {} exceeds the {memory} of memory, which no evaluated set did; it is predicted from the evaluation in a control group of {limit}, with {memory} in place of that limit",
+            "no evaluated set filled the {memory} of memory: {} comes from the evaluation in a control group of {limit}, with the memory asked about in place of that limit",
             names.join(", ")
         );
         Some(Warning::new(WarningKind::Extrapolated, message))

@@ -35,7 +35,7 @@ fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
     let (tmpfs, ext4) = (evaluated("tmpfs", 5), evaluated("ext4", 5));
     let exchanges = |lender: &System| {
         [
-            Exchange::Memory(1 << 31),
+            Exchange::Memory(1 << 29),
             Exchange::Storage(Box::new(lender.clone())),
             Exchange::WritePolicy(WriteDone::Through),
         ]
@@ -84,7 +84,7 @@ fn nothing_is_exchanged_at_a_border_within_memory() {
     for (exchange, why) in [
         (Exchange::WritePolicy(WriteDone::Through), "what another write policy would cost"),
         (Exchange::Storage(Box::new(lender)), "reads of memory only were never seen to leave"),
-        (Exchange::Memory(256 << 20), "no cache of the size of its memory"),
+        (Exchange::Memory(96 << 20), "no cache of the size of its memory"),
     ] {
         let changed = ChangedSystem::new(&here, vec![exchange]).unwrap();
         let not = changed.predict(None, &asked).unwrap_err();

@@ -8,7 +8,7 @@ use crate::made_up::{Disk, EXTRA, Level, System as MadeUp, system, systems};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
 use ioscape_scaling::system::{ChangedSystem, Exchange};
-use ioscape_schema::{Document, Environment, Outcome, Parameter, Prediction, Workload};
+use ioscape_schema::{Document, Environment, Evaluation, Outcome, Parameter, Prediction, Workload};
 use std::fs;
 use std::path::Path;
 
@@ -19,8 +19,12 @@ const SLACK: f64 = 0.05;
 
 /// A made-up system, evaluated in as much memory as its first cache holds.
 fn evaluated(one: &MadeUp, seed: u64) -> System {
+    of(one, evaluate(one, 0.05, seed, EXTRA))
+}
+
+/// The system of an evaluation in as much memory as its first cache holds.
+fn of(one: &MadeUp, evaluation: Evaluation) -> System {
     let memory = one.caches[0][0].onset as u64;
-    let evaluation = evaluate(one, 0.05, seed, EXTRA);
     let document = Document {
         environment: Environment { memory_bytes: Some(memory), ..Environment::default() },
         outcome: Some(Outcome::Evaluation(Box::new(evaluation))),
@@ -92,6 +96,37 @@ fn more_memory_slows_no_reads_down_and_the_same_changes_nothing() {
                     best = if lost > 0.0 { best } else { Some(one) };
                 }
             }
+        }
+    }
+}
+
+/// Where the time ended before the last region's curves, how many writers storage serves at once is
+/// a guess, and so is what memory gains for them. Guards against advice to buy less memory.
+#[test]
+fn a_guess_at_many_writers_of_storage_is_told_as_one_and_more_memory_slows_down_no_other() {
+    let made_up = system("one cache");
+    let memory = made_up.caches[0][0].onset;
+    let mut evaluation = evaluate(&made_up, 0.05, 41, 0);
+    let last = evaluation.regions.last_mut().unwrap();
+    last.curves.process_num.retain(|point| point.value == 1.0);
+    let here = of(&made_up, evaluation);
+    let base = here.model.base().clone();
+    for (process_num, times) in [(1, 1.5), (4, 1.5), (4, 4.0), (16, 1.5), (16, 4.0)] {
+        let unique_bytes = (memory * times) as u64;
+        let asked = Workload { unique_bytes, process_num, ..base.clone() };
+        let plain = here.predict(None, &asked).unwrap();
+        assert_eq!(plain.extrapolated, process_num > 1, "{asked:?}");
+        let [low, high] = plain.interval90;
+        assert!((low..=high).contains(&made_up.throughput(&asked)), "{plain:?}");
+        let with =
+            |factor: f64| told(&here, Exchange::Memory((memory * factor) as u64), &asked).unwrap();
+        let held = with(64.0);
+        assert!(!held.extrapolated, "{held:?}");
+        for factor in [1.1, 1.4, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0] {
+            let one = with(factor);
+            let is_guess = one.extrapolated || over(&held, &one) > -2.0 * SLACK;
+            let is_slower = !plain.extrapolated && over(&plain, &one) > 2.0 * SLACK;
+            assert!(is_guess && (one.extrapolated || !is_slower), "x {factor}: {one:?}");
         }
     }
 }

@@ -16,3 +16,4 @@ mod short;
 mod stacking;
 #[path = "../../tests/today/mod.rs"]
 mod today;
+mod unfilled;

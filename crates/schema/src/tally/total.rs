@@ -55,8 +55,8 @@ impl Tally {
         self.streams_ns = self.streams_ns.saturating_add(elapsed_ns);
     }
 
-    /// Adds a stream's think time in nanoseconds. It is needed for phases, which have their own
-    /// think times; without phases the workload's think time counts.
+    /// Adds the nanoseconds that a stream thought. It is needed for phases, which have their own
+    /// think times; without phases, the workload's think time counts if nothing was added.
     pub fn add_thinking(&mut self, thought_ns: u64) {
         self.thought_ns = self.thought_ns.saturating_add(thought_ns);
     }
@@ -85,7 +85,8 @@ impl Tally {
         let (streams_s, thought_ns) = match workload.phases.is_empty() {
             true => {
                 let streams_s = f64::from(workload.process_num) * elapsed_s;
-                (streams_s, workload.think_time_ns as f64 * ios)
+                let asked_ns = workload.think_time_ns as f64 * ios;
+                (streams_s, if self.thought_ns > 0 { self.thought_ns as f64 } else { asked_ns })
             }
             false => (self.streams_ns as f64 / 1e9, self.thought_ns as f64),
         };

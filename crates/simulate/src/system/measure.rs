@@ -1,7 +1,7 @@
 //! Measures one workload on a simulated system, as a session does on a real one.
 
 use super::host::{Access as HostAccess, Host};
-use super::parameters::SystemParameters;
+use super::parameters::{BLOCK, SystemParameters, WritePolicy};
 use super::run::{Course, Ran, run};
 use crate::seek::nanoseconds;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
@@ -11,6 +11,11 @@ use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
 const REQUESTS_LEAST: usize = 400;
 /// Most blocks of the warm-up, and of the measured part.
 const BLOCKS_MOST: u64 = 500_000;
+/// How many times its size is written to fill the room for dirty blocks: some writes go to blocks
+/// that are dirty already.
+const FILLED_BY: u64 = 2;
+/// Least share of writes for which the room counts as filled: with fewer, flushes keep pace.
+const WRITES_LEAST: f64 = 0.25;
 /// Target half-width of the confidence interval relative to the throughput, as on a real machine.
 const CONFIDENCE: f64 = 0.03;
 /// Seconds of virtual time that replace the flush interval if nothing is flushed.
@@ -50,8 +55,24 @@ fn course(system: &SystemParameters, workload: &Workload) -> Course {
         rule: StopRule { min_s: 2.0 * interval_s, cap_s, confidence: CONFIDENCE },
         period_ns: interval.map(|s| nanoseconds(s * 1e3)),
         requests_least: REQUESTS_LEAST,
+        warm_blocks_least: filling_blocks(system, workload),
         blocks_most: BLOCKS_MOST,
     }
+}
+
+/// Blocks that the warm-up must move to fill the room for dirty blocks; 0 if it takes no more than
+/// [`BLOCKS_MOST`] writes, or nothing is written.
+fn filling_blocks(system: &SystemParameters, workload: &Workload) -> u64 {
+    let own = Some(&system.cache).filter(|_| workload.access == Access::Buffered);
+    let server = system.server_cache.as_ref().filter(|_| workload.access != Access::Dsync);
+    let holding = own.into_iter().chain(server).filter(|cache| cache.writes == WritePolicy::Back);
+    let room = holding.map(|cache| cache.dirty_bytes.unwrap_or(cache.bytes)).max().unwrap_or(0);
+    let written = FILLED_BY * room.min(workload.unique_bytes) / BLOCK;
+    let writes = 1.0 - workload.read_frac;
+    if written <= BLOCKS_MOST || writes <= 0.0 {
+        return 0;
+    }
+    (written as f64 / writes.max(WRITES_LEAST)) as u64
 }
 
 /// The measurement of a run, with the same warnings as for a real one.
@@ -70,7 +91,9 @@ fn measurement(workload: &Workload, ran: &Ran, cost_s: f64) -> Measurement {
 mod tests {
     use super::*;
     use crate::system::find;
-    use crate::system::parameters::WritePolicy;
+    use crate::system::tests::place;
+    use ioscape_schema::Op;
+    use rand_pcg::Pcg64Mcg;
 
     #[test]
     fn what_a_server_flushes_is_measured_over_whole_intervals_of_it() {
@@ -85,5 +108,36 @@ mod tests {
         assert_eq!(course(&system, &writes).period_ns, Some(90_000_000_000), "the longer one");
         let reads = Workload { read_frac: 1.0, ..writes };
         assert_eq!(course(&system, &reads).period_ns, None);
+    }
+
+    /// Guards against writes that run at the speed of memory for ever: the warm-up ended before a
+    /// room of more than 2 GB for dirty blocks was full.
+    #[test]
+    fn a_large_room_for_dirty_blocks_is_full_when_writes_are_measured() {
+        let mut system = find("generic-nvme").unwrap();
+        let (set, dirty) = (12 << 30, 3 << 30);
+        (system.cache.bytes, system.cache.dirty_bytes) = (set, Some(dirty));
+        let model = crate::ssd::find(&system.drive).unwrap().build().unwrap();
+        let mut host = Host::new(&system, &model, set).unwrap();
+        let mut dice = Pcg64Mcg::new(9);
+        let next = |_| {
+            let (op, len) = (Op::Write, 1 << 20);
+            Request { op, offset: place(&mut dice, set, u64::from(len)), len }
+        };
+        let writes = Workload { read_frac: 0.0, unique_bytes: set, ..Workload::default() };
+        let m = measure(&system, &mut host, &writes, next, 1.0);
+        // A quarter of the writes finds its block dirty and cancels what waits there.
+        let link_bytes_per_s = 3.2e9;
+        assert!(m.throughput_bytes_per_s < link_bytes_per_s / 0.75, "{m:?}");
+        let of = |access, read_frac, unique_bytes| {
+            let workload = Workload { access, read_frac, unique_bytes, ..writes.clone() };
+            filling_blocks(&system, &workload)
+        };
+        let room = dirty / BLOCK;
+        assert_eq!(of(Access::Buffered, 0.5, set), 4 * room);
+        assert_eq!(of(Access::Buffered, 0.9, set), 8 * room, "at most");
+        assert_eq!(of(Access::Buffered, 0.0, dirty / 2), room, "all of a smaller set");
+        assert_eq!(of(Access::Buffered, 0.0, 64 << 20), 0);
+        assert_eq!([of(Access::Buffered, 1.0, set), of(Access::Direct, 0.5, set)], [0, 0]);
     }
 }

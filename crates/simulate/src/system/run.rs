@@ -17,8 +17,10 @@ pub struct Course {
     pub period_ns: Option<u64>,
     /// Fewest requests of the measured part.
     pub requests_least: usize,
-    /// Most blocks of the warm-up and of the measured part: the number of blocks determines the
-    /// cost of a simulation, and a fast memory moves millions per second.
+    /// Fewest blocks of the warm-up, whatever time they take.
+    pub warm_blocks_least: u64,
+    /// Most blocks of the warm-up, once it had its least, and of the measured part: the number of
+    /// blocks determines the cost of a simulation, and a fast memory moves millions per second.
     pub blocks_most: u64,
 }
 
@@ -66,18 +68,19 @@ impl<N: FnMut(usize) -> Request> Processes<'_, '_, N> {
         Io { request, process, queued_ns: now, issued_ns: now, completed_ns, ..Io::default() }
     }
 
-    /// Runs until the rate is steady or the warm-up reaches its limit; returns whether it was
-    /// steady.
+    /// Runs until the rate is steady or the warm-up reaches its limit, but not before its least
+    /// blocks; returns whether it was steady.
     fn warm_up(&mut self, course: &Course) -> bool {
         let (mut slices, mut look_ns) = (Slices::new(0), course.warm_min_ns);
         let steady = |slices: &Slices, now| is_steady(&slices.rates(now), STEADY_TOLERANCE);
         let mut blocks = 0;
         loop {
             let (_, now) = self.first();
-            if now >= course.warm_cap_ns || blocks >= course.blocks_most {
+            let may_end = blocks >= course.warm_blocks_least;
+            if may_end && (now >= course.warm_cap_ns || blocks >= course.blocks_most) {
                 return steady(&slices, now);
             }
-            if now >= look_ns {
+            if may_end && now >= look_ns {
                 if steady(&slices, now) {
                     return true;
                 }

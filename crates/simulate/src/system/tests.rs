@@ -25,6 +25,7 @@ pub(super) fn measured(
         rule: StopRule { min_s: 60.0, cap_s: 60.0, confidence: 0.03 },
         period_ns: None,
         requests_least: 300,
+        warm_blocks_least: 0,
         blocks_most: 1_000_000,
     };
     let ran = run(&mut host, 1, next, 0, access, &course);
@@ -142,6 +143,7 @@ fn a_solid_state_drive_serves_processes_beside_one_another_and_flushes_what_is_s
             rule: StopRule { min_s: 0.1, cap_s: 0.1, confidence: 0.03 },
             period_ns: None,
             requests_least: 100,
+            warm_blocks_least: 0,
             blocks_most: 1_000_000,
         };
         let ran = run(&mut host, processes, next, 0, access, &course);

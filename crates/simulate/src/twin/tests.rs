@@ -245,6 +245,7 @@ fn a_twin_that_was_judged_on_a_part_of_its_target_says_so() {
     let said = |verdict: &Verdict| verdict.summary.join("\n");
     let part = judged(4 * SET, false, None);
     assert!(said(&part).contains("judged on a set of 256 MiB of 1 GiB"), "{}", said(&part));
+    assert!(said(&part).contains("a virtual machine's host, held the set"), "{}", said(&part));
     assert_eq!(part.parameters.status, Status::Calibrated);
     let arm = judged(4 * SET, true, None);
     assert!(said(&arm).contains("not calibrated: the device rotates"), "{}", said(&arm));

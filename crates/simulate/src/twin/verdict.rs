@@ -180,7 +180,9 @@ impl Named<'_> {
 fn unmeasured(named: &Named<'_>) -> Option<String> {
     let [set, all] = [named.set_bytes, named.capacity_bytes].map(|bytes| Bytes(bytes as f64));
     named.is_in_part().then(|| {
-        format!("{JUDGED_ON} {set} of {all}; what requests over more of it take was not measured")
+        format!(
+            "{JUDGED_ON} {set} of {all}; what requests over more of it take was not measured: if an array's memory, or that of a virtual machine's host, held the set, they take longer, and a larger set would tell (--unique-bytes)"
+        )
     })
 }
 

@@ -146,6 +146,14 @@ impl Interleaving {
         Self { duels, seed, next: 0, condition: None }
     }
 
+    /// Tells response times apart no finer than the clock that counts them, in steps of `tick_ns`.
+    #[must_use]
+    pub fn timed_in_steps_of(mut self, tick_ns: f64) -> Self {
+        let all = self.duels.iter_mut().flat_map(|duel| &mut duel.series);
+        all.for_each(|series| series.tick_ns = tick_ns);
+        self
+    }
+
     /// Adds the question whether some row meets `condition`.
     ///
     /// # Errors

@@ -10,6 +10,10 @@ use ioscape_schema::{Basis, MeasuredRow, Measurement, Metric, Verdict, statistic
 pub(super) struct Series {
     /// Index of the quantity in [`QUANTITIES`].
     number: usize,
+    /// The step of the clock that times requests, in nanoseconds.
+    pub(super) tick_ns: f64,
+    /// Whether runs had too few requests for the quantity.
+    has_few: bool,
     pub(super) test: PairedTest,
     samples: [Vec<f64>; 2],
 }
@@ -22,7 +26,7 @@ impl Series {
             let rows = QUANTITIES.iter().filter(|other| other.metric == one.metric).count() * jobs;
             let mut test = PairedTest::new(alpha / rows.max(1) as f64, margin);
             test.resolution = if one.metric == Metric::Time { BIN } else { 0.0 };
-            Self { number, test, samples: Default::default() }
+            Self { number, tick_ns: 0.0, has_few: false, test, samples: Default::default() }
         };
         QUANTITIES.iter().enumerate().map(new).collect()
     }
@@ -36,10 +40,20 @@ impl Series {
         !self.samples[0].is_empty()
     }
 
-    /// Adds the runs of a pair, the first arm's and the second's. With it, a share `spent` of all
-    /// possible pairs has been measured.
+    /// Adds the runs of a pair, the first arm's and the second's, if they have enough requests for
+    /// the quantity. With it, a share `spent` of all possible pairs has been measured.
     pub(super) fn push(&mut self, runs: &[Measurement; 2], spent: f64) {
-        let [first, second] = runs.each_ref().map(self.quantity().of);
+        let quantity = self.quantity();
+        if runs.iter().any(|run| run.ios > 0 && run.ios < quantity.least) {
+            self.has_few = true;
+            return;
+        }
+        let [first, second] = runs.each_ref().map(quantity.of);
+        // The clock counts whole steps, so a median stands still between two of them.
+        if quantity.metric == Metric::Time && first.min(second) > 0.0 {
+            let step = self.tick_ns / first.min(second);
+            self.test.resolution = self.test.resolution.max(step);
+        }
         self.test.push(first, second, spent);
         self.samples[0].push(first);
         self.samples[1].push(second);
@@ -51,6 +65,7 @@ impl Series {
         let asked = condition.map_or(Metric::Throughput, |condition| condition.metric);
         let is_undecided = |condition: &Condition| condition.is_met(self.test.interval()).is_none();
         self.quantity().metric == asked
+            && !self.has_few
             && (self.test.is_open() || condition.is_some_and(is_undecided))
     }
 

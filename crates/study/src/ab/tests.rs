@@ -58,6 +58,37 @@ fn times_are_told_apart_no_finer_than_they_are_counted() {
     assert_eq!(ab.rows()[1].verdict, Verdict::CannotBeTold);
 }
 
+/// Guards against a defect: on a clock of 25 MHz, 738 and 742 ns count as 720 and 760 in every pair,
+/// which was "slower, 5.6 % (5.5 to 5.7)".
+#[test]
+fn times_are_told_apart_no_finer_than_the_clock_ticks() {
+    let told = |tick_ns: f64| {
+        let mut ab = Interleaving::new(one(), 0.05, 0.03, 1).timed_in_steps_of(tick_ns);
+        for pair in 0..6u32 {
+            let mut runs = runs([1e8, 1e8]);
+            for (run, ns) in runs.iter_mut().zip([720, 760]) {
+                (run.response_time_ns.p50, run.ios) = (ns, 1000);
+            }
+            ab.record(0, &runs, 1.0, f64::from(5 - pair));
+        }
+        ab.rows()[1].verdict
+    };
+    assert_eq!([told(1.0), told(40.0)], [Verdict::Slower, Verdict::CannotBeTold]);
+}
+
+/// The 99th percentile of 21 requests is the longest of them.
+#[test]
+fn a_percentile_of_too_few_requests_has_no_row() {
+    let rows = |ios: u64| {
+        let mut ab = Interleaving::new(one(), 0.05, 0.03, 1);
+        let mut runs = runs([1e8, 1e8]);
+        runs.iter_mut().for_each(|run| run.ios = ios);
+        ab.record(0, &runs, 1.0, 1.0);
+        ab.rows().len()
+    };
+    assert_eq!([21, 100].map(rows), [2, 3]);
+}
+
 #[test]
 fn a_condition_is_met_beyond_chance_or_not_at_all() {
     let met = |fail_if: &str, second: f64, pairs: u32| {

@@ -16,15 +16,16 @@ impl Offer<'_> {
         self.prediction.throughput_bytes_per_s >= at_least && self.price.is_finite()
     }
 
-    /// Whether even the low end of the interval reaches `at_least`, and the interval is not a
+    /// Whether even the low end of the wide interval reaches `at_least`, and the interval is not a
     /// guess.
     fn surely_reaches(&self, at_least: f64) -> bool {
-        self.prediction.interval90[0] >= at_least && !self.prediction.extrapolated
+        self.prediction.interval99()[0] >= at_least && !self.prediction.extrapolated
     }
 
-    /// Whether the high end of the interval reaches `at_least`, or the interval is a guess.
+    /// Whether the high end of the wide interval reaches `at_least`, or the interval is a guess.
     fn may_reach(&self, at_least: f64) -> bool {
-        let is_possible = self.prediction.interval90[1] >= at_least || self.prediction.extrapolated;
+        let is_possible =
+            self.prediction.interval99()[1] >= at_least || self.prediction.extrapolated;
         is_possible && self.price.is_finite()
     }
 }
@@ -103,7 +104,10 @@ mod tests {
         let with = |at_least| chosen(&[&slow, &fast], &[10.0, 300.0], at_least);
         assert_eq!(with(50.0), (10.0, true, 0));
         assert_eq!(with(95.0), (10.0, false, 0), "it may be slower");
+        assert_eq!(with(88.0), (10.0, false, 0), "it may be, one time in fifty");
         assert_eq!(with(105.0), (300.0, false, 1), "the cheaper one may reach it");
+        assert_eq!(with(115.0), (300.0, false, 1), "one time in fifty");
+        assert_eq!(with(120.0), (300.0, true, 0));
         assert_eq!(with(500.0), (300.0, true, 0));
         assert_eq!(with(950.0), (f64::INFINITY, false, 1), "one may, though none is predicted to");
         assert_eq!(with(1e9), (f64::INFINITY, false, 0));

@@ -1,7 +1,7 @@
 //! Differences in how two systems were evaluated.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Warning, WarningKind, Workload};
+use ioscape_schema::{Environment, Warning, WarningKind, Workload};
 
 /// What is known about how a system was evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -12,21 +12,29 @@ pub struct EvaluatedSystem<'a> {
     pub base: &'a Workload,
     /// Memory that the workers could use, in bytes, if it was limited.
     pub memory_limit_bytes: Option<u64>,
+    /// The machine and the place.
+    pub environment: &'a Environment,
     /// Clients that ran every workload together.
     pub clients: u32,
 }
 
-/// A warning if `other` was evaluated under another memory limit than `first`: the limit is a
-/// property of the systems.
+/// A warning if `other` was evaluated under another memory limit than `first`, or on a machine of
+/// another size or hypervisor: these are properties of the systems.
 pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<Warning> {
     let limit = |system: &EvaluatedSystem<'_>| {
         system.memory_limit_bytes.map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
     };
-    let (ours, theirs) = (limit(first), limit(other));
-    (ours != theirs).then(|| {
+    let limits = ("memory limit", [limit(first), limit(other)]);
+    let all = first.environment.machines_apart(other.environment).into_iter();
+    let apart = std::iter::once(limits).chain(all).filter(|(_, [ours, theirs])| ours != theirs);
+    let found: Vec<String> =
+        apart.map(|(what, [ours, theirs])| format!("{what} {theirs} against {ours}")).collect();
+    (!found.is_empty()).then(|| {
         let message = format!(
-            "{} and {} were evaluated differently (memory limit {theirs} against {ours}): the ratios include that difference",
-            other.name, first.name
+            "{} and {} were evaluated differently ({}): the ratios include that difference",
+            other.name,
+            first.name,
+            found.join(", ")
         );
         Warning::new(WarningKind::DifferentKinds, message)
     })
@@ -121,14 +129,22 @@ mod tests {
     fn every_difference_is_named_once() {
         let (buffered, direct) =
             (Workload::default(), Workload { access: Access::Direct, ..Workload::default() });
-        let first =
-            EvaluatedSystem { name: "a", base: &buffered, memory_limit_bytes: None, clients: 1 };
+        let of = |cpu_count| Environment { cpu_count: Some(cpu_count), ..Environment::default() };
+        let (environment, large) = (&of(2), of(16));
+        let first = EvaluatedSystem {
+            name: "a",
+            base: &buffered,
+            memory_limit_bytes: None,
+            environment,
+            clients: 1,
+        };
         assert_eq!(differences(&first, &EvaluatedSystem { name: "b", ..first }), None);
-        let limit = Some(1 << 30);
-        let other =
-            EvaluatedSystem { name: "b", base: &direct, memory_limit_bytes: limit, clients: 1 };
+        let memory_limit_bytes = Some(1 << 30);
+        let other = EvaluatedSystem { name: "b", base: &direct, memory_limit_bytes, ..first };
         let said = differences(&first, &other).unwrap().message;
-        assert!(said.contains("memory limit 1 GiB against none"), "{said}");
+        assert!(said.contains("(memory limit 1 GiB against none):"), "{said}");
+        let said = differences(&first, &EvaluatedSystem { environment: &large, ..first }).unwrap();
+        assert!(said.message.contains("(processors 16 against 2)"), "{said}");
         assert_eq!(other_way(&first, &first), None);
         let way = other_way(&first, &other).unwrap();
         assert!(way.contains("access direct against buffered") && !way.contains("engine"), "{way}");

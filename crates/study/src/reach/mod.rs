@@ -186,8 +186,9 @@ impl ReachLimits {
     /// Whether this is a part in which all sets stay in memory or none is cached there, so that the
     /// largest one adds little.
     fn outgrows_nothing(&self) -> bool {
-        let is_held = || self.memory_bytes.is_some_and(|memory| self.in_time() < memory);
-        self.is_part && self.memory_limit_bytes.is_none() && (self.direct || is_held())
+        let is_held = self.memory_bytes.is_some_and(|memory| self.in_time() < memory);
+        let is_past_cache = self.direct && self.layout_bytes_per_s.is_some();
+        self.is_part && self.memory_limit_bytes.is_none() && (is_past_cache || is_held)
     }
 
     /// The largest set, in bytes, that can be laid out in that time at [`LAYOUT_COUNTED`].

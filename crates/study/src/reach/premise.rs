@@ -53,7 +53,7 @@ impl ReachLimits {
                 Bytes(size as f64)
             ),
             (None, true) => format!(
-                "Measured with direct I/O, past the file cache, because no set {short}: what follows is of the device, or of its server, without this machine's file cache."
+                "Measured with direct I/O, past the file cache, because no set {short}: what follows is of the device, or of its server or a virtual machine's host, without this machine's file cache."
             ),
             (None, false) => format!(
                 "No set {short}, so {}. The end of that cache is looked for in a control group of {limit}{} in a separate evaluation. To cover all of it in one evaluation, give a longer --budget, more free space, or --memory.",
@@ -74,7 +74,7 @@ impl ReachLimits {
     fn shortness(&self, has_direct: bool) -> (bool, String) {
         let parts = GROUP_WEIGHT + if has_direct { 2.0 } else { 1.0 };
         let (budget_s, memory_limit_bytes) = (self.budget_s / parts, None);
-        let part = Self { budget_s, memory_limit_bytes, is_part: true, ..*self };
+        let part = Self { budget_s, memory_limit_bytes, is_part: true, direct: false, ..*self };
         let [_, largest] = part.unique_bytes();
         let memory = self.memory_bytes.unwrap_or(0);
         let is_slow = !self.is_short_of(memory) && self.is_slow_past(memory, OUTGROWING_SHARE);

@@ -25,7 +25,8 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     let differs = |(what, a, b): (&str, String, String)| {
         (a != b).then(|| format!("{what} {b} instead of {a}"))
     };
-    let found: Vec<String> = both.into_iter().filter_map(differs).collect();
+    let apart = there.machines_apart(here).into_iter().map(|(what, [a, b])| (what, a, b));
+    let found: Vec<String> = both.into_iter().chain(apart).filter_map(differs).collect();
     (!found.is_empty()).then(|| {
         let message = format!(
             "this is not the system that was evaluated ({}): some of the error may come from the difference",
@@ -62,6 +63,10 @@ mod tests {
         assert_eq!(changed(&there, &there), None);
         let here = Environment { file_system: Some("xfs".into()), ..there.clone() };
         assert!(changed(&there, &here).unwrap().message.contains("xfs instead of ext4"));
+        let [small, large] = [8 << 30, 64 << 30]
+            .map(|bytes| Environment { memory_bytes: Some(bytes), ..there.clone() });
+        let told = changed(&small, &large).unwrap().message;
+        assert!(told.contains("(memory 64 GiB instead of 8 GiB)"), "{told}");
     }
 
     /// Guards against a defect: a snapshot was found first at the next boot, and the same drive was

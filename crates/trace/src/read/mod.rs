@@ -15,6 +15,7 @@ mod reader;
 mod record;
 mod row;
 mod source;
+mod steps;
 mod tables;
 mod text;
 

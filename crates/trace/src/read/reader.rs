@@ -5,6 +5,7 @@ use super::decode::{BATCH, Decode, Epoch};
 use super::formats::Format;
 use super::ordered::{Merged, Ordered};
 use super::source::{self, Opened, Source};
+use super::steps::stepped;
 use crate::clock::TraceClock;
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
@@ -75,7 +76,7 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     }
     let mut decoders = Vec::new();
     for (format, opened) in by_format {
-        decoders.extend(format.open(opened, options.skip_bad)?);
+        decoders.extend(format.open(opened, options.skip_bad)?.into_iter().map(stepped));
     }
     // It is not yet known when other traces begin. Several traces that record their beginning count
     // time from the earliest one.

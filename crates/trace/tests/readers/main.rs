@@ -10,4 +10,5 @@ mod others;
 mod part;
 mod published;
 mod round_trip;
+mod slots;
 mod whole;

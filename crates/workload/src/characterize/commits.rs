@@ -37,7 +37,8 @@ struct Last {
 ///
 /// Processes that append to a log one after another, each after the sync of the one before (group
 /// commit), wait for one another instead of computing. They count as one process, unless the pauses
-/// between them are longer than what they wait for storage: independent writers look like that.
+/// between them are longer than what they wait for storage: independent writers look like that. They
+/// remain one where the log goes on in another file, new or used again from its beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commits {
     /// Writes that no sync accounts for, and their bytes.
@@ -49,13 +50,13 @@ pub(super) struct Commits {
 }
 
 impl Commits {
-    /// Adds the next call.
-    pub(super) fn record(&mut self, call: &FileCall) -> Commit {
+    /// Adds the next call. One that begins the file counts for the process `first`.
+    pub(super) fn record(&mut self, call: &FileCall, first: u32) -> Commit {
         if call.is_read() {
             return Commit { actor: call.process, waited_bytes: 0 };
         }
         self.busy_ns = self.busy_ns.saturating_add(call.own_ns());
-        if call.is_sync() { self.sync(call) } else { self.write(call) }
+        if call.is_sync() { self.sync(call) } else { self.write(call, first) }
     }
 
     fn sync(&mut self, call: &FileCall) -> Commit {
@@ -74,14 +75,14 @@ impl Commits {
         Commit { actor, waited_bytes }
     }
 
-    fn write(&mut self, call: &FileCall) -> Commit {
+    fn write(&mut self, call: &FileCall, first: u32) -> Commit {
         let (from, len) = (call.request.offset, u64::from(call.request.len));
         let waited_bytes = if call.is_synchronous { len } else { 0 };
         if !call.is_synchronous {
             self.unsynced.0 += 1;
             self.unsynced.1 = self.unsynced.1.saturating_add(len);
         }
-        let actor = self.actor(call);
+        let actor = self.actor(call, first);
         let ended_ns = self.last.map_or(0, |last| last.ended_ns).max(call.completed_ns);
         let place = (from, from.saturating_add(len));
         let is_forced = call.is_synchronous;
@@ -90,16 +91,22 @@ impl Commits {
     }
 
     /// The process that a write counts for.
-    fn actor(&mut self, call: &FileCall) -> u32 {
-        let Some(last) = self.last else { return call.process };
-        let gap_ns = call.issued_ns.checked_sub(last.ended_ns).filter(|gap_ns| *gap_ns <= PAUSE_NS);
-        self.idle_ns = self.idle_ns.saturating_add(gap_ns.unwrap_or(0));
+    fn actor(&mut self, call: &FileCall, first: u32) -> u32 {
+        let Some(last) = self.last else { return first };
         let (from, end) = last.place;
+        let begins = from > 0 && call.request.offset == 0;
+        let gap_ns = call.issued_ns.checked_sub(last.ended_ns);
+        let gap_ns = gap_ns.filter(|gap_ns| *gap_ns <= PAUSE_NS && !begins);
+        self.idle_ns = self.idle_ns.saturating_add(gap_ns.unwrap_or(0));
         let takes_turn = last.is_forced
             && gap_ns.is_some()
             && (from..=end).contains(&call.request.offset)
             && self.idle_ns <= self.busy_ns;
-        if takes_turn || call.process == last.process { last.actor } else { call.process }
+        match takes_turn || call.process == last.process {
+            true => last.actor,
+            false if begins => first,
+            false => call.process,
+        }
     }
 }
 
@@ -116,7 +123,7 @@ mod tests {
         };
         let mut commits = Commits::default();
         let calls = (0..writes).map(|_| call(4096)).chain((0..syncs).map(|_| call(0)));
-        calls.map(|call| commits.record(&call).waited_bytes).sum()
+        calls.map(|call| commits.record(&call, 0).waited_bytes).sum()
     }
 
     #[test]

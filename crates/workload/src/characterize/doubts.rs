@@ -14,6 +14,9 @@ const TRACING_SHARE_MAX: f64 = 0.25;
 /// Mapping is mentioned from this ratio of mapped bytes to bytes moved by calls.
 const MAPPED_SHARE_MAX: f64 = 0.1;
 
+/// Copies that may have moved nothing are mentioned from this share of the bytes.
+const UNTOLD_SHARE_MAX: f64 = 0.1;
+
 /// Waits for dirty pages are mentioned if they take more than this share of the time.
 const SYNC_SHARE_MAX: f64 = 0.05;
 
@@ -42,6 +45,8 @@ pub struct Unseen {
     pub program_unprivileged: Option<String>,
     /// Descriptors whose offset and flags could not be read.
     pub unread_descriptors: u64,
+    /// Bytes of copies whose file system does not say whether it moved them.
+    pub untold_copied_bytes: u64,
     /// Whether no filter could be installed, so that every call was stopped.
     pub unfiltered: bool,
     /// How the requests passed the file cache.
@@ -89,6 +94,7 @@ impl MappedFaults {
 pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
     doubts.extend(unidentified(found.unidentified_calls()));
+    doubts.extend(merged(found.merged_requests()));
     doubts.extend(poor_fit(&found.overall, &unseen.ways));
     doubts.extend(sequential_together(&found.overall));
     doubts.extend(too_large(found));
@@ -120,6 +126,15 @@ fn unidentified(calls: u64) -> Option<Warning> {
         counted(calls, "call")
     );
     (calls > 0).then(|| Warning::new(WarningKind::CallsUnseen, message))
+}
+
+/// Warns of requests to files beyond those that are told apart.
+fn merged(requests: u64) -> Option<Warning> {
+    let message = format!(
+        "{} went to files after the first 100,000, which are not told apart: the set, what is used again and what is deleted are those of the first; characterize a part of the work, or fewer files with --below",
+        counted(requests, "request")
+    );
+    (requests > 0).then(|| Warning::new(WarningKind::CallsUnseen, message))
 }
 
 /// Warns of concurrent sequential requests: a workload has one at a time.
@@ -181,6 +196,13 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
         messages.push(format!(
             "io_uring was used in a way that calls do not show (polled by the kernel, in memory of the program's own, or on files that a ring opened for itself), {} times: requests issued that way are not counted",
             unseen.async_calls
+        ));
+    }
+    let untold = unseen.untold_copied_bytes as f64;
+    if untold > overall.bytes as f64 * UNTOLD_SHARE_MAX {
+        messages.push(format!(
+            "{} were moved by copy_file_range on a file system that does not say whether its server copied them or both files share the blocks now (NFS, FUSE, ZFS): they count as read and written; the counters of the device or the network would tell",
+            Bytes(untold)
         ));
     }
     if unseen.unread_descriptors > 0 {
@@ -271,7 +293,7 @@ fn other_ways(access: Access, ways: &Ways) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{AccessPattern, TracingCost};
+    use ioscape_schema::{AccessPattern, FileKind, FileTraits, TracingCost};
 
     fn kinds(found: &Characterization, unseen: &Unseen) -> Vec<WarningKind> {
         doubts(found, unseen).into_iter().map(|doubt| doubt.kind).collect()
@@ -300,12 +322,13 @@ mod tests {
             faults: None,
             async_calls: 3,
             unread_descriptors: 2,
+            untold_copied_bytes: 1 << 19,
             program_32_bit: Some("old".into()),
             program_unprivileged: Some("sudo".into()),
             unfiltered: true,
             ways: Ways::default(),
         };
-        let expected = [[WarningKind::CallsUnseen; 4].as_slice(), &[WarningKind::Unsupported; 2]];
+        let expected = [[WarningKind::CallsUnseen; 5].as_slice(), &[WarningKind::Unsupported; 2]];
         assert_eq!(kinds(&application(), &unseen), expected.concat());
         let faults = Some(MappedFaults { pages: 17, unplaced: 5, unmatched: 3, lost: 2 });
         let told = doubts(&application(), &Unseen { faults, ..unseen }).remove(0).message;
@@ -335,6 +358,11 @@ mod tests {
         assert_eq!(told(50), (vec![WarningKind::CallsUnseen], false));
         assert_eq!(told(51), (vec![WarningKind::CallsUnseen], true));
         assert_eq!(told(0), (Vec::new(), false));
+        let traits = Traits { requests: 51, ..Traits::default() };
+        let kind = FileKind::Others;
+        found.files = vec![FileTraits { kind, traits, ..FileTraits::default() }];
+        let kinds = kinds(&found, &Unseen::default());
+        assert_eq!((kinds, found.is_partial()), (vec![WarningKind::CallsUnseen], true));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 /// A process that issues nothing for this long, in nanoseconds, has left its I/O phase.
 pub(super) const PAUSE_NS: u64 = 10_000_000_000;
 
-/// The I/O phases of one process: from a request's issue to the completion of the last one before a long pause.
+/// The I/O phases of one process: from a request's issue to the completion of the last request or
+/// sync before a long pause.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
     spans: Vec<(u64, u64)>,
@@ -33,12 +34,17 @@ impl Phases {
             self.busy_ns = self.busy_ns.saturating_add(end - begin);
             self.stretch = (issued_ns, completed_ns);
         }
+        self.extend(issued_ns, completed_ns);
+    }
+
+    /// Extends the phases to a request or a sync: waits for storage are no pauses.
+    pub(super) fn extend(&mut self, issued_ns: u64, completed_ns: u64) {
         match self.spans.last_mut() {
             Some((begin, end)) if issued_ns.saturating_sub(*end) <= PAUSE_NS => {
                 *begin = (*begin).min(issued_ns);
                 *end = (*end).max(completed_ns);
             }
-            _ => self.spans.push((issued_ns, completed_ns)),
+            _ => self.spans.push((issued_ns, completed_ns.max(issued_ns))),
         }
     }
 
@@ -164,6 +170,11 @@ mod tests {
     #[test]
     fn a_long_pause_ends_a_phase() {
         let late = 2 * PAUSE_NS;
-        assert_eq!(active(&[phases(&[(0, 10), (late, late + 10)])]), (20, 20));
+        let apart = [(0, 10), (late, late + 10)];
+        assert_eq!(active(&[phases(&apart)]), (20, 20));
+        let mut waiting = phases(&apart[..1]);
+        waiting.extend(20, late);
+        waiting.add(late + 5, late + 10, 0);
+        assert_eq!(active(&[waiting]), (late + 10, late + 10), "a long sync is no pause");
     }
 }

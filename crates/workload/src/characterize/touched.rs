@@ -53,19 +53,10 @@ impl Touched {
     }
 
     /// Returns the bytes of all touched granules.
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let words = self.pages.values().flat_map(|page| page.iter());
         let granules: u64 = words.map(|word| u64::from(word.count_ones())).sum();
         granules.saturating_mul(self.granule_bytes)
-    }
-
-    /// Returns the same, but excludes what lies after the last touched byte in its granule.
-    pub(super) fn bytes_to_end(&self) -> u64 {
-        let beyond = match self.end % self.granule_bytes {
-            0 => 0,
-            within => self.granule_bytes - within,
-        };
-        self.bytes().saturating_sub(beyond)
     }
 }
 
@@ -94,7 +85,6 @@ mod tests {
                 bytes.extend(offset..offset + len);
             }
             prop_assert_eq!(touched.bytes(), bytes.len() as u64);
-            prop_assert_eq!(touched.bytes_to_end(), bytes.len() as u64);
         }
     }
 
@@ -110,15 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_granule_counts_to_its_end() {
+    fn a_granule_counts_whole() {
         let mut touched = Touched::new(4096);
         touched.touch(0, 100);
-        assert_eq!((touched.bytes(), touched.bytes_to_end()), (4096, 100));
+        assert_eq!((touched.bytes(), touched.end), (4096, 100));
         assert_eq!([0, 4095, 4096].map(|byte| touched.holds(byte)), [true, true, false]);
         touched.touch(8192, 1);
-        assert_eq!(touched.end, 8193);
-        assert_eq!(touched.bytes_to_end(), 4096 + 1);
-        touched.touch(u64::MAX, 9);
-        assert!(touched.bytes_to_end() <= touched.bytes());
+        assert_eq!((touched.bytes(), touched.end), (8192, 8193));
     }
 }

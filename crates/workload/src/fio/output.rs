@@ -86,8 +86,9 @@ fn measurement(
     let passes = bytes / options.pass_bytes();
     let untold = untold(&mut options, job, global, [elapsed_s, passes]);
     // fio counts the samples of all n processes of a group, but each sample is of one process. The
-    // variance of the mean of n k such samples is an n-th of that of the processes' sum.
-    let half = Z95 * sum(|part| part.variance_of_mean).sqrt() * f64::from(workload.process_num);
+    // variance of the mean of n k such samples is an n-th of that of the processes' sum. Reads and
+    // writes of one job become slow together, so their errors add up.
+    let half = Z95 * sum(|part| part.error_of_mean) * f64::from(workload.process_num);
     // fio's shares refer to the total time of all processes of a group.
     let all_s = job["job_runtime"].as_f64().filter(|ms| *ms > 0.0).map_or(elapsed_s, |ms| ms / 1e3);
     let cpu = |key: &str| job[key].as_f64().unwrap_or_default() / 100.0 * all_s;
@@ -324,8 +325,8 @@ struct Part {
     bytes: f64,
     runtime_s: f64,
     samples: f64,
-    /// Variance of the mean bandwidth, in (bytes per second) squared.
-    variance_of_mean: f64,
+    /// Standard deviation of the mean bandwidth, in bytes per second.
+    error_of_mean: f64,
     times: ResponseTime,
     /// Share of the mean response time that is the submission, if the percentiles exclude it;
     /// otherwise 0.
@@ -361,7 +362,7 @@ fn direction(part: &Value) -> Option<Part> {
         bytes: number("io_bytes"),
         runtime_s: number("runtime") / 1e3,
         samples,
-        variance_of_mean: deviation * deviation / samples.max(1.0),
+        error_of_mean: deviation / samples.max(1.0).sqrt(),
         times: ResponseTime {
             mean: of_all("mean"),
             p50: percentile("50.000000"),

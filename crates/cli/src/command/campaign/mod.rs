@@ -15,6 +15,7 @@ use crate::relay::Relay;
 use crate::save::{Keeper, Work};
 use ioscape_arguments::{CampaignAction, CampaignArgs, CampaignRunArgs};
 use ioscape_machine::Clock;
+use ioscape_machine::cgroup::Traffic;
 use ioscape_machine::environment;
 use ioscape_machine::environment::identity::{self, Identity};
 use ioscape_machine::interrupt;
@@ -188,8 +189,14 @@ fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
         let direct = |doubt: &Warning| is_direct && doubt.kind == WarningKind::DirectWithoutDevice;
         cold.into_iter().chain(all.into_iter().filter(direct)).collect::<Vec<_>>()
     };
-    let access = if is_direct { Access::Direct } else { Access::Buffered };
-    let below = sites.iter().flat_map(|site| traps::below(&site.file_system, access));
+    let access = match is_direct {
+        true => Access::Direct,
+        false if has(VxJob::is_synced) => Access::Dsync,
+        false => Access::Buffered,
+    };
+    let reads = has(|job| job.workload.reads());
+    let traffic = Traffic { access, reads, writes: has(|job| job.workload.writes()) };
+    let below = sites.iter().flat_map(|site| traps::below(&site.file_system, traffic));
     remote.flat_map(of).chain(empty).chain(below).collect()
 }
 

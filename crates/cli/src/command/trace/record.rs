@@ -8,7 +8,7 @@ use crate::outputs;
 use crate::traces::Output;
 use ioscape_arguments::{FileArgs, RecordArgs};
 use ioscape_machine::interrupt;
-use ioscape_machine::output::{Destination, Rotation};
+use ioscape_machine::output::{Destination, Rotation, is_standard_output};
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::thread::builder;
 use ioscape_observe::record::{
@@ -55,7 +55,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     let mut recorder = Recorder::start(&options)?;
     let place = spool.path().display();
     output::tell(&format!("recording\nif this is killed, what it gathered is in {place}"));
-    let command = RecordedCommand::start(&args.command)?;
+    let command = RecordedCommand::start(&args.command, output::is_for_result(args.out.json))?;
     let source = recorder.source();
     tell_notes(&source);
     let progress = args.seconds.map_or_else(Progress::of_rows, Progress::of_evaluation);
@@ -76,7 +76,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         let files = builder().and_then(|one| one.spawn_scoped(scope, write)).map_err(no_thread)?;
         let mut on_part = |part| {
             // A place that cannot be written ends the recording.
-            if give.send(part).is_err() || files.is_finished() {
+            if give.send((part, 0)).is_err() || files.is_finished() {
                 interrupted.store(true, Ordering::Relaxed);
             }
         };
@@ -88,8 +88,8 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
         let ended = gathered.and_then(|ended| recorder.stop().map(|last| (ended, last)));
         let ended = ended.map(|(ended, last)| {
             // A thread that ended gives the reason when it is joined.
-            let _ = give.send(last);
-            ended
+            let _ = give.send((last, ended.left_bytes));
+            ended.complaint
         });
         drop(give);
         Ok((ended, files.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
@@ -200,7 +200,8 @@ fn ending(
 /// a file but a device or a pipe.
 fn spool(out: &FileArgs) -> Result<SpoolFolder, Failure> {
     let output = out.output.as_path();
-    let is_file = !out.is_standard() && output.metadata().map_or(true, |found| found.is_file());
+    let is_file =
+        !is_standard_output(output) && output.metadata().map_or(true, |found| found.is_file());
     let beside = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let elsewhere = std::env::temp_dir();
     let folder = if is_file { beside } else { &elsewhere };
@@ -314,12 +315,13 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Writes all parts as they arrive; returns the files that still exist.
-    fn write(mut self, parts: &Receiver<RecordedPart>) -> Result<Vec<TraceFile>, Failure> {
+    /// Writes all parts as they arrive, each with the bytes that were still in memory when the
+    /// command ended; returns the files that still exist.
+    fn write(mut self, parts: &Receiver<(RecordedPart, u64)>) -> Result<Vec<TraceFile>, Failure> {
         let mut told: Vec<TraceFile> = Vec::new();
         let mut refused = BTreeSet::new();
-        for part in parts {
-            let written = self.one(part)?;
+        for (part, left_bytes) in parts {
+            let written = self.one(part, left_bytes)?;
             let pruned =
                 self.rotation.as_ref().map(|rotation| rotation.prune(Path::new(&written.path)));
             told.push(written);
@@ -335,7 +337,7 @@ impl<'a> Files<'a> {
         Ok(told)
     }
 
-    fn one(&mut self, part: RecordedPart) -> Result<TraceFile, Failure> {
+    fn one(&mut self, part: RecordedPart, left_bytes: u64) -> Result<TraceFile, Failure> {
         let mut own = part.own()?;
         own.with_thread(this_thread());
         let later = own.clone();
@@ -356,6 +358,7 @@ impl<'a> Files<'a> {
             maps: [now.as_ref().unwrap_or(&before), &before],
             slow,
             note,
+            left_bytes,
         };
         let progress = Progress::of_rows();
         let rows = &mut |rows| progress.rows(rows);
@@ -412,87 +415,5 @@ fn name_s(named_s: &mut BTreeSet<i64>, begins_s: i64, is_free: impl Fn(i64) -> b
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::Parser;
-    use ioscape_arguments::{Cli, Command, TraceCommand};
-
-    /// How a recording with these words ends if it is interrupted (by itself if the space is
-    /// `full`) and ends its own command, if any, by a signal.
-    fn interrupted(words: &str, full: Option<&str>) -> Result<(), Failure> {
-        let line = format!("ioscape trace record -o a.parquet {words}");
-        let parsed = Cli::try_parse_from(line.split_whitespace()).expect("a command");
-        let Command::Trace(args) = parsed.command else { panic!("another command") };
-        let TraceCommand::Record(args) = args.command else { panic!("another command") };
-        let ended = (!args.command.is_empty()).then(|| (143, "it was ended".to_owned()));
-        ending(&args, true, full.map(str::to_owned), ended)
-    }
-
-    /// Guards against a defect: with parts, the exit code of the command that it had ended itself
-    /// was passed on.
-    #[test]
-    fn an_interruption_is_told_unless_nothing_else_would_have_ended_the_recording() {
-        for words in ["", "-- a", "--seconds 1h", "--rotate 1h -- a", "--rotate 1h --seconds 9h"] {
-            let ended = interrupted(words, None);
-            assert!(matches!(ended, Err(Failure::Interrupted(_))), "{words}: {ended:?}");
-        }
-        assert!(interrupted("--rotate 1h", None).is_ok());
-    }
-
-    /// Nobody sees that an unattended recording has ended: its exit code must say so.
-    #[test]
-    fn a_recording_that_ended_for_want_of_space_has_failed_and_says_where_it_is() {
-        for words in ["", "-- a", "--rotate 1h"] {
-            let ended = interrupted(words, Some("only 1 MiB are free"));
-            let Err(Failure::Failed(text)) = &ended else { panic!("{words}: {ended:?}") };
-            assert!(text.starts_with("only 1 MiB are free; what was recorded"), "{text}");
-        }
-    }
-
-    /// Guards against two defects: a command was started and ended within milliseconds; one that
-    /// had finished failed for lack of space.
-    #[test]
-    fn want_of_space_ends_neither_what_begins_nor_what_is_whole() {
-        let refused = has_room(Some(1 << 20), Path::new("/var/log"));
-        let Err(Failure::Misuse(text)) = &refused else { panic!("{refused:?}") };
-        assert!(text.starts_with("only 1 MiB are free in /var/log, "), "{text}");
-        assert!(has_room(None, Path::new("/var/log")).is_ok());
-        let folder = tempfile::tempdir().expect("a folder");
-        let spool = SpoolFolder::open(folder.path()).expect("a folder");
-        let (progress, interrupted) = (Progress::of_rows(), AtomicBool::new(false));
-        let since = OnceLock::new();
-        let watch = Watch::new(None, &progress, &interrupted, &since, &spool);
-        let is_due = |spent_s, is_last| watch.is_due(Gathered { bytes: 0, spent_s, is_last });
-        assert!(!is_due(0.0, false) && is_due(SPACE_S, false) && !is_due(SPACE_S, true));
-    }
-
-    /// Once, what a recording cannot leave out was reported only in the analysis of its trace.
-    #[test]
-    fn all_that_a_recording_says_of_itself_is_said_when_it_begins() {
-        let mut source = RecordingSource::default();
-        for name in [DISKS, DISKS_NOT_SEEN, RECORDING] {
-            source.info.notes.insert(name.to_owned(), format!("{name}."));
-        }
-        let told: Vec<&String> = notes(&source).collect();
-        assert_eq!(told, ["recording.", "disks.", "disks not seen."]);
-    }
-
-    /// Once, after a step back by seven hours, files were named a second apart until the clock
-    /// caught up.
-    #[test]
-    fn a_file_is_named_after_its_beginning_though_the_clock_was_set_back() {
-        let mut named_s = BTreeSet::new();
-        let named = [22, 15, 16, 22, 22].map(|hour| name_s(&mut named_s, hour * 3600, |_| true));
-        assert_eq!(named, [79_200, 54_000, 57_600, 79_201, 79_202]);
-    }
-
-    /// Once, another user had created files of these names, and the recording ended at its next
-    /// part.
-    #[test]
-    fn a_file_is_named_after_the_next_second_of_which_none_is_there() {
-        let mut named_s = BTreeSet::new();
-        let is_free = |second: i64| second >= 7200;
-        assert_eq!([3600, 3600].map(|s| name_s(&mut named_s, s, is_free)), [7200, 7201]);
-        assert_eq!(name_s(&mut named_s, 0, |_| false), 0, "it is told when the file is opened");
-    }
-}
+#[path = "record_tests.rs"]
+mod tests;

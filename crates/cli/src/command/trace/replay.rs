@@ -6,6 +6,7 @@ use crate::output;
 use crate::outputs;
 use crate::traces::{self, Files, ROWS, ROWS_MOST, Rows, keep_rows};
 use ioscape_arguments::ReplayArgs;
+use ioscape_machine::cgroup::Traffic;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::tell_leftovers;
@@ -71,7 +72,8 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
-    let trapped = traps(session.target(), access, survey.writes);
+    let traffic = Traffic { access, reads: survey.reads, writes: survey.writes };
+    let trapped = traps(session.target(), traffic);
     trapped.into_iter().for_each(|doubt| document.warn(doubt));
     ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
     let (mut done, verify, unread) =

@@ -82,7 +82,7 @@ fn steady(told: &Sustained, last: &CoursePhase) -> Vec<String> {
     vec![
         format!("one rate for {}: {}", seconds(last.until_s), rate(last.bytes_per_s)),
         format!(
-            "not told: a burst of less than {shortest}, and a limit of bytes, or a cache, that shows only after more than {moved}"
+            "not told: a burst of less than {shortest}, and a limit of bytes that shows only after more than {moved}"
         ),
     ]
 }
@@ -101,20 +101,29 @@ pub fn operations(large: (&Sustained, u64), small: Option<(&Sustained, u64)>) ->
     )
 }
 
-/// Reports what a steady rate of writes does not show about flash if they rewrote a set of
-/// `set_bytes` repeatedly; `is_largest` says that there is no room for a larger set. `None` if the
-/// set was not rewritten.
-pub fn beyond_set(told: &Sustained, set_bytes: u64, is_largest: bool) -> Option<String> {
-    const SHOWS: &str = "(an SLC cache that runs dry, garbage to collect) does not";
-    let set = set_bytes as f64;
-    (moved(told) > set).then(|| match (Bytes(set), is_largest) {
-        (set, false) => format!(
-            "all of it to a set of {set}: what shows only where more of a flash drive is written {SHOWS}; the larger the set, the more does (--unique-bytes)"
-        ),
-        (set, true) => format!(
-            "all of it to a set of {set}, the largest that there is room for: of a flash drive that holds more, what shows only where that is written, too, {SHOWS}"
-        ),
-    })
+/// Reports what a steady rate of writes, or of reads, does not show since all of it went to a set of
+/// `set_bytes`, or came from there; `is_largest` says that there is no room for a larger set.
+pub fn beyond_set(told: &Sustained, set_bytes: u64, is_largest: bool, is_write: bool) -> String {
+    let (moved, set) = (moved(told), set_bytes as f64);
+    // A set that is read was written before, so a cache may hold all of it from the beginning.
+    if is_write && moved <= set {
+        return format!("not told: a cache that holds more than {}", Bytes(moved));
+    }
+    let way = if is_write { "to" } else { "from" };
+    let (room, advice) = match is_largest {
+        true => (", the largest that there is room for", ""),
+        false => ("", "; the larger the set, the more does (--unique-bytes)"),
+    };
+    let of_flash = match is_write {
+        true => {
+            ", nor what shows only where more of a flash drive is written (an SLC cache that runs dry, garbage to collect)"
+        }
+        false => "",
+    };
+    format!(
+        "all of it {way} a set of {}{room}: a cache that holds it, such as an array's or that of a virtual machine's host, does not show{of_flash}{advice}",
+        Bytes(set)
+    )
 }
 
 fn ended(told: &Sustained, first: &CoursePhase, last: &CoursePhase) -> Vec<String> {
@@ -166,4 +175,38 @@ pub fn bytes(bytes: Bounded) -> String {
 /// Formats seconds with a precision that suits their size.
 pub fn seconds(s: f64) -> String {
     Nanos(s * 1e9).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge;
+    use super::*;
+
+    /// The report on what lies beyond a set of 64 MiB, after `moved` bytes at one rate.
+    fn said(moved: u64, is_largest: bool, is_write: bool) -> String {
+        let course = judge(0.1, &[moved as f64 / 4.0; 40]);
+        beyond_set(&course, 64 << 20, is_largest, is_write)
+    }
+
+    #[test]
+    fn a_rate_that_held_on_a_set_does_not_speak_for_what_lies_beyond_it() {
+        let (writes, flash) = (said(1 << 30, false, true), "more of a flash drive is written");
+        assert!(writes.contains("all of it to a set of 64 MiB: a cache that holds it"), "{writes}");
+        assert!(writes.contains(flash) && writes.contains("--unique-bytes"), "{writes}");
+        assert_eq!(said(1 << 20, false, true), "not told: a cache that holds more than 1 MiB");
+        let largest = said(1 << 30, true, true);
+        assert!(largest.contains("all of it to a set of 64 MiB, the largest"), "{largest}");
+        assert!(!largest.contains("--unique-bytes"), "there is no larger one: {largest}");
+    }
+
+    /// Guards against a defect: reads of one set again and again were said to show a cache once
+    /// more had been moved.
+    #[test]
+    fn reads_of_one_set_show_no_cache_that_holds_it_however_long_they_last() {
+        for moved in [1 << 20, 1 << 40] {
+            let reads = said(moved, false, false);
+            assert!(reads.starts_with("all of it from a set of 64 MiB: a cache that"), "{reads}");
+            assert!(!reads.contains("flash"), "reads wear nothing out: {reads}");
+        }
+    }
 }

@@ -7,11 +7,17 @@ use crate::mount_options::without_names;
 use ioscape_schema::Environment;
 use ioscape_schema::units::Bytes;
 
-/// How two systems differ in kernel and memory limit, if both documents say so; one sentence each.
+/// How two systems differ in kernel, memory limit, size and hypervisor, if both documents say so;
+/// one sentence each.
 pub(super) fn of_machine(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
     let both = [first, second];
     let kernel = told(both, "kernel", |here| here.kernel.clone());
-    kernel.into_iter().chain(told(both, "memory limit", memory_limit)).collect()
+    let limit = told(both, "memory limit", memory_limit);
+    let [ours, theirs] = both.map(|one| &one.document.environment);
+    let apart = ours.machines_apart(theirs).into_iter().filter_map(|(what, [ours, theirs])| {
+        differ(both.map(|one| one.name), what, [&ours, &theirs])
+    });
+    kernel.into_iter().chain(limit).chain(apart).collect()
 }
 
 /// How the places of two results other than micro-benchmarks differ, if both documents say so: in
@@ -23,13 +29,15 @@ pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> V
     if both.iter().any(|one| !one.document.environment.other_places.is_empty()) {
         return places::differences(both);
     }
+    let [ours, theirs] = both.map(|one| &one.document.environment);
     let options = |here: &Environment| here.mount_options.as_deref().map(without_names);
     // Each type of file system has its own options.
     let files = told(both, "file system", |here| here.file_system.clone());
     let files = files.or_else(|| told(both, "mount options", options));
     let others = [
         told(both, "device", |here| here.device_model.clone()),
-        told(both, "scheduler", |here| here.scheduler.clone()),
+        told(both, "scheduler", |here| here.scheduler.clone())
+            .filter(|_| ours.schedules_like(theirs)),
         told(both, "loop device that caches", |here| here.cached_below.clone()),
         told(both, "I/O limit of a control group", |here| here.io_limit.clone()),
     ];
@@ -92,6 +100,12 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_of_another_size_is_told() {
+        let of = |cpu_count| Environment { cpu_count: Some(cpu_count), ..usual() };
+        assert_eq!(told(&of(2), &of(16)), ["processors: 16 on b, 2 on a"]);
+    }
+
+    #[test]
     fn another_file_system_and_another_kernel_are_told_of_runs() {
         let (kernel, file_system) = (Some("Linux 6.12".into()), Some("bcachefs".into()));
         let mount_options = Some("rw,compression=none".into());
@@ -119,6 +133,22 @@ mod tests {
             ]
         );
         assert_eq!(told(&usual(), &other), Vec::<String>::new(), "older results do not tell");
+    }
+
+    /// Once, results on LUKS and LVM differed from older ones in a scheduler that was the same.
+    #[test]
+    fn the_scheduler_of_a_volume_is_not_compared_with_that_of_its_drive() {
+        let of = |device: &str, scheduler: &str, cached_below: Option<&str>| Environment {
+            device: Some(device.to_owned()),
+            scheduler: Some(scheduler.to_owned()),
+            cached_below: cached_below.map(str::to_owned),
+            ..usual()
+        };
+        let later = |device| of(device, "bfq", Some("none"));
+        assert_eq!(told(&of("dm-0", "none", None), &later("dm-0")), Vec::<String>::new());
+        let differs = ["scheduler: bfq on b, none on a"];
+        assert_eq!(told(&of("dm-0", "none", Some("none")), &later("dm-0")), differs);
+        assert_eq!(told(&of("sda", "none", None), &later("sda")), differs);
     }
 
     /// Guards against a defect: runs on xfs were said to be on ext4 because the other result's

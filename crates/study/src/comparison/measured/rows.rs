@@ -100,7 +100,7 @@ pub(super) fn partial(document: &Document) -> Option<String> {
 
 /// Every row of a document.
 pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
-    let found: Vec<Row> = match &one.document.outcome {
+    let mut found: Vec<Row> = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => all.iter().flat_map(all_of_run).collect(),
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
@@ -128,10 +128,21 @@ pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
             return Err(NotComparable::Unmeasured(one.name.to_owned(), words(one.document), help));
         }
     };
+    coarsen(&mut found, one.document);
     let has_figure = |row: &Row| row.figure.value.is_finite() && row.figure.value > 0.0;
     let (told, mut empty): (Vec<Row>, Vec<Row>) = found.into_iter().partition(has_figure);
     empty.retain(|row| !row.figure.samples.is_empty());
     Ok(Rows { told: each_once(told), empty })
+}
+
+/// Makes measured times no surer than a step of the clock that counted them. The operating-system
+/// benchmarks time many operations at once.
+fn coarsen(rows: &mut [Row], document: &Document) {
+    let is_counted = !matches!(document.outcome, Some(Outcome::Os(_)));
+    for row in rows.iter_mut().filter(|row| is_counted && row.metric == Metric::Time) {
+        let step = document.environment.clock.precision_ns / row.figure.value;
+        row.figure.least_error = row.figure.least_error.max(step);
+    }
 }
 
 /// Merges rows that are alike: a repeated measurement is one more sample.

@@ -84,6 +84,8 @@ pub(crate) struct Pairing {
     /// Devices that were sent flushes without bytes. Any other completion there without bytes is
     /// the second end of such a flush.
     flushed: FxHashSet<u32>,
+    /// Devices to which requests are issued: what ends there without an issue lost it.
+    issuing: FxHashSet<u32>,
     /// Completions whose beginning is not in the trace, since the last note of them.
     orphans: u64,
     /// Requests that ended alone at their place, and their total time from arrival on.
@@ -316,6 +318,7 @@ impl Pairing {
             io.queued_ns = arrival.queued_ns.min(event.time_ns);
             (io.process, io.command) = (arrival.process, arrival.command);
         }
+        self.issuing.insert(event.device);
         if event.bytes == 0 && event.flags.contains(IoFlags::FLUSH) {
             self.flushed.insert(event.device);
         }
@@ -380,6 +383,8 @@ impl Pairing {
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
             // The kernel completes the flush that it sent, then each request that asked for one;
             // none of these was issued.
+        } else if event.bytes > 0 && event.error == 0 && self.issuing.contains(&event.device) {
+            self.orphans += 1;
         } else if let Some(arrival) =
             self.arrivals.take_earliest(&place, as_long).or_else(|| self.part(event))
         {

@@ -2,7 +2,7 @@
 //! workloads of five parameters in one pass.
 
 use super::commits::Commits;
-use super::phases::{Activity, Phases};
+use super::phases::{Activity, PAUSE_NS, Phases};
 use super::share::{Neighbours, Share, ShareContext};
 use super::stages::Stages;
 use super::touched::Touched;
@@ -33,9 +33,9 @@ struct File {
 }
 
 impl File {
-    /// Returns the number of distinct bytes.
+    /// Returns the number of distinct bytes, in whole pages.
     fn unique_bytes(&self) -> u64 {
-        self.touched.as_ref().map_or(0, Touched::bytes_to_end)
+        self.touched.as_ref().map_or(0, Touched::bytes)
     }
 }
 
@@ -54,8 +54,19 @@ struct Thread {
 struct Actor {
     before: Option<(Op, u32, u64)>,
     phases: Phases,
+    writes: bool,
+    /// When storage had its last write; absent until it has.
+    forced_ns: Option<u64>,
     requests: u64,
     bytes: u64,
+}
+
+impl Actor {
+    /// Whether its last commit ended before `call`, and no long pause lies between.
+    fn is_followed_by(&self, call: &FileCall) -> bool {
+        let gap_ns = self.forced_ns.and_then(|forced_ns| call.issued_ns.checked_sub(forced_ns));
+        gap_ns.is_some_and(|gap_ns| gap_ns <= PAUSE_NS)
+    }
 }
 
 /// One process by itself, over all files.
@@ -63,6 +74,8 @@ struct Actor {
 struct Process {
     phases: Phases,
     share: Share,
+    /// The actor that its last write counted for.
+    wrote_as: Option<u32>,
     /// By file.
     touched: BTreeMap<u32, Touched>,
 }
@@ -70,12 +83,12 @@ struct Process {
 /// Reduces calls to parameters; see [`Traits`](ioscape_schema::Traits) for what comes out.
 ///
 /// `process_num` is the mean number of processes that are in their I/O phase while at least one is.
-/// A phase lasts from a request to the last one before a pause of ten seconds. A process with
-/// several requests in flight at once, other than those of one sequential stream, counts that many
-/// times; several that take turns at a log count once. With `think_time_ns`, the rest of a process's
-/// phase, a closed system of this many processes issues as many requests per second as the
-/// application did, if its requests take as long. Traces of devices measure both differently,
-/// because no process waits for their requests: see `trace::characterize`.
+/// A phase lasts from a request to the last request or sync before a pause of ten seconds. A
+/// process with several requests in flight at once, other than those of one sequential stream,
+/// counts that many times; several that take turns at a log count once. With `think_time_ns`, the
+/// rest of a process's phase, a closed system of this many processes issues as many requests per
+/// second as the application did, if its requests take as long. Traces of devices measure both
+/// differently, because no process waits for their requests: see `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, doubled if by
 /// one of the first 4096 processes, plus a few hundred bytes for every file of every process.
@@ -85,6 +98,8 @@ pub struct Application {
     files: BTreeMap<u32, File>,
     processes: BTreeMap<u32, Process>,
     actors: BTreeMap<u32, Actor>,
+    /// The actor that has moved most of those that write, after that many bytes.
+    writer: Option<(u64, u32)>,
     /// By file and actor.
     threads: BTreeMap<(u32, u32), Thread>,
     stages: Stages,
@@ -97,7 +112,10 @@ impl Application {
         let process = self.processes.entry(call.process).or_default();
         let in_detail = call.process < PROCESSES_MOST;
         let File { share, touched, commits } = self.files.entry(call.file).or_default();
-        let commit = commits.record(call);
+        // Those that take turns at a log still do where it goes on in another file.
+        let turn =
+            |number: &u32| self.actors.get(number).is_some_and(|actor| actor.is_followed_by(call));
+        let commit = commits.record(call, process.wrote_as.filter(turn).unwrap_or(call.process));
         let mut shares = vec![share, &mut self.overall];
         if in_detail {
             shares.push(&mut process.share);
@@ -106,7 +124,8 @@ impl Application {
         let acted = FileCall { process: commit.actor, ..*call };
         if call.is_sync() {
             shares.into_iter().for_each(|share| share.sync(call));
-            self.stages.sync(&acted);
+            process.phases.extend(call.issued_ns, call.completed_ns);
+            self.sync(&acted);
             return commit.actor;
         }
         let (offset, len) = (call.request.offset, u64::from(call.request.len));
@@ -133,6 +152,12 @@ impl Application {
         }
         actor.requests += 1;
         actor.bytes = actor.bytes.saturating_add(len);
+        if !call.is_read() {
+            actor.writes = true;
+            actor.forced_ns = call.is_synchronous.then_some(call.completed_ns);
+            process.wrote_as = Some(commit.actor);
+            self.writer = self.writer.max(Some((actor.bytes, commit.actor)));
+        }
         for share in shares {
             share.request(call, neighbours);
             ended.into_iter().for_each(|length| share.run(length));
@@ -145,6 +170,25 @@ impl Application {
             touched.or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
         }
         commit.actor
+    }
+
+    /// Adds a sync to the phases of its actor. One that never wrote, such as `sync(1)`, waits for
+    /// what others wrote: its syncs belong to the largest writer.
+    fn sync(&mut self, call: &FileCall) {
+        self.stages.sync(call);
+        let writes = self.actors.get(&call.process).is_some_and(|actor| actor.writes);
+        let writer = self.writer.map_or(call.process, |(_, writer)| writer);
+        let actor = self.actors.get_mut(if writes { &call.process } else { &writer });
+        let thread = self.threads.get_mut(&(call.file, call.process));
+        let phases = actor.map(|actor| {
+            if !call.is_write_back {
+                actor.forced_ns = Some(call.completed_ns);
+            }
+            &mut actor.phases
+        });
+        for phases in phases.into_iter().chain(thread.map(|thread| &mut thread.phases)) {
+            phases.extend(call.issued_ns, call.completed_ns);
+        }
     }
 
     /// Returns the parameters of the whole, the files and the processes.
@@ -169,7 +213,7 @@ impl Application {
         let most = largest(self.processes.iter().map(|(&number, one)| (&one.share, number)));
         let processes = most.iter().filter_map(|number| {
             let process = self.processes.get(number)?;
-            let unique = process.touched.values().map(Touched::bytes_to_end).sum();
+            let unique = process.touched.values().map(Touched::bytes).sum();
             let activity = Activity::of([&process.phases].into_iter());
             Some((*number, process.share.traits(&beside(unique, 1, activity))))
         });

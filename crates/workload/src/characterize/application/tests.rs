@@ -175,9 +175,38 @@ fn syncs_are_no_requests_but_choose_the_access() {
     let overall = finish(often).overall;
     assert_eq!((overall.requests, overall.syncs, overall.access), (50, 50, Access::Dsync));
     assert_eq!((overall.response_time_ns, overall.sync_time_ns), (10_000.0, 35_000.0));
-    assert_eq!(overall.unique_bytes, 25_600);
+    assert_eq!(overall.unique_bytes, 28_672, "whole pages");
     let rarely = (0..50).map(|i| at(i, call(0, 0, Op::Write, i * 512, 512))).chain([sync(50)]);
     assert_eq!(finish(rarely).overall.access, Access::Buffered);
+}
+
+/// Writes of 1 s in all, then a sync of 5 s: by the writer itself, or as with `cp; sync` by a
+/// process that has read a little.
+#[test]
+fn a_sync_after_the_last_write_is_part_of_the_phase() {
+    for (process, file) in [(0, 0), (1, FileCall::NO_FILE)] {
+        let at = |from_ms: u64, to_ms: u64, call| FileCall {
+            issued_ns: from_ms * 1_000_000,
+            completed_ns: to_ms * 1_000_000,
+            ..call
+        };
+        let write = |i: u64| at(10 * i, 10 * (i + 1), call(0, 0, Op::Write, i << 24, 1 << 24));
+        let library = at(1000, 1000, call(1, 1, Op::Read, 0, 832));
+        let sync = at(1000, 6000, call(process, file, Op::Write, 0, 0));
+        let calls = (0..100).map(write).chain((process == 1).then_some(library)).chain([sync]);
+        let overall = finish(calls).overall;
+        assert_eq!((overall.active_s, overall.process_num), (6.0, 1));
+        assert!(overall.think_time_ns < 1000, "waiting for storage is no computing: {overall:?}");
+    }
+}
+
+#[test]
+fn small_files_take_whole_pages_of_a_set() {
+    let Portrait { overall, files, processes, phases, .. } =
+        finish((0..50).map(|i| at(i, call(0, i as u32, Op::Read, 0, 700))));
+    let sets = [&overall, &files[0].1, &processes[0].1].map(|one| one.unique_bytes);
+    assert_eq!(sets, [50 * 4096, 4096, 50 * 4096]);
+    assert_eq!(phases[0].read.as_ref().expect("it reads").span_bytes, 50 * 4096);
 }
 
 /// As with `strict_bytes_per_sync` of RocksDB.
@@ -216,12 +245,13 @@ fn access_is_that_of_most_bytes() {
 }
 
 /// Appends of four processes to one log: a write of 10 us and a sync of 300 us each, `gap_ns` after
-/// that of the one before.
-fn commits_in_turn(gap_ns: u64) -> Portrait {
+/// that of the one before. The log goes on in the next of `files` after so many commits `per_file`.
+fn commits_in_turn(gap_ns: u64, per_file: u64, files: u64) -> Portrait {
     let one = |i: u64| {
         let issued_ns = i * (310_000 + gap_ns);
-        let [write, sync] = [(i * 4096, 4096), (0, 0)]
-            .map(|(offset, len)| call((i % 4) as u32, 0, Op::Write, offset, len));
+        let file = (i / per_file % files) as u32;
+        let [write, sync] = [(i % per_file * 4096, 4096), (0, 0)]
+            .map(|(offset, len)| call((i % 4) as u32, file, Op::Write, offset, len));
         let written_ns = issued_ns + 10_000;
         [
             FileCall { issued_ns, completed_ns: written_ns, ..write },
@@ -234,7 +264,7 @@ fn commits_in_turn(gap_ns: u64) -> Portrait {
 /// As with the write leaders of a store: waits for the log's lock are no computing.
 #[test]
 fn processes_that_take_turns_at_a_log_are_one() {
-    let Portrait { overall, phases, processes, .. } = commits_in_turn(20_000);
+    let Portrait { overall, phases, processes, .. } = commits_in_turn(20_000, 1000, 1);
     assert_eq!((overall.process_num, overall.access), (1, Access::Dsync));
     assert!(overall.seq_frac > 0.99, "{overall:?}");
     assert!(overall.think_time_ns.abs_diff(20_000) < 1000, "{overall:?}");
@@ -242,7 +272,35 @@ fn processes_that_take_turns_at_a_log_are_one() {
     assert!(write.jump_frac < 0.01 && phases[0].think_time_ns < 30_000, "{phases:?}");
     assert_eq!(processes.len(), 4);
     // Processes that compute for longer than they wait need no lock to come one after another.
-    assert_eq!(commits_in_turn(1_000_000).overall.process_num, 4);
+    assert_eq!(commits_in_turn(1_000_000, 1000, 1).overall.process_num, 4);
+}
+
+/// Guards against four processes that compute while they wait for the log: another one begins each
+/// file, new (LevelDB) or used again (PostgreSQL).
+#[test]
+fn processes_that_take_turns_at_a_log_of_many_files_are_one() {
+    for files in [20, 3] {
+        let Portrait { overall, .. } = commits_in_turn(20_000, 50, files);
+        assert_eq!(overall.process_num, 1, "{files} files: {overall:?}");
+        assert!(overall.think_time_ns.abs_diff(20_000) < 1000, "{files} files: {overall:?}");
+        assert_eq!(commits_in_turn(1_000_000, 50, files).overall.process_num, 4);
+    }
+}
+
+/// As where mail is delivered: nobody waits for the others' syncs.
+#[test]
+fn processes_that_each_sync_files_of_their_own_are_several() {
+    let one = |i: u64| {
+        let written_ns = i * 100_000 + 10_000;
+        let [write, sync] = [4096, 0].map(|len| call((i % 4) as u32, i as u32, Op::Write, 0, len));
+        [
+            FileCall { issued_ns: i * 100_000, completed_ns: written_ns, ..write },
+            FileCall { issued_ns: written_ns, completed_ns: written_ns + 300_000, ..sync },
+        ]
+    };
+    let mut calls: Vec<FileCall> = (0..1000).flat_map(one).collect();
+    calls.sort_by_key(|call| call.completed_ns);
+    assert_eq!(finish(calls).overall.process_num, 4);
 }
 
 #[test]
