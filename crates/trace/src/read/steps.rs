@@ -131,7 +131,7 @@ mod tests {
     fn odd(step_ns: u64, tenth: Option<u64>) -> TraceSummary {
         let cut = move |ns: u64| ns / step_ns * step_ns;
         analysed((1..=10_000_u64).map(move |at| {
-            let from = at * 5 * MS + at * 7_919_993 % MS;
+            let from = at * 5 * MS + at * 7_919_993 % (4 * MS);
             let to = tenth.filter(|_| at.is_multiple_of(10)).unwrap_or(cut(from + MS / 5));
             [cut(from), to]
         }))
