@@ -105,7 +105,7 @@ Place = Union[str, "os.PathLike[str]"]
 Size = Union[int, str]
 # Seconds, or a text such as "500ms", "30s" or "10m".
 Time = Union[int, float, str]
-# A disk by its name, or by its number from 0.
+# A disk by its name, by the number at the end of it, or else by its place from 0.
 Disk = Union[int, str]
 
 '''

@@ -189,7 +189,7 @@ def test_the_plan_cuts_a_trace_into_stretches_that_meet(generated, tmp_path):
     assert found[0].from_ns is None and found[-1].to_ns is None
     assert all(early.to_ns == late.from_ns for early, late in zip(found, found[1:]))
     assert found[1].options() == ["--from", f"{found[1].from_ns}ns", "--to", f"{found[1].to_ns}ns"]
-    assert [one.options()[-2:] for one in spark.plan([str(generated)], shards=1, by_disk=True)] == [["--disk", str(at)] for at in range(3)]
+    assert [one.options() for one in spark.plan([str(generated)], shards=1, by_disk=True)] == [[f"--disk=disk {at}"] for at in range(3)]
     parquet.write_table(parquet.read_table(generated).slice(0, 0), tmp_path / "empty.parquet")
     with pytest.raises(ioscape.Misuse, match="holds no requests"):
         spark.plan([str(tmp_path / "empty.parquet")])

@@ -5,7 +5,7 @@ use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::workload_of_application;
 use ioscape_scaling::workload_sets::{self, NamedWorkload};
-use ioscape_schema::{Access, Advice, Engine, Warning, WarningKind, Workload};
+use ioscape_schema::{Access, Advice, Engine, Prediction, Warning, WarningKind, Workload};
 use ioscape_workload::jobs::Job;
 
 /// A workload to predict.
@@ -16,6 +16,8 @@ pub struct Asked {
     workload: Workload,
     /// Where its remaining properties come from.
     rest: Rest,
+    /// Whether it is an application of which only a part was seen.
+    is_partial: bool,
     /// The warnings about it.
     doubts: Vec<Warning>,
 }
@@ -42,7 +44,8 @@ impl Asked {
     pub fn of_job(job: Job, mut doubts: Vec<Warning>) -> Self {
         let mut workload = Workload { by_operation: None, ..job.workload };
         doubts.extend(without_advice(&mut workload).map(|doubt| doubt.at(job.name.clone())));
-        Self { name: Some(job.name), workload, rest: Rest::Own, doubts }
+        let (name, rest) = (Some(job.name), Rest::Own);
+        Self { name, workload, rest, is_partial: job.is_partial, doubts }
     }
 
     /// Returns the workload that characterizes an application, with the warnings about it.
@@ -60,6 +63,11 @@ impl Asked {
     /// The warnings about it that hold for any system.
     pub fn doubts(&self) -> &[Warning] {
         &self.doubts
+    }
+
+    /// Returns a prediction of it, marked as extrapolated if only a part of it was seen.
+    pub fn marked(&self, found: Prediction) -> Prediction {
+        Prediction { extrapolated: found.extrapolated || self.is_partial, ..found }
     }
 
     /// Returns the part of `system` that was evaluated with the requested access, and the workload
@@ -110,20 +118,21 @@ fn without_advice(workload: &mut Workload) -> Option<Warning> {
         Advice::Random => 0.0,
         Advice::Sequential => 1.0,
     };
-    (workload.seq_frac == in_order).then(|| {
-        let message = format!(
-            "left out advice {}: evaluations give the kernel none, so reads that miss the file cache may be faster or slower than predicted; `ioscape run` with the job tells",
-            workload.advice
-        );
-        workload.advice = Advice::Normal;
-        Warning::new(WarningKind::Unsupported, message)
-    })
+    if workload.seq_frac != in_order {
+        return None;
+    }
+    let message = format!(
+        "left out advice {}: evaluations give the kernel none, so reads that miss the file cache may be faster or slower than predicted; `ioscape run` with the job tells",
+        workload.advice
+    );
+    workload.advice = Advice::Normal;
+    (workload.read_frac > 0.0).then(|| Warning::new(WarningKind::Unsupported, message))
 }
 
 impl From<NamedWorkload> for Asked {
     fn from(one: NamedWorkload) -> Self {
         let (name, rest) = (Some(one.name.to_owned()), Rest::Evaluated(WaysArgs::default()));
-        Self { name, workload: one.workload, rest, doubts: Vec::new() }
+        Self { name, workload: one.workload, rest, is_partial: false, doubts: Vec::new() }
     }
 }
 
@@ -154,14 +163,14 @@ impl AskedArgs {
         let workload = self.one.five.on(Workload::default());
         workload.validate().map_err(|e| e.to_string())?;
         let rest = Rest::Evaluated(self.one.ways.clone());
-        Ok(vec![Asked { name: None, workload, rest, doubts: Vec::new() }])
+        Ok(vec![Asked { name: None, workload, rest, is_partial: false, doubts: Vec::new() }])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{SizeDistribution, Workers};
+    use ioscape_schema::{Characterization, SizeDistribution, Workers};
 
     fn asked(args: &AskedArgs) -> Result<Vec<Asked>, String> {
         args.asked(|| false).map(|found| found.expect("no file"))
@@ -191,11 +200,13 @@ mod tests {
     /// Guards against refusing fio's jobs on every evaluation: it announces their order by default.
     #[test]
     fn advice_that_names_the_order_is_left_out_with_a_warning() {
-        let asked = |seq_frac, advice| {
-            let workload = Workload { seq_frac, advice, ..Workload::default() };
+        let of = |read_frac, seq_frac, advice| {
+            let workload = Workload { read_frac, seq_frac, advice, ..Workload::default() };
             let one = Asked::of_job(Job::named("a", workload), Vec::new());
             (one.on(&Workload::default()).advice, one.doubts().len())
         };
+        let asked = |seq_frac, advice| of(0.5, seq_frac, advice);
+        assert_eq!(of(0.0, 0.0, Advice::Random), (Advice::Normal, 0), "writes take none");
         assert_eq!(asked(0.0, Advice::Random), (Advice::Normal, 1));
         assert_eq!(asked(1.0, Advice::Sequential), (Advice::Normal, 1));
         assert_eq!(asked(0.5, Advice::Random), (Advice::Random, 0));
@@ -234,6 +245,29 @@ mod tests {
         assert_eq!(one.on(&deep), one.on(&dsync), "one request at a time");
         let buffered = Asked::of_application(Job::named("db", Workload::default()), Vec::new());
         assert_eq!(buffered.on(&dsync), dsync);
+    }
+
+    #[test]
+    fn an_application_seen_in_part_is_predicted_with_a_mark() {
+        let marked = |unplaced_faults, mapped_unseen_bytes| {
+            let none = Characterization::default();
+            let found = Characterization { unplaced_faults, mapped_unseen_bytes, ..none };
+            let one = Asked::of_application(Job::of_application(&found), Vec::new());
+            let predicted = Prediction {
+                name: None,
+                system: String::new(),
+                workload: Workload::default(),
+                throughput_bytes_per_s: 1.0,
+                interval90: [1.0; 2],
+                iops: 1.0,
+                response_time_ns: 1.0,
+                region: String::new(),
+                extrapolated: false,
+                application: None,
+            };
+            one.marked(predicted).extrapolated
+        };
+        assert_eq!([marked(0, 0), marked(1, 0), marked(0, 1)], [false, true, true]);
     }
 
     #[test]

@@ -21,9 +21,6 @@ type Given<'a> = &'a [(&'static str, bool)];
 impl Command {
     /// Refuses options that contradict one another; `is_standard` tells whether an output goes to
     /// standard output.
-    ///
-    /// # Errors
-    /// The sentence for the user.
     pub fn check(&self, is_standard: impl Fn(&Path) -> bool) -> Result<(), String> {
         self.standard_once(&is_standard)?;
         match self {
@@ -317,9 +314,6 @@ fn page_by_name(path: &Path) -> Result<(), String> {
 impl SimulateArgs {
     /// Refuses options for disks if every drive is solid-state and the first is `name`: such a
     /// drive has its own write buffer and does not need the host to order requests.
-    ///
-    /// # Errors
-    /// The sentence for the user.
     pub fn check_without_disks(&self, name: &str) -> Result<(), String> {
         let sweeps_disks = self.sweep.iter().any(|sweep| !matches!(sweep, Sweep::Array(_)));
         let of_disks = [

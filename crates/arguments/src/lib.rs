@@ -10,7 +10,6 @@ mod client;
 mod display;
 mod doctor;
 mod install;
-mod metric;
 mod models;
 mod os;
 mod replay;
@@ -28,11 +27,12 @@ mod what_if;
 mod workload;
 
 use clap::{Args, Parser, Subcommand};
+use ioscape_report::Quantity;
 use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
 use result::KEPT_WITH_PAGE;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use value::{bytes, is_job_file, real_engine, seconds, simulated};
+use value::{bytes, is_job_file, metric, real_engine, seconds, simulated};
 
 pub use ab::AbArgs;
 pub use analyze::{
@@ -45,7 +45,6 @@ pub use client::{ClientArgs, ClientsArgs};
 pub use display::DisplayArgs;
 pub use doctor::DoctorArgs;
 pub use install::{CompletionsArgs, ManArgs};
-pub use metric::Metric;
 pub use models::{AskedArgs, CompareArgs, PredictArgs, ValidateArgs};
 pub use os::OsArgs;
 pub use replay::ReplayArgs;
@@ -124,11 +123,11 @@ pub enum Command {
 
 impl Command {
     /// The metric that the figures of an evaluation show, if the command has that option.
-    pub fn metric(&self) -> Metric {
+    pub fn metric(&self) -> Quantity {
         match self {
             Self::Evaluate(args) => args.metric,
             Self::Report(args) => args.metric,
-            _ => Metric::default(),
+            _ => Quantity::default(),
         }
     }
 
@@ -205,8 +204,8 @@ pub struct EvaluateArgs {
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// What the figures of the summary and the page show; the page can switch between them
-    #[arg(long, value_name = "METRIC", default_value = "throughput")]
-    pub metric: Metric,
+    #[arg(long, value_name = "METRIC", default_value = "throughput", value_parser = metric())]
+    pub metric: Quantity,
     /// Continue the interrupted evaluation in FILE
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
@@ -351,8 +350,8 @@ pub struct ReportArgs {
     pub markdown: bool,
     /// Metric in the figures of evaluations: the one the page shows first, and the only one in the terminal, --svg and --png; --csv has
     /// all three
-    #[arg(long, value_name = "METRIC", default_value = "throughput", conflicts_with = "json")]
-    pub metric: Metric,
+    #[arg(long, value_name = "METRIC", default_value = "throughput", value_parser = metric(), conflicts_with = "json")]
+    pub metric: Quantity,
 }
 
 #[cfg(test)]

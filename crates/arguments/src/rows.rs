@@ -17,7 +17,8 @@ pub struct ChoiceArgs {
     /// Only requests that arrive before this time
     #[arg(long, value_name = "TIME", value_parser = nanos)]
     pub to: Option<u64>,
-    /// Only these disks, by name or by number from 0, separated by commas [default: all]
+    /// Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else
+    /// by place from 0 [default: all]
     #[arg(long, visible_alias = "device", value_name = "DISK")]
     pub disk: Vec<String>,
 }

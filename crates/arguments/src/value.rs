@@ -1,7 +1,9 @@
 //! Values of options that several commands take: sizes, times, fractions, engines and places.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ioscape_report::Quantity;
 use ioscape_schema::Engine;
-use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use ioscape_schema::units::{parse_bytes, parse_delay_ns, parse_duration_ns};
 use ioscape_workload::jobs::KnownJobs;
 use std::path::Path;
 
@@ -23,12 +25,7 @@ pub(super) fn nanos(text: &str) -> Result<u64, String> {
 
 /// A time since some start, or of a pause; 0 is allowed, with any unit.
 pub(super) fn nanos_since(text: &str) -> Result<u64, String> {
-    match text.strip_prefix('0') {
-        Some(unit) if !unit.contains(|c: char| c.is_ascii_digit() || c == '.') => {
-            nanos(&format!("1{unit}")).map(|_| 0)
-        }
-        _ => nanos(text),
-    }
+    parse_delay_ns(text).map_err(|e| e.to_string())
 }
 
 /// A pause: 0, or a time with its unit, since a bare number means microseconds in fio's files.
@@ -76,6 +73,17 @@ pub(super) fn real_engine(text: &str) -> Result<Engine, String> {
         }
         engine => Ok(engine),
     }
+}
+
+/// What the vertical axis of figures counts.
+pub(super) fn metric() -> impl TypedValueParser<Value = Quantity> {
+    let known = [
+        ("throughput", "Bytes per second"),
+        ("iops", "Requests per second"),
+        ("latency", "Response times, median and 99th percentile"),
+    ];
+    let known = known.map(|(word, help)| PossibleValue::new(word).help(help));
+    PossibleValuesParser::new(known).try_map(|word| word.parse::<Quantity>())
 }
 
 /// Whether the name of a place is that of a job file.

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
 use ioscape_arguments::{ChoiceArgs, PredictArgs, RowsArgs};
+use ioscape_machine::cgroup::available_memory;
 use ioscape_scaling::system::TracedApplication;
 use ioscape_schema::{Outcome, Warning};
 use ioscape_trace::PatternBuilder;
@@ -12,11 +13,20 @@ use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
 use std::path::Path;
 
-/// Page size of the file cache; distinct bytes are counted in these pages.
+/// Page size in which distinct bytes of a trace are counted: which machine's it is, traces do not tell.
 const PAGE_BYTES: u64 = 4096;
+
+/// The pages of a pattern take at most one part in this many of the available memory: the rest is for
+/// the file cache, which is what an application is observed with.
+const AVAILABLE_PARTS: u64 = 16;
 
 /// An application to be predicted, and the warnings about its trace or about how it was observed.
 pub type AskedApplication = (TracedApplication, Vec<Warning>);
+
+/// Returns what learns an access pattern in pages of `page_bytes`, as many as there is room for.
+pub fn patterns(page_bytes: u64) -> PatternBuilder {
+    PatternBuilder::within(available_memory() / AVAILABLE_PARTS, page_bytes)
+}
 
 /// Returns the application that the arguments name, if any.
 ///
@@ -48,8 +58,7 @@ fn of_result(path: &Path) -> Result<AskedApplication, Failure> {
 fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     let choice = ChoiceArgs { skip_bad: args.skip_bad, ..ChoiceArgs::default() };
     let mut rows = Rows::open(&args.trace, &RowsArgs { format: args.format, choice })?;
-    let (mut seen, mut patterns) =
-        (Characterizer::new(PAGE_BYTES, None), PatternBuilder::default());
+    let (mut seen, mut patterns) = (Characterizer::new(PAGE_BYTES, None), patterns(PAGE_BYTES));
     rows.each(|batch, _| {
         seen.update(batch);
         batch.iter().for_each(|io| patterns.update(io, u64::from(io.device)));

@@ -28,9 +28,6 @@ pub fn asked(args: &AskedArgs) -> Result<Vec<Asked>, Failure> {
 
 /// As [`whole_jobs_of`], but each job has one workload that holds all the time. The phases of an
 /// application are dropped, since they are only useful for running it as a whole.
-///
-/// # Errors
-/// As for [`whole_jobs_of`].
 pub fn jobs_of(path: &Path) -> Result<(Vec<Job>, Vec<Warning>), Failure> {
     let (jobs, doubts) = whole_jobs_of(path)?;
     Ok((jobs.into_iter().map(steady).collect(), doubts))

@@ -216,9 +216,6 @@ impl Machine {
 
     /// Measures one workload for `seconds` from its first request on, recording how much had been
     /// moved at what time. If the user interrupts, the part measured so far is returned.
-    ///
-    /// # Errors
-    /// As for [`Self::measure`].
     pub fn measure_course(
         &mut self,
         workload: &Workload,
@@ -310,9 +307,6 @@ impl Measurer {
     }
 
     /// Measures one workload.
-    ///
-    /// # Errors
-    /// As for [`Machine::measure`] and [`Relay::measure`].
     pub fn measure(
         &mut self,
         workload: &Workload,

@@ -1,7 +1,7 @@
 //! Where results go: standard output, and files that are written whole or not at all.
 
 use crate::failure::Failure;
-use ioscape_arguments::{Command, DisplayArgs, Metric};
+use ioscape_arguments::{Command, DisplayArgs};
 use ioscape_machine::Clock;
 use ioscape_machine::descriptors::standard_output;
 use ioscape_machine::input::read_text;
@@ -71,7 +71,7 @@ struct AskedOutput {
     /// Whether results omit the name of this machine.
     anonymous: bool,
     /// The metric that figures show.
-    metric: Metric,
+    metric: Quantity,
     /// Whether one of the outputs is standard output.
     is_taken: bool,
     /// Whether a command that is watched writes to standard output.
@@ -102,7 +102,7 @@ pub fn is_anonymous() -> bool {
 
 /// The metric that figures of evaluations show.
 pub fn quantity() -> Quantity {
-    asked().metric.into()
+    asked().metric
 }
 
 /// Whether standard output takes a result, so that a command that is watched may not write there.

@@ -4,11 +4,9 @@
 use crate::failure::Failure;
 use crate::output;
 use ioscape_schema::{CampaignSample, CellPlan, Measurement, Warning, Workload};
-use ioscape_study::clients::{
-    CellTogether, ClientTask, Together, Window, WorkTogether, cells, rule, unname,
-};
+use ioscape_study::clients::{Celled, ClientTask, Joint, Together, Worked, cells, rule, unname};
 use ioscape_workload::seed_of_round;
-use serde_json::{Value, json};
+use serde_json::{Value, from_value, json};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
@@ -69,10 +67,8 @@ impl Relay {
         loop {
             let seed = seed_of_round(seed, number * WINDOW);
             number += 1;
-            let answer = self.ask(&self.tasks(workload, together.next_s(), clients, seed))?;
-            let window = serde_json::from_value(answer);
-            let mut window: Window = window.map_err(|error| no_measurement(&error))?;
-            unname_if_asked(window.runs.iter_mut().map(|run| &mut run.host));
+            let tasks = self.tasks(workload, together.next_s(), clients, seed);
+            let window = self.ask(&tasks, from_value)?;
             if let Some(measurement) = together.add(window) {
                 return Ok(measurement);
             }
@@ -88,46 +84,32 @@ impl Relay {
         (0..clients).map(task).collect()
     }
 
-    /// Gives one task to each of the first clients, which start together, and waits for their
-    /// results.
-    ///
-    /// # Errors
-    /// As for [`Self::measure`].
-    fn ask(self, tasks: &[Value]) -> Result<Value, Failure> {
+    /// Gives one task to each of the first clients, which start together, and waits for what they
+    /// did. Their machines have no names if the name of this one is to be left out.
+    fn ask<T>(
+        self,
+        tasks: &[Value],
+        decode: fn(Value) -> serde_json::Result<Joint<T>>,
+    ) -> Result<Joint<T>, Failure> {
         say(&json!({"ask": {"tasks": tasks, "memory": self.memory, "seed": self.seed}}))?;
-        answer()
-    }
-
-    /// As [`Self::ask`], for work that the clients do together.
-    ///
-    /// # Errors
-    /// As for [`Self::measure`].
-    pub fn work(self, tasks: &[ClientTask]) -> Result<WorkTogether, Failure> {
-        let tasks: Vec<Value> = tasks.iter().map(|task| json!({"vxbench": task})).collect();
-        let found = serde_json::from_value(self.ask(&tasks)?);
-        let mut found: WorkTogether = found.map_err(|error| no_measurement(&error))?;
-        unname_if_asked(found.works.iter_mut().map(|work| &mut work.host));
+        let mut found = decode(answer()?).map_err(|error| no_measurement(&error))?;
+        if output::is_anonymous() {
+            unname(found.each.iter_mut().map(|one| &mut one.host));
+        }
         Ok(found)
     }
 
-    /// As [`Self::ask`], for one cell of a campaign; returns the warnings about it as well.
-    ///
-    /// # Errors
-    /// As for [`Self::measure`].
-    pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), Failure> {
-        let tasks = cells(plan, self.clients);
-        let tasks: Vec<Value> = tasks.iter().map(|task| json!({"cell": task})).collect();
-        let found = serde_json::from_value(self.ask(&tasks)?);
-        let mut found: CellTogether = found.map_err(|error| no_measurement(&error))?;
-        unname_if_asked(found.cells.iter_mut().map(|cell| &mut cell.host));
-        Ok(found.sample())
+    /// Has the clients work together, each on its own task.
+    pub fn work(self, tasks: &[ClientTask]) -> Result<Joint<Worked>, Failure> {
+        let tasks = tasks.iter().map(|task| json!({"vxbench": task}));
+        self.ask(&Vec::from_iter(tasks), from_value)
     }
-}
 
-/// Removes the names of the clients' machines if the name of this one is to be left out.
-fn unname_if_asked<'a>(hosts: impl Iterator<Item = &'a mut String>) {
-    if output::is_anonymous() {
-        unname(hosts);
+    /// Has all clients run one cell of a campaign; returns the warnings about it as well.
+    pub fn cell(self, plan: &CellPlan) -> Result<(CampaignSample, Vec<Warning>), Failure> {
+        let tasks = cells(plan, self.clients).into_iter().map(|task| json!({"cell": task}));
+        let found: Joint<Celled> = self.ask(&Vec::from_iter(tasks), from_value)?;
+        Ok(found.sample())
     }
 }
 

@@ -181,9 +181,6 @@ impl Keeper {
     }
 
     /// Does the same for a document that already says how it ended.
-    ///
-    /// # Errors
-    /// As for [`Self::conclude`].
     pub fn end(
         mut self,
         mut document: Document,

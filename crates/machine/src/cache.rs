@@ -4,7 +4,7 @@
 use crate::error::Error;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ffi::c_void;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::PathBuf;
 use std::ptr;
 use std::sync::LazyLock;
@@ -34,10 +34,10 @@ pub fn resident_bytes(file: &impl AsFd, offset: u64, len: u64) -> Option<u64> {
         return Some(0);
     }
     let file = file.as_fd();
-    let pages = match cachestat(file, offset, len) {
+    let pages = match cachestat(file.as_raw_fd(), offset, len) {
         Ok(pages) if pages > 0 || !is_overlay(file) => pages,
         Ok(_) => mincore(file, offset, len)?,
-        Err(libc::ENOSYS | libc::EOPNOTSUPP) => mincore(file, offset, len)?,
+        Err(error) if error == libc::EOPNOTSUPP || !has_cachestat() => mincore(file, offset, len)?,
         Err(_) => return None,
     };
     Some(pages.saturating_mul(page_size()).min(len))
@@ -73,17 +73,22 @@ fn is_overlay(file: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|found| found.f_type as u64 == OVERLAYFS)
 }
 
+/// Returns whether `cachestat` reaches a kernel that has it: a filter of system calls may answer
+/// `EPERM` as the kernel does for files of others, but does not look at the file.
+fn has_cachestat() -> bool {
+    cachestat(-1, 0, 0) == Err(libc::EBADF)
+}
+
 /// Returns the pages of the range in the file cache, or the error number.
-fn cachestat(file: BorrowedFd<'_>, offset: u64, len: u64) -> Result<u64, i32> {
+fn cachestat(file: RawFd, offset: u64, len: u64) -> Result<u64, i32> {
     let range = [offset, len];
     // nr_cache, nr_dirty, nr_writeback, nr_evicted, nr_recently_evicted.
     let mut counts = [0u64; 5];
     // SAFETY: both pointers are to live arrays with the layouts that linux/mman.h gives for struct
     // cachestat_range (two u64) and struct cachestat (five u64). The kernel reads the first, writes
     // the second and keeps neither.
-    let result = unsafe {
-        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0)
-    };
+    let result =
+        unsafe { libc::syscall(SYS_CACHESTAT, file, range.as_ptr(), counts.as_mut_ptr(), 0) };
     if result == 0 { Ok(counts[0]) } else { Err(last_error()) }
 }
 
@@ -157,7 +162,7 @@ unsafe fn present(map: *mut c_void, len: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{build_directory, skipped};
+    use crate::testing::{build_directory, in_child, skipped};
     use std::fs::File;
     use std::io::{Read, Write};
 
@@ -194,6 +199,46 @@ mod tests {
     fn a_kernel_that_says_of_every_page_that_it_is_there_is_not_asked() {
         assert!(*MINCORE_TELLS && untouched() == Some(0), "Linux tells");
         assert!(!tells(Some(1)) && tells(None));
+    }
+
+    /// Makes `cachestat` fail in this process, as systemd and older containers do to calls that they
+    /// do not know. Returns whether that worked.
+    fn forbid_cachestat(error: i32) -> bool {
+        const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const EQUALS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let step = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
+        let mut filter = [
+            step(LOAD, 0, 0),
+            step(EQUALS, 1, SYS_CACHESTAT as u32),
+            step(RETURN, 0, libc::SECCOMP_RET_ERRNO | error as u32),
+            step(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let whole = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: prctl with plain numbers, and with a filter that it copies.
+        unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const whole)
+                    == 0
+        }
+    }
+
+    /// Guards against calling the file cache invisible where only a filter hides one of two ways to
+    /// ask.
+    #[test]
+    fn a_filter_that_hides_cachestat_does_not_hide_the_cache() {
+        let (_named, file) = cached();
+        for error in [libc::EPERM, libc::ENOSYS] {
+            let found = in_child(|| {
+                let is_forbidden = forbid_cachestat(error);
+                let is_seen = resident_bytes(&file, 0, LEN) == Some(LEN);
+                i32::from(is_forbidden) + 2 * i32::from(is_seen)
+            });
+            match found {
+                Some(2) => skipped("system calls cannot be filtered here"),
+                found => assert_eq!(found, Some(3), "{error}"),
+            }
+        }
     }
 
     #[test]

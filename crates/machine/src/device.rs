@@ -2,7 +2,7 @@
 
 use crate::attached::deleted;
 use crate::extents::on_storage;
-use crate::mounts::{self, FileSystemInfo, Mount};
+use crate::mounts::{self, FileSystemInfo, Mount, size};
 use crate::text;
 use std::path::{Path, PathBuf};
 
@@ -264,11 +264,16 @@ impl BlockDevice {
     /// disk; `None` if the kernel knows none for the disk.
     pub(crate) fn identifier(&self) -> Option<String> {
         let disk = self.disk();
-        let names = ["wwid", "device/wwid", "serial", "dm/uuid"].into_iter();
+        let names = ["wwid", "device/wwid", "serial", "device/cid", "dm/uuid"].into_iter();
         let mut told = names.filter_map(|name| text::read(disk.directory.join(name)));
         let own = told.find(|name| !name.is_empty())?;
         let part = text::read(self.directory.join("partition")).unwrap_or_default();
         Some(format!("{own} {part}"))
+    }
+
+    /// Returns whether it is the block device of flash that has no blocks (MTD), or built on one.
+    pub(crate) fn is_raw_flash(&self) -> bool {
+        self.drive().directory.ancestors().any(|path| is_numbered(path, "mtd"))
     }
 
     /// Returns a setting of the disk's queue, such as `scheduler`.
@@ -330,34 +335,12 @@ fn files_in(
     if system.is_in_memory() {
         return Some(system.name.clone());
     }
-    let below = on_memory(table, upper_directory(&system.mount_options)?)?;
-    // An overlay reports the size of the file system that it writes to. Its path is from where it
-    // was mounted: in a container another file system may be at that path.
-    let size_below = size(&below.point)?;
-    let is_own =
-        |mount: &&Mount| mount.kind == system.name && mount.options == system.mount_options;
-    let mut own = table.iter().filter(is_own);
-    own.any(|mount| size(&mount.point) == Some(size_below)).then_some(below.kind)
-}
-
-/// Returns the blocks and files of the file system mounted at `point`.
-fn size(point: &Path) -> Option<[u64; 2]> {
-    let state = rustix::fs::statvfs(point).ok()?;
-    Some([state.f_blocks, state.f_files])
+    let below = mounts::written_to(table, system, size)?;
+    below.is_in_memory().then_some(below.name)
 }
 
 /// Largest number of stacked devices that are followed.
 pub(crate) const DEEPEST: u32 = 8;
-
-/// Returns the directory an overlay writes to (kernel: Documentation/filesystems/overlayfs.rst).
-fn upper_directory(mount_options: &str) -> Option<&Path> {
-    mount_options.split(',').find_map(|option| option.strip_prefix("upperdir=")).map(Path::new)
-}
-
-/// Returns the mount of the file system in memory that holds `path`, if it is on one.
-fn on_memory(table: &[Mount], path: &Path) -> Option<Mount> {
-    mounts::by_path(table, path).filter(|mount| mounts::describe(mount).is_in_memory())
-}
 
 #[cfg(test)]
 #[path = "device_tests.rs"]

@@ -136,9 +136,6 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
 }
 
 /// Returns the first extents of `file`, at most about `most`.
-///
-/// # Errors
-/// As for [`extents`].
 pub fn first_extents(file: &File, most: usize) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
     batches(file, SYNC, 0, |batch| {
@@ -168,9 +165,6 @@ pub fn places(file: &File, most: usize) -> Vec<(u64, u64)> {
 
 /// Returns whether the first extent of `file` from byte `start` on is shared with a snapshot or a
 /// reflink copy.
-///
-/// # Errors
-/// As for [`extents`].
 pub fn is_shared(file: &File, start: u64) -> io::Result<bool> {
     let mut is_shared = false;
     batches(file, 0, start, |batch| {

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "a handler of signals")]
 
 use crate::keeper::{self, ONE};
+use crate::text;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -126,9 +127,8 @@ pub fn survive_file_size_limit() {
 
 /// Returns the signals that this process ignores, the first one in the lowest bit.
 fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    let status = text::read("/proc/self/status").unwrap_or_default();
+    text::field_in(&status, "SigIgn", 16).unwrap_or(0)
 }
 
 #[cfg(test)]

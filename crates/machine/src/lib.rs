@@ -46,6 +46,7 @@ pub mod text;
 pub mod thread;
 pub mod tracefs;
 pub mod traps;
+pub mod usage;
 pub mod witness;
 
 pub use clock::Clock;

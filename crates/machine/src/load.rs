@@ -7,9 +7,9 @@ use crate::{affinity, text};
 use ioscape_schema::{Warning, WarningKind};
 use std::collections::BTreeMap;
 
-/// Number of processors up to which the kernel's own threads may delay programs; with more they
-/// have others to run on.
-const FEW: usize = 2;
+/// Number of processors without a stream from which on the kernel's own threads delay no program:
+/// they have these to run on.
+const ROOM: u64 = 2;
 
 /// Why nothing can be said of disturbances if [`Snapshot::doubt`] has a doubt.
 pub const UNSEEN: &str = "nothing here tells what other programs do (/proc/stat cannot be read, or counts nothing), so whether they disturbed this cannot be told: mount /proc";
@@ -130,36 +130,49 @@ pub fn kernel_threads() -> Option<KernelThreads> {
     (!all.is_empty()).then_some(KernelThreads(all))
 }
 
-/// CPU time of the kernel's threads during a run, if programs may wait for them: on a machine with
-/// few processors.
-#[derive(Clone, Debug, Default)]
+/// CPU time of the kernel's threads during a run, if its streams may wait for them: where these
+/// leave hardly a processor free, of those that they may run on.
+#[derive(Clone, Debug)]
 pub struct Contending {
-    processors: usize,
+    streams: u64,
+    processors: u64,
     before: Option<KernelThreads>,
     /// After the end, the seconds that they took of one processor. Some may precede the run, if
-    /// clients agree on its start. Absent if they are not visible; 0 with more processors, where
+    /// clients agree on its start. Absent if they are not visible; 0 with enough processors, where
     /// there is room for both.
     pub seconds: Option<f64>,
 }
 
 impl Contending {
+    /// Returns the time that contends with this many streams, on the processors that this thread may
+    /// run on.
+    pub fn with(streams: u64) -> Self {
+        let processors = affinity::allowed().len() as u64;
+        Self { streams, processors, before: None, seconds: None }
+    }
+
     /// Starts; this may take long if the kernel keeps no list of its threads.
-    pub fn begin() -> Self {
-        let processors = cpus().len();
-        let before = if processors > FEW { None } else { kernel_threads() };
-        Self { processors, before, seconds: None }
+    pub fn begin(&mut self) {
+        self.before = if self.have_room() { None } else { kernel_threads() };
     }
 
     /// Ends and computes the seconds.
     pub fn end(&mut self) {
-        self.seconds = match self.processors {
-            0..=FEW => kernel_threads().zip(self.before.take()).map(|(now, then)| {
-                // The kernel does not tell which processor a thread ran on, and a program can only
-                // wait for those on its own.
-                now.since(&then) / self.processors.max(1) as f64
-            }),
-            _ => Some(0.0),
+        self.seconds = match self.have_room() {
+            false => kernel_threads().and_then(|now| self.of_each_processor(&now)),
+            true => Some(0.0),
         };
+    }
+
+    /// Whether the kernel's threads and the streams have processors of their own.
+    fn have_room(&self) -> bool {
+        self.processors >= self.streams.saturating_add(ROOM)
+    }
+
+    /// The kernel does not tell which processor a thread ran on, and a program can only wait for
+    /// those on its own.
+    fn of_each_processor(&self, now: &KernelThreads) -> Option<f64> {
+        Some(now.since(self.before.as_ref()?) / self.processors.max(1) as f64)
     }
 }
 
@@ -271,6 +284,24 @@ mod tests {
         assert_eq!(of("kthreadd", "3 4"), ["3", "4"]);
         assert_eq!(of("kthreadd", ""), ["7"]);
         assert!(of("ioscape", "").is_empty() && of("ioscape", "7").is_empty());
+    }
+
+    /// Guards against calling encryption a load by others: on four processors its 2 s delayed four
+    /// writers by 2 s together, in every run.
+    #[test]
+    fn kernel_threads_that_find_no_free_processor_contend_with_the_streams() {
+        let with = |streams, processors| Contending { processors, ..Contending::with(streams) };
+        let then = KernelThreads(BTreeMap::from([("3".to_owned(), 60.0)]));
+        let now = KernelThreads(BTreeMap::from([("3".to_owned(), 62.0)]));
+        let four = Contending { before: Some(then), ..with(4, 4) };
+        assert_eq!(four.of_each_processor(&now), Some(0.5));
+        let have_room = [(1, 0), (1, 1), (1, 2), (4, 4), (3, 4), (2, 4), (1, 3)]
+            .map(|(streams, processors)| with(streams, processors).have_room());
+        assert_eq!(have_room, [false, false, false, false, false, true, true]);
+        let mut idle = with(1, 64);
+        idle.begin();
+        idle.end();
+        assert_eq!((idle.before, idle.seconds), (None, Some(0.0)), "nothing is read");
     }
 
     /// Once, 40 s computed earlier by a thread that ended were subtracted from the time of the

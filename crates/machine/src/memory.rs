@@ -27,7 +27,7 @@ pub struct Memory {
     pub free: u64,
     /// The file cache.
     pub cached: u64,
-    /// Dirty pages and pages under write-back.
+    /// Dirty pages, without those under write-back.
     pub dirty: u64,
     /// Dirty bytes at which writers are throttled (`vm.dirty_bytes` or `vm.dirty_ratio`).
     pub dirty_threshold_bytes: u64,
@@ -39,10 +39,9 @@ pub fn memory() -> Memory {
     let Some(info) = text::read("/proc/meminfo") else { return without_proc() };
     let bytes = |name| text::field(&info, name).unwrap_or(0) * 1024;
     let (installed, available) = (bytes("MemTotal"), bytes("MemAvailable"));
-    let left = installed.checked_sub(reserved(Path::new(HUGE_PAGES)));
-    // A container may be told its own memory, but the huge pages of the machine.
-    let unreserved = left.filter(|left| *left >= available).unwrap_or(installed);
-    // It may be told less than the nodes have, too.
+    let of_machine = without_proc().installed;
+    let unreserved = unreserved(installed, of_machine, reserved(Path::new(HUGE_PAGES)));
+    // A container may be told less than the nodes have, too.
     let of_nodes = of_nodes(Path::new(NODES), &nodes()).unwrap_or([u64::MAX; 2]);
     let [total, free] = [unreserved.min(of_nodes[0]), bytes("MemFree").min(of_nodes[1])];
     Memory {
@@ -51,7 +50,7 @@ pub fn memory() -> Memory {
         available: available.min(total),
         free,
         cached: bytes("Cached"),
-        dirty: bytes("Dirty") + bytes("Writeback"),
+        dirty: bytes("Dirty"),
         dirty_threshold_bytes: dirty_threshold(&vm_dirty(), available),
     }
 }
@@ -89,6 +88,12 @@ fn nodes() -> Vec<usize> {
         nodes.retain(|node| bound.contains(node));
     }
     nodes
+}
+
+/// Returns the part of the memory `told` that huge pages leave. A container may be told its own
+/// memory, but the machine's huge pages, which are no part of it.
+fn unreserved(told: u64, of_machine: u64, reserved: u64) -> u64 {
+    of_machine.checked_sub(reserved).map_or(told, |left| told.min(left))
 }
 
 /// Returns total memory without huge pages, and free memory, of those of the nodes in `directory`
@@ -222,6 +227,16 @@ mod tests {
         assert_eq!([of(&[0, 1, 2, 3]), of(&[])], [None, None]);
         assert_eq!(of_nodes(&at("none"), &[0]), None);
         assert!(!nodes().is_empty(), "Linux tells");
+    }
+
+    /// Guards against a container of 16 GiB that had 8 once its programs used half: the huge pages
+    /// are of its host's 64.
+    #[test]
+    fn a_container_loses_nothing_to_the_huge_pages_of_its_host() {
+        let gib =
+            |told: u64, of_machine: u64| unreserved(told << 30, of_machine << 30, 8 << 30) >> 30;
+        assert_eq!([gib(16, 64), gib(64, 64), gib(16, 20)], [16, 56, 12]);
+        assert_eq!(gib(4, 4), 4, "a machine has not less than it reserves");
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct FileSystemInfo {
     pub reads_counted: bool,
     /// Whether it is on a block device of this machine.
     pub has_device: bool,
+    /// The file system that an overlay writes to, if known.
+    pub upper: Option<Box<Self>>,
 }
 
 impl FileSystemInfo {
@@ -43,6 +45,12 @@ impl FileSystemInfo {
     /// Returns whether it is a copy-on-write file system.
     pub fn copies_on_write(&self) -> bool {
         ["btrfs", "bcachefs", "zfs"].contains(&&*self.name)
+    }
+
+    /// Returns whether rewritten data may move to another place of the device, so that writes
+    /// scatter a set. F2FS and NILFS2 write logs.
+    pub fn relocates(&self) -> bool {
+        self.copies_on_write() || ["f2fs", "nilfs2"].contains(&&*self.name)
     }
 
     /// Returns whether a program on this machine serves the files. Its computing for our requests
@@ -73,17 +81,23 @@ impl FileSystemInfo {
         counted.filter(|_| !self.caches_elsewhere())
     }
 
+    /// Returns the file system that stores the files: of an overlay the one that it writes to.
+    pub fn stored_on(&self) -> &Self {
+        self.upper.as_deref().unwrap_or(self)
+    }
+
     /// Returns whether the data is on flash that is not a block device (MTD). Its I/O bypasses the
     /// layer that counts it, and any block device that the mount table may name.
     pub fn is_on_raw_flash(&self) -> bool {
-        ["jffs2", "ubifs", "yaffs", "yaffs2"].contains(&&*self.name)
+        ["jffs2", "ubifs", "yaffs", "yaffs2"].contains(&&*self.stored_on().name)
     }
 
     /// Returns whether the kernel counts what a process reads from storage. For ZFS it also counts
     /// hits in its cache.
     pub fn counts_reads(&self) -> bool {
-        let is_missed = self.is_network_or_fuse && !self.reads_counted;
-        !(is_missed || self.is_on_raw_flash() || self.name == "zfs")
+        let stored_on = self.stored_on();
+        let is_missed = stored_on.is_network_or_fuse && !self.reads_counted;
+        !(is_missed || self.is_on_raw_flash() || stored_on.name == "zfs")
     }
 
     /// Returns the numbers of all local block devices that hold the data; empty if the data comes
@@ -141,6 +155,21 @@ impl FileSystemInfo {
     /// many times as long as a large one.
     pub fn syncs_each_write(&self) -> bool {
         self.options().any(|option| option == "sync")
+    }
+
+    /// Returns the mount option for which creating, renaming and deleting a file waits for storage,
+    /// if there is one. Btrfs makes only writes wait, and in memory nothing does.
+    pub fn syncs_names(&self) -> Option<&str> {
+        let stored_on = self.stored_on();
+        let waits = stored_on.name != "btrfs" && !stored_on.is_in_memory();
+        let mut options = stored_on.options().filter(|_| waits);
+        options.find(|option| ["sync", "dirsync", "wsync"].contains(option))
+    }
+
+    /// Returns whether the same waits in a directory with the attribute for it (chattr(1)): btrfs
+    /// and XFS keep the attribute, but do not heed it for names.
+    pub fn heeds_synchronous_directories(&self) -> bool {
+        !["btrfs", "xfs"].contains(&&*self.stored_on().name)
     }
 
     fn options(&self) -> impl Iterator<Item = &str> {
@@ -229,17 +258,49 @@ pub(crate) fn by_path(table: &[Mount], path: &Path) -> Option<Mount> {
 
 /// Returns the mount of the open `file` at `path`.
 pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
+    among(&table(), file, path)
+}
+
+/// Returns the mount of the open `file` at `path`, of those in the table.
+fn among(table: &[Mount], file: &impl AsFd, path: &Path) -> Option<Mount> {
     let flags = rustix::fs::AtFlags::EMPTY_PATH;
     let state = rustix::fs::statx(file, "", flags, rustix::fs::StatxFlags::MNT_ID).ok();
     let id = state.filter(|s| s.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0);
-    let table = table();
     id.and_then(|state| table.iter().find(|mount| mount.id == state.stx_mnt_id).cloned())
-        .or_else(|| by_path(&table, path))
+        .or_else(|| by_path(table, path))
 }
 
 /// Returns the file system of the open `file` at `path`; empty if unknown.
 pub fn system_of(file: &impl AsFd, path: &Path) -> FileSystemInfo {
-    of(file, path).map(|mount| describe(&mount)).unwrap_or_default()
+    let table = table();
+    let Some(mount) = among(&table, file, path) else { return FileSystemInfo::default() };
+    let system = describe(&mount);
+    let upper = written_to(&table, &system, size).map(Box::new);
+    FileSystemInfo { upper, ..system }
+}
+
+/// Returns the file system that the overlay `system` writes to; `None` for others, or if it is not
+/// among the mounts. `size` returns the size of the one mounted at a path.
+pub(crate) fn written_to(
+    table: &[Mount],
+    system: &FileSystemInfo,
+    size: impl Fn(&Path) -> Option<[u64; 2]>,
+) -> Option<FileSystemInfo> {
+    let upper = system.options().find_map(|option| option.strip_prefix("upperdir="))?;
+    // An overlay reports the size of the file system that it writes to. Its path is from where it
+    // was mounted: in a container another file system may be at that path, often the overlay itself.
+    let below = by_path(table, Path::new(upper)).filter(|below| below.kind != system.name)?;
+    let size_below = size(&below.point)?;
+    let is_own =
+        |mount: &&Mount| mount.kind == system.name && mount.options == system.mount_options;
+    let mut own = table.iter().filter(is_own);
+    own.any(|mount| size(&mount.point) == Some(size_below)).then(|| describe(&below))
+}
+
+/// Returns the blocks and files of the file system mounted at `point`.
+pub(crate) fn size(point: &Path) -> Option<[u64; 2]> {
+    let state = rustix::fs::statvfs(point).ok()?;
+    Some([state.f_blocks, state.f_files])
 }
 
 /// Returns the numbers of the block devices in a mount's source: `/dev/vda`, or
@@ -349,6 +410,7 @@ pub fn describe(mount: &Mount) -> FileSystemInfo {
             || (device.0 == 0 && !WITHOUT_DEVICE.contains(&&*mount.kind)),
         reads_counted: false,
         has_device: device.0 != 0,
+        upper: None,
     }
 }
 

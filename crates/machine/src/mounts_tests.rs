@@ -175,15 +175,53 @@ fn flash_without_blocks_and_zfs_have_no_counters() {
     assert!(FileSystemInfo { reads_counted: true, ..nfs }.counts_reads());
 }
 
+/// Once, on OpenWrt, all reads of the root's overlay seemed to come from the file cache.
+#[test]
+fn an_overlay_counts_as_what_it_writes_to_does() {
+    let over = |kind: &str| {
+        let table = parse(&format!(
+            "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/rom,upperdir=/overlay/upper,workdir=/w\n\
+             28 27 31:3 / /overlay rw - {kind} /dev/ubi0_1 rw"
+        ));
+        let system = describe(&table[0]);
+        let upper = written_to(&table, &system, |_| Some([900, 40])).map(Box::new);
+        FileSystemInfo { upper, ..system }
+    };
+    let told = |kind: &str| (over(kind).counts_reads(), over(kind).is_on_raw_flash());
+    assert_eq!(["ubifs", "jffs2"].map(told), [(false, true); 2]);
+    assert_eq!(["virtiofs", "zfs"].map(told), [(false, false); 2]);
+    assert_eq!(["f2fs", "tmpfs"].map(told), [(true, false); 2]);
+    let inside = parse("27 1 0:40 / / rw - overlay overlay rw,upperdir=/overlay/upper");
+    let system = describe(&inside[0]);
+    assert_eq!(written_to(&inside, &system, |_| Some([900, 40])), None, "not itself");
+}
+
+#[test]
+fn file_systems_that_write_logs_move_what_is_rewritten() {
+    let told = |name: &str| {
+        let system = FileSystemInfo { name: name.into(), ..FileSystemInfo::default() };
+        (system.relocates(), system.copies_on_write())
+    };
+    assert_eq!(["f2fs", "nilfs2"].map(told), [(true, false); 2]);
+    assert_eq!((told("btrfs"), told("ext4")), ((true, true), (false, false)));
+}
+
 #[test]
 fn only_a_whole_option_lets_each_write_be_synced() {
     let of = |options: &str| {
-        parse(&format!("50 27 8:1 / /mnt rw - ext4 /dev/sda1 {options}"))
-            .first()
-            .map(|mount| describe(mount).syncs_each_write())
+        parse(&format!("50 27 8:1 / /mnt rw - ext4 /dev/sda1 {options}")).first().map(|mount| {
+            (describe(mount).syncs_each_write(), describe(mount).syncs_names().is_some())
+        })
     };
-    let told = ["rw,sync", "rw,lazytime,dirsync", "rw,async"].map(of);
-    assert_eq!(told, [Some(true), Some(false), Some(false)]);
+    let told = ["rw,sync", "rw,lazytime,dirsync", "rw,wsync", "rw,async"].map(of);
+    assert_eq!(told, [(true, true), (false, true), (false, true), (false, false)].map(Some));
+    let names = |name: &str| {
+        let mount_options = "rw,sync".to_owned();
+        let of = FileSystemInfo { name: name.into(), mount_options, ..FileSystemInfo::default() };
+        (of.syncs_names().is_some(), of.heeds_synchronous_directories())
+    };
+    let told = ["ext4", "xfs", "btrfs", "tmpfs"].map(names);
+    assert_eq!(told, [(true, true), (true, false), (false, false), (false, true)]);
 }
 
 #[test]

@@ -169,6 +169,11 @@ impl Shared {
     pub fn all_started(&self) -> bool {
         self.live().iter().all(|l| l.started.load(Ordering::Acquire) == 1)
     }
+
+    /// Returns whether the measured part of any stream has begun.
+    pub fn any_started(&self) -> bool {
+        self.live().iter().any(|l| l.started.load(Ordering::Acquire) == 1)
+    }
 }
 
 impl Drop for Shared {

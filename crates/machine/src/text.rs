@@ -16,12 +16,17 @@ pub fn read_number(path: impl AsRef<Path>) -> Option<u64> {
 /// Returns the first number after `name` in lines such as `MemTotal:  24684092 kB` or `nr_dirty
 /// 12`.
 pub fn field(text: &str, name: &str) -> Option<u64> {
+    field_in(text, name, 10)
+}
+
+/// Does the same for numbers to this base.
+pub fn field_in(text: &str, name: &str, base: u32) -> Option<u64> {
     text.lines().find_map(|line| {
         let (key, rest) = line.split_once([':', ' ', '\t'])?;
         if key != name {
             return None;
         }
-        rest.split_whitespace().next()?.parse().ok()
+        u64::from_str_radix(rest.split_whitespace().next()?, base).ok()
     })
 }
 
@@ -36,8 +41,7 @@ pub fn list(text: &str) -> Vec<usize> {
 
 /// Returns the flags of an open descriptor from its `fdinfo` file (proc_pid_fdinfo(5)).
 pub fn open_flags(fdinfo: &str) -> Option<i32> {
-    let octal = fdinfo.lines().find_map(|line| line.strip_prefix("flags:"))?;
-    i32::from_str_radix(octal.trim(), 8).ok()
+    field_in(fdinfo, "flags", 8)?.try_into().ok()
 }
 
 /// Parses two numbers such as `254:0`.
@@ -55,7 +59,7 @@ mod tests {
         let text = "MemTotal:       24684092 kB\nMem: 3\nnr_dirty 12\nbroken\n";
         assert_eq!(field(text, "MemTotal"), Some(24_684_092));
         assert_eq!(field(text, "Mem"), Some(3));
-        assert_eq!(field(text, "nr_dirty"), Some(12));
+        assert_eq!([10, 16].map(|base| field_in(text, "nr_dirty", base)), [Some(12), Some(0x12)]);
         assert_eq!(field(text, "broken"), None);
     }
 

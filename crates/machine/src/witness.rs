@@ -180,12 +180,6 @@ fn some_total(pressure: &str) -> Option<u64> {
     line.split(' ').find_map(|word| word.strip_prefix("total="))?.parse().ok()
 }
 
-/// Returns the nanoseconds that a thread was ready to run but waited for a processor: the second
-/// number of its `schedstat` file (kernel documentation, scheduler/sched-stats).
-pub fn waited_ns(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,8 +194,6 @@ mod tests {
         assert_eq!(moved_by_device("1 2 3"), None);
         assert_eq!(moved_by_device("0 0 0 0 0 0 0 0 0 0 0"), None, "absent never means zero");
         assert_eq!(moved_by_device("1 0 8 0 0 0 0 0 0 0 0"), Some([4096, 0]));
-        assert_eq!(waited_ns("175630535 19176840 433"), Some(19_176_840));
-        assert_eq!(waited_ns(""), None);
         let meminfo =
             "Dirty:             37908 kB\nWriteback:            12 kB\nWritebackTmp: 5 kB\n";
         assert_eq!(dirty_of_machine(meminfo), Some(37_920 * 1024));

@@ -40,6 +40,7 @@ fn events_of_a_write_are_gathered() {
     file.sync_all().unwrap();
     let last = recorder.stop().unwrap();
     assert!(first.until_ns.is_some() && last.until_ns.is_none());
+    assert!(first.stopped_ns.is_none() && last.stopped_ns > first.until_ns);
     for part in [first, last] {
         let own = part.own().unwrap();
         let mut bytes = 0;

@@ -82,6 +82,8 @@ pub(crate) struct Background {
     pub(crate) own_io_bytes: u64,
     /// How often the file system may write the same data, on one device each; 0 without files.
     pub(crate) copies: u64,
+    /// Whether the case's directory is synchronous: its changes wait for storage.
+    pub(crate) is_synchronous: bool,
     /// Processor seconds that the hypervisor took from all processors, and from the case's: from
     /// all if it is not pinned, and from the hardest-hit one for concurrent tasks.
     pub(crate) steal_s: f64,
@@ -157,6 +159,17 @@ impl Background {
     }
 }
 
+/// What is below a directory of the user.
+#[derive(Clone, Debug)]
+pub(crate) struct Below {
+    /// The counters of its devices.
+    pub(crate) devices: Sources,
+    /// How many copies of the same data the file system may write.
+    pub(crate) copies: u64,
+    /// What makes changes of its names wait for storage, if anything.
+    pub(crate) synchronous: Option<String>,
+}
+
 /// Looks at the machine before and after each process.
 #[derive(Clone, Debug)]
 pub(crate) struct Observer {
@@ -166,13 +179,13 @@ pub(crate) struct Observer {
     neighbours: Vec<usize>,
     /// The tightest quota on this process.
     pub(crate) quota: Option<Quota>,
-    /// For each directory of the user, its devices' counters, and copies that they may get.
-    devices: Rc<[(Sources, u64)]>,
+    /// Of each directory of the user.
+    below: Rc<[Below]>,
 }
 
 impl Observer {
-    /// Creates one for `scene`, whose directories are on `devices` with that many copies.
-    pub(crate) fn new(scene: &Scene, devices: Vec<(Sources, u64)>) -> Self {
+    /// Creates one for `scene`, with what is `below` its directories.
+    pub(crate) fn new(scene: &Scene, below: Vec<Below>) -> Self {
         let cpus = if scene.cpus.is_empty() { vec![scene.cpu] } else { scene.cpus.clone() };
         let all = numbered(load::cpus(), &cpus).unwrap_or_default();
         let all: Vec<usize> = all.iter().map(|cpu| cpu.number).collect();
@@ -181,7 +194,7 @@ impl Observer {
             neighbours: neighbours(&all, scene.cpu, named.as_deref(), scene.is_virtual),
             cpus,
             quota: Quota::find(),
-            devices: devices.into(),
+            below: below.into(),
         }
     }
 
@@ -210,9 +223,9 @@ impl Observer {
         (done, self.between(case, elapsed_s, &before, &after))
     }
 
-    /// Returns the devices below the files of a case, and how many copies of the data they may get.
-    fn below(&self, case: &Case) -> Option<&(Sources, u64)> {
-        case.place.and_then(|(home, _)| self.devices.get(home))
+    /// Returns what is below the files of a case.
+    fn below(&self, case: &Case) -> Option<&Below> {
+        case.place.and_then(|(home, _)| self.below.get(home))
     }
 
     fn now(&self, case: &Case) -> Moment {
@@ -225,7 +238,7 @@ impl Observer {
             own_s: own_and_ended_children().unwrap_or(0) as f64 / 1e9,
             stalled_s: stalled_s(),
             stops: stops::counted(),
-            device_bytes: self.below(case).and_then(|(devices, _)| devices.disk_bytes()),
+            device_bytes: self.below(case).and_then(|below| below.devices.disk_bytes()),
             own_io_bytes: own_io_bytes(),
         }
     }
@@ -279,7 +292,8 @@ impl Observer {
                 .zip(before.device_bytes)
                 .map(|(now, then)| now.saturating_sub(then)),
             own_io_bytes: after.own_io_bytes.saturating_sub(before.own_io_bytes),
-            copies: self.below(case).map_or(0, |(_, copies)| *copies),
+            copies: self.below(case).map_or(0, |below| below.copies),
+            is_synchronous: self.below(case).is_some_and(|below| below.synchronous.is_some()),
             steal_s: sum(|cpu| cpu.steal_s),
             own_steal_s: match case.tasks {
                 Some(_) => stolen.fold(0.0, f64::max),

@@ -4,7 +4,7 @@ use super::*;
 use crate::case::not_here;
 
 fn observer(quota: Option<Quota>) -> Observer {
-    Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota, devices: Rc::new([]) }
+    Observer { cpus: vec![1, 0, 2], neighbours: vec![0, 2], quota, below: Rc::new([]) }
 }
 
 fn moment(times: [(f64, f64, f64); 3], own_s: f64) -> Moment {

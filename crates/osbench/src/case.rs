@@ -66,9 +66,6 @@ impl Scene {
 
     /// Refuses a case that the scheduler places if this run may use fewer than `wanted` of the
     /// machine's processors: it would measure something else than on the whole machine.
-    ///
-    /// # Errors
-    /// The refusal.
     pub(crate) fn unrestricted(&self, wanted: usize) -> io::Result<()> {
         let (may, online) = (self.cpus.len(), self.online);
         if may == 0 || may >= wanted.min(online) {

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::io;
 
 /// Bytes of one read or write.
-const BLOCK: usize = 16 << 10;
+pub(crate) const BLOCK: usize = 16 << 10;
 
 const NAME: &CStr = c"ctmp";
 

@@ -68,6 +68,16 @@ pub(crate) fn storage(results: &mut OsResults, place: Locality, by: &str) {
     }
 }
 
+/// Warns that changes of the directory at `place` wait for storage, because of `by`, even in cases
+/// that force nothing.
+pub(crate) fn synchronous(place: Locality, by: &str) -> Warning {
+    let text = format!(
+        "the {} directory is synchronous ({by}): in every case, creating, renaming and deleting a file waits for storage",
+        place.word()
+    );
+    Warning::new(WarningKind::Trap, text)
+}
+
 /// The doubt about numbers of a slow processor.
 const UNEXPLAINED: &str = "the processor was slower than at its best in this run, and no program of this machine is seen that slowed it";
 

@@ -6,6 +6,7 @@
 
 use super::background::Background;
 use super::case::Case;
+use super::create_delete::BLOCK;
 use super::mab;
 use ioscape_schema::OsRule;
 
@@ -23,7 +24,7 @@ const DEFERRED: u64 = 512;
 const WHOLE: u64 = 4 << 20;
 
 /// Files that a cold run forces to storage so that they can be evicted from the file cache: all of
-/// them before each of three phases.
+/// them before each of three phases. A synchronous directory forces those that a run makes.
 const COLD: u64 = 256;
 
 /// Any system reads and writes this much on its own, for example for a log: per second, or in all.
@@ -32,11 +33,14 @@ const USUAL_LEAST: f64 = (256 << 10) as f64;
 
 /// Whether the device read and wrote more than `operations` of the case can explain.
 pub(crate) fn is_there(case: &Case, background: &Background, operations: u64) -> bool {
-    let own = background.own_io_bytes;
+    let (own, is_synchronous) = (background.own_io_bytes, background.is_synchronous);
+    // The system may force each write there too, not only each change of a name.
+    let writes = if is_synchronous { own / BLOCK as u64 } else { 0 };
+    let forced = |files: u64| own + (files + writes).saturating_mul(FORCED);
     let explained = match case.rule {
-        OsRule::Single if mab::is_cold(case) => own + WHOLE + COLD * FORCED,
+        OsRule::Single if mab::is_cold(case) || is_synchronous => WHOLE + forced(COLD),
         OsRule::Single => own + WHOLE,
-        _ if case.forces() => own + operations.saturating_mul(FORCED),
+        OsRule::Mean if case.forces() || is_synchronous => forced(operations),
         // What these cases write and delete never reaches a device, though the kernel counts it as
         // theirs.
         OsRule::Mean => operations.saturating_mul(DEFERRED),
@@ -78,6 +82,25 @@ mod tests {
         let forced = case("100 KB, fsync");
         assert!(is_there(&forced, &of(1, 0), 70) && !is_there(&forced, &of(2, 0), 70));
         assert!(is_there(&forced, &of(2, 15 << 20), 70), "others' too");
+    }
+
+    /// Guards against blaming other programs in a directory with `chattr +S`, where ext4 wrote 30 KB
+    /// for a file without data.
+    #[test]
+    fn a_synchronous_directory_forces_what_a_case_leaves_to_the_system() {
+        let of = |kib: u64, own_io_bytes| Background {
+            is_synchronous: true,
+            own_io_bytes,
+            device_bytes: Some(kib << 10),
+            ..moved(0)
+        };
+        let plain = case("no data");
+        assert!(!is_there(&plain, &of(3000, 0), 100) && is_there(&plain, &of(14_000, 0), 100));
+        let data = case("100 KB");
+        assert!(!is_there(&data, &of(50_000, (100 * 112) << 10), 100), "of each, 7 writes wait");
+        let whole = case("total").by(OsRule::Single);
+        assert!(!is_there(&whole, &of(20 << 10, 1 << 20), 0), "of 200 files");
+        assert!(!is_there(&case("x").by(OsRule::CleanQuartile), &of(1 << 20, 0), 1));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The directories that the user named: checked, each with a workspace.
 
+use super::background::Below;
 use super::workspace::Workspace;
 use ioscape_machine::FileSystemInfo;
 use ioscape_machine::device::memory_below;
@@ -20,10 +21,7 @@ pub(crate) struct Home {
     pub(crate) place: Locality,
     /// What keeps its data in memory instead of on storage, if anything.
     pub(crate) in_memory: Option<String>,
-    /// The counters of the devices below it.
-    pub(crate) devices: Sources,
-    /// How many copies of the same data the file system may write.
-    pub(crate) copies: u64,
+    pub(crate) below: Below,
 }
 
 /// The most copies that a file system keeps of anything (btrfs: RAID1C4).
@@ -92,9 +90,15 @@ pub(crate) fn open(directories: &[PathBuf]) -> Result<(Vec<Home>, Environment), 
         let in_memory = memory_below(target.file_system());
         let devices = Sources::of(&target, None);
         let copies = copies(target.file_system().devices().len());
+        let option =
+            target.file_system().syncs_names().map(|option| format!("mounted with {option}"));
+        let heeds_attribute = target.file_system().heeds_synchronous_directories();
         drop(target);
         let workspace = Workspace::new(directory)?;
-        homes.push(Home { workspace, place, in_memory, devices, copies });
+        let attribute = workspace.synchronous().filter(|_| heeds_attribute);
+        let synchronous = option.or_else(|| attribute.map(str::to_owned));
+        let below = Below { devices, copies, synchronous };
+        homes.push(Home { workspace, place, in_memory, below });
     }
     Ok((homes, environment))
 }
@@ -115,4 +119,33 @@ pub(crate) fn look(directories: &[PathBuf]) -> Result<Environment, Error> {
         places.push(place);
     }
     Ok(environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::Observer;
+    use crate::case::{Case, Scene, not_here};
+    use ioscape_machine::testing::{build_directory, skipped};
+    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+
+    /// Guards against "other programs use it" in a mail spool with `chattr +S`.
+    #[test]
+    fn a_synchronous_directory_is_known_to_those_who_judge_its_cases() {
+        let directory = tempfile::tempdir_in(build_directory()).unwrap();
+        let inner = directory.path().join("inner");
+        let set = ioctl_setflags(File::open(directory.path()).unwrap(), IFlags::SYNC);
+        std::fs::create_dir(&inner).unwrap();
+        let flags = ioctl_getflags(File::open(inner).unwrap()).unwrap_or(IFlags::empty());
+        if set.is_err() || !flags.contains(IFlags::SYNC) {
+            return skipped("the file system does not hand down the attribute");
+        }
+        let (mut homes, _) = open(&[directory.path().to_owned()]).unwrap();
+        let home = homes.remove(0);
+        assert_eq!(home.below.synchronous.as_deref(), Some("chattr +S"));
+        let case = Case::new("rename", "foo to bar", "", |_| Err(not_here("no")));
+        let observer = Observer::new(&Scene::default(), vec![home.below.clone()]);
+        let (_, background) = observer.beside(&case.at((0, home.place)), || ());
+        assert!(background.is_synchronous);
+    }
 }

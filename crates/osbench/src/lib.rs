@@ -48,6 +48,7 @@ pub use options::{OsOptions, RunProgress};
 pub use step::step;
 
 use case::{Case, Scene};
+use home::Home;
 use ioscape_machine::error::Error;
 use ioscape_schema::{Environment, Locality, OsResults, Warning};
 use rounds::Bench;
@@ -169,9 +170,13 @@ pub fn run(
     };
     let in_memory =
         homes.iter().filter_map(|home| Some((home.place, home.in_memory.clone()?))).collect();
+    let waits =
+        |home: &Home| Some(doubt::synchronous(home.place, home.below.synchronous.as_ref()?));
+    let synchronous = homes.iter().filter_map(waits).collect();
     let past_all = sizes.past_all();
     let kinds = machine::kinds_warning(cpus.len() - fastest.len(), cpu);
-    let ground = Ground { begun, caches, told, past_all, in_memory, kinds, environment };
+    let ground =
+        Ground { begun, caches, told, past_all, in_memory, synchronous, kinds, environment };
     let mut bench = Bench::new(options, cases, scene, homes, begun);
     let finished = bench.all_rounds(&mut |step, bench| {
         progress(step, &|| ground.outcome(bench, Err(Error::Interrupted)));
@@ -190,6 +195,8 @@ struct Ground {
     past_all: PastAll,
     /// The places whose files lie in memory, and what keeps them there.
     in_memory: Vec<(Locality, String)>,
+    /// The warnings that changes of a directory wait for storage.
+    synchronous: Vec<Warning>,
     /// The warning that some processors are slower than the one that runs pinned cases.
     kinds: Option<Warning>,
     environment: Environment,
@@ -213,6 +220,7 @@ impl Ground {
             warnings: [bench.quota_warning(), bench.time_warning(), unsure, self.kinds.clone()]
                 .into_iter()
                 .flatten()
+                .chain(self.synchronous.clone())
                 .collect(),
             without_time: bench.without_time(),
             finished,
@@ -223,4 +231,4 @@ impl Ground {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod worlds;
+mod worlds_tests;

@@ -71,8 +71,7 @@ impl<'a> Bench<'a> {
     ) -> Self {
         let gathered = cases.iter().map(|_| Gathered::default()).collect();
         let spent = vec![Spent::default(); cases.len()];
-        let devices = homes.iter().map(|home| (home.devices.clone(), home.copies)).collect();
-        let observer = Observer::new(&scene, devices);
+        let observer = Observer::new(&scene, homes.iter().map(|home| home.below.clone()).collect());
         let (proof, time_is_up, least_part) = (None, false, 1.0);
         Self {
             options,

@@ -9,10 +9,10 @@
 //! differ afterwards, since only one goes on meanwhile.
 #![expect(unsafe_code, reason = "a handler of a signal")]
 
-use super::waiting::{fetched_pages, queued_ns};
 use ioscape_machine::clock::suspended;
 use ioscape_machine::load;
 use ioscape_machine::shared::Shared;
+use ioscape_machine::usage::{usage, waited_ns};
 use std::cell::Cell;
 use std::fs::File;
 use std::sync::OnceLock;
@@ -90,7 +90,7 @@ impl Beat {
     /// Starts now.
     pub(crate) fn new() -> Self {
         let schedstat = File::open("/proc/thread-self/schedstat").ok();
-        let queued_ns = schedstat.as_ref().and_then(queued_ns).unwrap_or(0);
+        let queued_ns = schedstat.as_ref().and_then(waited_ns).unwrap_or(0);
         Self { schedstat, last: Cell::new(Seen::now(queued_ns)), stolen_s: Cell::new(stolen_s()) }
     }
 
@@ -98,7 +98,7 @@ impl Beat {
     /// that it waited for a processor is unknown, if it waited for its own pages, or if the
     /// hypervisor had taken the processor.
     pub(crate) fn tick(&self, longest: Duration) {
-        let Some(queued_ns) = self.schedstat.as_ref().and_then(queued_ns) else { return };
+        let Some(queued_ns) = self.schedstat.as_ref().and_then(waited_ns) else { return };
         let now = Seen::now(queued_ns);
         let last = self.last.replace(now);
         if now.was_suspended_since(&last) || self.is_late(longest, &last, &now) {
@@ -122,7 +122,7 @@ impl Beat {
 
 impl Seen {
     fn now(queued_ns: u64) -> Self {
-        let fetched = fetched_pages();
+        let fetched = usage(libc::RUSAGE_SELF).ru_majflt;
         Self { at: Instant::now(), suspended: suspended(), queued_ns, fetched }
     }
 

@@ -1,14 +1,11 @@
 //! How long other programs used the processor while a case ran, and what this program used of the
 //! machine.
-#![expect(
-    unsafe_code,
-    reason = "the processor clock of another process, and what this one and ended children used"
-)]
+#![expect(unsafe_code, reason = "the processor clock of another process")]
 
+use ioscape_machine::usage::{processor_ns, usage, waited_ns};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::FileExt;
 
 /// How a case detects that other programs used the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +51,6 @@ impl Meter {
     }
 
     /// Creates a meter of this thread alone, one of several that work concurrently.
-    ///
-    /// # Errors
-    /// As for [`Self::new`].
     pub(crate) fn of_thread(waiting: Waiting) -> io::Result<Self> {
         match waiting {
             Waiting::Busy => Ok(Self::Thread),
@@ -74,7 +68,7 @@ impl Meter {
             }
             Self::Thread => time_of(libc::CLOCK_THREAD_CPUTIME_ID),
             Self::Queued { counts, threads } if counts.len() == *threads => {
-                counts.iter().map(queued_ns).sum()
+                counts.iter().map(waited_ns).sum()
             }
             Self::Queued { .. } => None,
         }
@@ -108,14 +102,6 @@ fn kept(path: &str) -> io::Result<Option<File>> {
     }
 }
 
-/// Returns the second number of a thread's `schedstat`: nanoseconds runnable but not running
-/// (kernel: Documentation/scheduler/sched-stats.rst).
-pub(crate) fn queued_ns(file: &File) -> Option<u64> {
-    let mut text = [0; 96];
-    let len = file.read_at(&mut text, 0).ok()?;
-    std::str::from_utf8(&text[..len]).ok()?.split(' ').nth(1)?.trim().parse().ok()
-}
-
 /// Returns the clock of a process's processor time.
 fn clock_of(process: u32) -> Option<libc::clockid_t> {
     let mut clock = 0;
@@ -138,40 +124,15 @@ fn time_of(clock: libc::clockid_t) -> Option<u64> {
 
 /// Returns the processor time of this process and of its reaped children.
 pub(crate) fn own_and_ended_children() -> Option<u64> {
-    Some(time_of(libc::CLOCK_PROCESS_CPUTIME_ID)? + ended_children()?)
-}
-
-/// Returns the processor time of reaped children.
-fn ended_children() -> Option<u64> {
-    let usage = usage_of(libc::RUSAGE_CHILDREN)?;
-    let nanos = |time: libc::timeval| {
-        Some(
-            u64::try_from(time.tv_sec).ok()? * 1_000_000_000
-                + u64::try_from(time.tv_usec).ok()? * 1000,
-        )
-    };
-    Some(nanos(usage.ru_utime)? + nanos(usage.ru_stime)?)
+    let [user_ns, system_ns] = processor_ns(&usage(libc::RUSAGE_CHILDREN));
+    Some(time_of(libc::CLOCK_PROCESS_CPUTIME_ID)? + user_ns + system_ns)
 }
 
 /// Returns the bytes that this process and its reaped children read from devices or changed in the
 /// file cache (getrusage(2)).
 pub(crate) fn own_io_bytes() -> u64 {
-    let of = |whose| {
-        let blocks = usage_of(whose).map_or(0, |usage| usage.ru_inblock + usage.ru_oublock);
-        u64::try_from(blocks).unwrap_or(0) * 512
-    };
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
-}
-
-/// Returns this process's major page faults, which waited for I/O.
-pub(crate) fn fetched_pages() -> i64 {
-    usage_of(libc::RUSAGE_SELF).map_or(0, |usage| usage.ru_majflt)
-}
-
-fn usage_of(whose: libc::c_int) -> Option<libc::rusage> {
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // SAFETY: the call fills the structure, or fails and it is not looked at.
-    unsafe { (libc::getrusage(whose, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }
+    let all = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
+    all.iter().map(|one| (one.ru_inblock + one.ru_oublock) as u64 * 512).sum()
 }
 
 #[cfg(test)]

@@ -26,6 +26,12 @@ impl Workspace {
         Ok(Self { folder, used: 0 })
     }
 
+    /// Returns the attribute for which changes of names in it wait for storage (chattr(1)), if it
+    /// has one: some file systems hand it down from the user's directory.
+    pub(crate) fn synchronous(&self) -> Option<&'static str> {
+        attribute(ioctl_getflags(self.folder.file()).ok()?)
+    }
+
     /// Creates a new, empty directory in it. The path leads through the open directory, which only
     /// we may enter: the owner of its parent could put another one in its place. The path is valid
     /// in this process, and in forked ones while they keep its descriptors.
@@ -53,9 +59,20 @@ fn apart(directory: &File) {
     }
 }
 
+fn attribute(flags: IFlags) -> Option<&'static str> {
+    let all = [(IFlags::SYNC, "chattr +S"), (IFlags::DIRSYNC, "chattr +D")];
+    all.into_iter().find_map(|(flag, name)| flags.contains(flag).then_some(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_that_make_changes_wait_are_known() {
+        let told = [IFlags::TOPDIR, IFlags::SYNC | IFlags::TOPDIR, IFlags::DIRSYNC].map(attribute);
+        assert_eq!(told, [None, Some("chattr +S"), Some("chattr +D")]);
+    }
 
     #[test]
     fn it_comes_and_goes() {

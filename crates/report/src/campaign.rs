@@ -1,7 +1,7 @@
 //! The wording of a campaign's cells and columns, for all renderers.
 
-use crate::text::{bounded, fine_seconds};
-use ioscape_schema::units::{Count, Nanos, Rate};
+use crate::text::{bounded, fine_seconds, told_time};
+use ioscape_schema::units::{Count, Rate};
 use ioscape_schema::{CampaignCell, CampaignColumn, CampaignResult, ResponseTime, is_wide};
 
 /// Operations per second, or bytes per second if data was moved.
@@ -40,8 +40,9 @@ fn with_ends(value: String, ends: Option<[f64; 2]>, shown: impl Fn(f64) -> Strin
 
 /// Median and 99th percentile of a cell's response times; after a semicolon, those of `fsync`.
 pub(crate) fn times(cell: &CampaignCell) -> Option<String> {
-    let shown = |ns: u64| Nanos(ns as f64).to_string();
-    let both = |t: ResponseTime| format!("{}, {}", shown(t.p50), shown(t.p99));
+    let both = |t: ResponseTime| {
+        format!("{}, {}", told_time(Some(t.p50)), told_time(t.p99_below_longest()))
+    };
     let fsync = cell.fsync_ns.map(|times| format!("; {}", both(times))).unwrap_or_default();
     Some(both(cell.response_time_ns?) + &fsync)
 }
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn the_slow_fsync_is_told_as_well_as_the_usual_one() {
-        let of = |p50, p99| Some(ResponseTime { p50, p99, ..ResponseTime::default() });
+        let of =
+            |p50, p99| Some(ResponseTime { p50, p99, max: p99 + 1, ..ResponseTime::default() });
         let cell = CampaignCell {
             response_time_ns: of(1_000, 2_000),
             fsync_ns: of(3_000, 4_000_000),

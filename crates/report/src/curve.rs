@@ -29,12 +29,12 @@ pub struct Curve<'a> {
 impl Curve<'_> {
     /// Returns its line, or for response times two lines: medians and 99th percentiles.
     ///
-    /// Response times leave out points at which no request completed.
+    /// Response times leave out points at which no request completed, and 99th percentiles those at
+    /// which too few did.
     pub fn lines(&self, quantity: Quantity) -> Vec<Series> {
-        let is_known = |point: &&Point| quantity != Quantity::Latency || point.measurement.ios > 0;
-        let line = |name: &str, class: &str, mark: fn(Parameter, &Point) -> Mark| {
-            let known = self.points.iter().filter(is_known);
-            let marks = known.map(|point| mark(self.parameter, point)).collect();
+        let line = |name: &str, class: &str, mark: fn(Parameter, &Point) -> Option<Mark>| {
+            let marks =
+                self.points.iter().filter_map(|point| mark(self.parameter, point)).collect();
             Series::new(name, class, self.shape, Drawn::Both, marks)
         };
         let (name, class) = (self.name, self.class);
@@ -81,34 +81,44 @@ fn mark(parameter: Parameter, point: &Point, y: f64, range: [f64; 2], more: Vec<
     Mark { x: point.value, y, range, doubtful, title: parts.join(SEPARATOR) }
 }
 
-fn throughput(parameter: Parameter, point: &Point) -> Mark {
+fn throughput(parameter: Parameter, point: &Point) -> Option<Mark> {
     let (rate, ends) = (point.throughput(), range(point));
     let said = between(point, ends.map(|end| Rate(end).to_string()));
-    mark(parameter, point, rate, ends, vec![Rate(rate).to_string(), said])
+    Some(mark(parameter, point, rate, ends, vec![Rate(rate).to_string(), said]))
 }
 
 /// Requests per second, with an error bar proportional to that of the throughput.
-fn iops(parameter: Parameter, point: &Point) -> Mark {
+fn iops(parameter: Parameter, point: &Point) -> Option<Mark> {
     let (iops, rate) = (point.iops(), point.throughput());
     let each = if rate > 0.0 { iops / rate } else { 0.0 };
     let ends = range(point).map(|end| end * each);
     let said = between(point, ends.map(|end| Count(end).to_string()));
-    mark(parameter, point, iops, ends, vec![format!("{}/s", Count(iops)), said])
+    Some(mark(parameter, point, iops, ends, vec![format!("{}/s", Count(iops)), said]))
 }
 
-fn median(parameter: Parameter, point: &Point) -> Mark {
-    time(parameter, point, point.measurement.response_time_ns.p50)
+fn median(parameter: Parameter, point: &Point) -> Option<Mark> {
+    let [half, ..] = told(point);
+    Some(time(parameter, point, half?))
 }
 
-fn tail(parameter: Parameter, point: &Point) -> Mark {
-    time(parameter, point, point.measurement.response_time_ns.p99)
+fn tail(parameter: Parameter, point: &Point) -> Option<Mark> {
+    let [_, tail, _] = told(point);
+    Some(time(parameter, point, tail?))
+}
+
+/// The median, 99th percentile and longest of a point's response times, as far as its requests tell
+/// them.
+fn told(point: &Point) -> [Option<u64>; 3] {
+    let [half, _, tail, _, longest] =
+        point.measurement.response_time_ns.told(point.measurement.ios);
+    [half, tail, longest]
 }
 
 fn time(parameter: Parameter, point: &Point, ns: u64) -> Mark {
-    let times = &point.measurement.response_time_ns;
-    let named = [("median", times.p50), ("99 %", times.p99), ("longest", times.max)];
-    let more = named.map(|(name, ns)| format!("{name} {}", Unit::Nanos.show(ns as f64)));
-    mark(parameter, point, ns as f64, [ns as f64; 2], more.into())
+    let named = ["median", "99 %", "longest"].into_iter().zip(told(point));
+    let shown = |ns: u64| Unit::Nanos.show(ns as f64);
+    let more = named.filter_map(|(name, ns)| Some(format!("{name} {}", shown(ns?)))).collect();
+    mark(parameter, point, ns as f64, [ns as f64; 2], more)
 }
 
 #[cfg(test)]

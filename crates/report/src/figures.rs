@@ -5,7 +5,7 @@ use crate::curve::{Curve, SEPARATOR};
 use crate::levels::{self, Standing};
 use crate::plot::{Axis, Band, Chart, Drawn, Mark, Marker, Scale, Series, Shape, Unit};
 use crate::quantity::Quantity;
-use crate::text::{axis_label, inert, operation, percent};
+use crate::text::{axis_label, inert, percent};
 use ioscape_schema::units::{Bytes, Rate, counted};
 use ioscape_schema::{
     AllParameters, Border, BorderOperation, Drift, Evaluation, Parameter, Point, Region, Workload,
@@ -103,7 +103,7 @@ fn bands(regions: &[Region]) -> Vec<Band> {
 /// The label says so if a border may not be the end of a level.
 pub fn borders(evaluation: &Evaluation, shown: impl Fn(&Border) -> bool) -> Vec<Marker> {
     let marker = |border: &Border| {
-        let (kind, standing) = (operation(border.operation), Standing::of(evaluation, border));
+        let (kind, standing) = (border.operation.word(), Standing::of(evaluation, border));
         let whose = Whose::of(evaluation, border).map_or("", Whose::mark);
         Marker {
             at: border.unique_bytes,

@@ -14,18 +14,12 @@ pub enum Quantity {
     Latency,
 }
 
+ioscape_schema::words!(Quantity, "metric", Throughput => "throughput", Iops => "iops",
+    Latency => "latency");
+
 impl Quantity {
     /// All quantities, in the order in which the page offers them.
     pub const ALL: [Self; 3] = [Self::Throughput, Self::Iops, Self::Latency];
-
-    /// Its name on the command line and in identifiers.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Iops => "iops",
-            Self::Latency => "latency",
-        }
-    }
 
     /// Its name at the beginning of a heading.
     pub fn heading(self) -> &'static str {

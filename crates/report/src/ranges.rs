@@ -20,9 +20,8 @@ impl Row<'_> {
     /// The median, the 90th, 99th and 99.9th percentiles and the longest time; a dash for a
     /// percentile beyond which no request may lie.
     fn told(&self) -> [String; 5] {
-        let ResponseTime { p50, p90, p99, p999, max, .. } = *self.times;
-        [(p50, 1), (p90, 10), (p99, 100), (p999, 1000), (max, 1)]
-            .map(|(ns, least)| if self.ios < least { none() } else { Unit::Nanos.show(ns as f64) })
+        let shown = |ns: u64| Unit::Nanos.show(ns as f64);
+        self.times.told(self.ios).map(|ns| ns.map_or_else(none, shown))
     }
 }
 

@@ -146,7 +146,7 @@ fn measured_groups(one: &MeasuredComparison, rows: &[MeasuredRow]) -> Groups {
             "{} ({}) \u{b7} {this} against {other} \u{b7} {}",
             ratio(row.ratio),
             between(row.ci95),
-            row.verdict.words()
+            row.verdict.word()
         );
         Bar {
             system: one.systems[0].clone(),

@@ -1,6 +1,7 @@
 //! Sentences about the replay of a trace: what was replayed, and how late its requests were.
 
 use crate::text::duration;
+use ioscape_schema::statistics::least_for;
 use ioscape_schema::units::{Bytes, Count, Nanos};
 use ioscape_schema::{Access, ReplayTiming, TraceReplay};
 
@@ -35,9 +36,9 @@ pub fn lead(replay: &TraceReplay) -> String {
 pub fn lateness(replay: &TraceReplay) -> Option<String> {
     let has_times = replay.span_ns > 0;
     let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0 && has_times)?;
-    let tails = [(100, "99", late.p99), (1000, "99.9", late.p999)]
+    let tails = [(990, "99", late.p99), (999, "99.9", late.p999)]
         .into_iter()
-        .filter(|(least, ..)| late.count >= *least)
+        .filter(|(of, ..)| late.count >= least_for(*of))
         .map(|(_, share, ns)| format!(" {share} % at most {},", Nanos(ns)));
     let (tails, longest) = (tails.collect::<String>(), Nanos(late.max));
     Some(format!("Issue delay: median {},{tails} longest {longest}.", Nanos(late.p50)))

@@ -2,8 +2,8 @@
 
 use crate::figures::{system_class, system_shape};
 use crate::plot::{Axis, Chart, Drawn, Mark, Scale, Series, Unit};
-use crate::text::{none, percent};
-use ioscape_schema::statistics::sort_by_number;
+use crate::text::{none, percent, told_time};
+use ioscape_schema::statistics::{least_for, sort_by_number};
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
     HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedParts, SimulatedTimes, Simulation,
@@ -93,6 +93,11 @@ pub fn busy(cell: &SimulatedCell) -> Option<String> {
         Some(most) => format!("{mean} (busiest {})", percent(most)),
         None => mean,
     })
+}
+
+/// The 99th percentile of response times; a dash if there are too few requests.
+pub fn p99(times: &SimulatedTimes) -> String {
+    told_time((times.requests >= least_for(990)).then_some(times.p99_ns))
 }
 
 /// A part of the mean time, and what takes it.

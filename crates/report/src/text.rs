@@ -3,8 +3,8 @@
 pub use ioscape_schema::text::inert;
 use ioscape_schema::units::{Bytes, Count, Nanos, Rate, Seconds, counted};
 use ioscape_schema::{
-    BorderOperation, Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Stop,
-    Verdict, WarningKind, Workload, WritePolicy, is_wide,
+    Cheapest, Comparison, MeasuredRow, Measurement, Metric, Parameter, Verdict, WarningKind,
+    Workload, is_wide,
 };
 use std::borrow::Cow;
 
@@ -133,35 +133,6 @@ pub fn axis_label(parameter: Parameter) -> &'static str {
     }
 }
 
-/// A short label for the operation of a border.
-pub fn operation(operation: BorderOperation) -> &'static str {
-    match operation {
-        BorderOperation::Read => "read",
-        BorderOperation::Write => "write",
-        BorderOperation::Mixed => "mixed",
-    }
-}
-
-/// The write policy in the papers' words.
-pub fn policy(policy: WritePolicy) -> &'static str {
-    match policy {
-        WritePolicy::WriteThrough => "write-through",
-        WritePolicy::WriteCancelling => "write-cancelling",
-        WritePolicy::Mixed => "mixed",
-        WritePolicy::NotCached => "not cached",
-    }
-}
-
-/// The reason why a run ended, in words.
-pub fn stop(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Confident => "confident",
-        Stop::PhasesOver => "phases over",
-        Stop::TimeCap => "time cap",
-        Stop::Interrupted => "interrupted",
-    }
-}
-
 /// The kind of a warning in words.
 pub fn kind(kind: WarningKind) -> String {
     let value = serde_json::to_value(kind).unwrap_or_default();
@@ -250,7 +221,7 @@ pub fn between(ends: [f64; 2]) -> String {
 
 /// The verdict of a comparison on one workload.
 pub fn verdict(comparison: &Comparison) -> &'static str {
-    comparison.verdict.unwrap_or(Verdict::CannotBeTold).words()
+    comparison.verdict.unwrap_or(Verdict::CannotBeTold).word()
 }
 
 /// The cheapest system that is predicted to be fast enough, or what is known if there is none.
@@ -307,6 +278,11 @@ pub fn none() -> String {
     NONE.to_owned()
 }
 
+/// A response time, or a dash where it is not told.
+pub fn told_time(ns: Option<u64>) -> String {
+    ns.map_or_else(none, |ns| Nanos(ns as f64).to_string())
+}
+
 /// Names separated by commas, without immediate repetitions.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
@@ -330,6 +306,7 @@ pub fn command(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_schema::Stop;
     use proptest::prelude::*;
 
     /// Once, the verdict "slower" stood beside the interval "- -".

@@ -74,7 +74,8 @@ pub fn today() -> Vec<NamedWorkload> {
             "mail",
             (GB, 0.2, 0.5, 16 * KB, 16),
             "mail server: create-append-sync, read-append-sync, read and delete of small files by 16 threads, so about as many \
-             reads as writes, of 16 KiB (Filebench, pre-defined personality varmail); set and sequentiality ours",
+             reads as writes, of 16 KiB (Filebench, pre-defined personality varmail); set and sequentiality ours, its syncs \
+             left out",
         ),
         named(
             "vm_image",

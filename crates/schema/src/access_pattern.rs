@@ -90,7 +90,11 @@ impl RequestClass {
 pub struct AccessPattern {
     /// The classes, reads first, smaller requests first.
     pub classes: Vec<RequestClass>,
-    /// Distinct bytes read or written, in whole pages of 4 KiB.
+    /// Size of the pages in which distinct bytes and cache sizes are counted; absent in older
+    /// results: 4 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_bytes: Option<u64>,
+    /// Distinct bytes read or written, in whole pages.
     pub unique_bytes: u64,
     /// Distinct bytes written.
     pub unique_write_bytes: u64,
@@ -99,9 +103,14 @@ pub struct AccessPattern {
     /// Mean think time of a process between two requests.
     #[serde(deserialize_with = "not_negative")]
     pub think_time_ns: f64,
-    /// Total seconds that all processes spent in `fsync` and the like.
+    /// Total seconds that all processes spent in `fsync` and the like. A wait that holds up several
+    /// of the `process_num` processes counts for each of them.
     #[serde(deserialize_with = "not_negative")]
     pub sync_s: f64,
+    /// Waits for storage, by synchronous writes and by `fsync` and the like, beyond one for each
+    /// write: most often for directories. 0 in older results.
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
+    pub further_waits: u64,
     /// Seconds in which no process was doing I/O or waiting for it: start-up, exit, long
     /// computation.
     #[serde(deserialize_with = "not_negative")]
@@ -114,6 +123,11 @@ pub struct AccessPattern {
 }
 
 impl AccessPattern {
+    /// Returns the size of the pages in which distinct bytes and cache sizes are counted.
+    pub fn page_bytes(&self) -> u64 {
+        self.page_bytes.unwrap_or(4096)
+    }
+
     /// Number of requests.
     pub fn requests(&self) -> u64 {
         self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.requests))

@@ -15,5 +15,4 @@ pub enum Advice {
     Sequential,
 }
 
-crate::words::words!(Advice, "advice", Advice::Normal => "normal", Advice::Random => "random",
-    Advice::Sequential => "sequential");
+crate::words!(Advice, "advice", Normal => "normal", Random => "random", Sequential => "sequential");

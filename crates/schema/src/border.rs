@@ -16,6 +16,8 @@ pub enum BorderOperation {
     Mixed,
 }
 
+crate::words!(BorderOperation, Read => "read", Write => "write", Mixed => "mixed");
+
 /// A value of `unique_bytes` at which performance changes from one level of the storage hierarchy to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Border {

@@ -64,9 +64,6 @@ impl ByOperation {
     }
 
     /// Checks that requests of at most `most` bytes each can be drawn.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
     pub fn validate(&self, most: u64) -> Result<(), &'static str> {
         let each = [&self.read, &self.write];
         let shares = |one: &OperationTraits| one.sizes.iter().map(|(_, share)| *share).sum::<f64>();

@@ -17,6 +17,9 @@ pub struct FileCall {
     /// Number of the file, from 0, in order of first use; [`NO_FILE`](Self::NO_FILE) for a wait for
     /// others than that of one known file.
     pub file: u32,
+    /// Number of the open file description (`open(2)`) that it went through; absent for a fault on
+    /// a mapping, and where it is not known.
+    pub description: Option<u32>,
     /// The bytes moved; a length of 0 is a wait for the file's dirty pages (`fsync` and the like).
     pub request: Request,
     /// Whether the file was opened so that writes reach storage before they return (`O_SYNC`,
@@ -97,7 +100,7 @@ impl ModelFit {
 /// The parameters are those of the self-scaling paper, section 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traits {
-    /// Distinct bytes read or written, in whole pages of 4 KiB.
+    /// Distinct bytes read or written, in whole pages of the file cache (of 4 KiB in older results).
     pub unique_bytes: u64,
     /// Mean number of bytes per call.
     pub size_mean: u64,
@@ -309,9 +312,15 @@ pub struct Characterization {
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub elsewhere: std::collections::BTreeMap<String, u64>,
     /// Faults on mapped files at places that are not known, so that what was read there is not
-    /// counted; absent if the kernel reported none, and in older results.
+    /// counted, without the first 64 of each process, which are of what programs map as they start;
+    /// absent if there were none, and in older results.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub unplaced_faults: u64,
+    /// Bytes of files that were mapped where no fault on them was seen, so that nothing read there
+    /// is counted, without the first 4 MiB of each process, which are of what programs map as they
+    /// start; absent if there were none, and in older results.
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
+    pub mapped_unseen_bytes: u64,
     /// Overhead of tracing in the times.
     pub tracing: TracingCost,
     /// The requests by kind and size, and their hits in a cache of any size; absent in older
@@ -322,9 +331,6 @@ pub struct Characterization {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
 }
-
-/// So many faults are of what programs map as they start, such as their locale.
-const START_FAULTS: u64 = 64;
 
 impl Characterization {
     /// Kind of the calls [`elsewhere`](Self::elsewhere) whose files could not be identified: some
@@ -343,13 +349,12 @@ impl Characterization {
         merged.map(|file| file.traits.requests).sum()
     }
 
-    /// Returns whether calls on unidentified files, requests to merged files and faults without a
-    /// place are so many, more than one per 20 requests, that the requests are not the command's
-    /// workload.
+    /// Returns whether the requests are not the command's workload: calls on unidentified files,
+    /// requests to merged files and faults without a place are more than one per 20 requests, or
+    /// more bytes were mapped unseen than moved.
     pub fn is_partial(&self) -> bool {
-        let faults = self.unplaced_faults.saturating_sub(START_FAULTS);
-        let unseen = self.unidentified_calls() + self.merged_requests() + faults;
-        unseen > self.overall.requests / 20
+        let unseen = self.unidentified_calls() + self.merged_requests() + self.unplaced_faults;
+        unseen > self.overall.requests / 20 || self.mapped_unseen_bytes > self.overall.bytes
     }
 
     /// Returns the name of its program, without folders.
@@ -408,6 +413,8 @@ pub struct Portrait {
     pub phases: Vec<Phase>,
     /// How its requests passed the file cache.
     pub ways: Ways,
+    /// How long it waited for syncs, as in [`AccessPattern::sync_s`].
+    pub sync_s: f64,
 }
 
 /// How requests passed the file cache: where they differ, a workload's one access does not say it.
@@ -424,6 +431,8 @@ pub struct Ways {
     pub waited_bytes_frac: f64,
     /// Whether most writes were both direct and synchronous, which no access expresses.
     pub direct_writes_are_synchronous: bool,
+    /// As [`AccessPattern::further_waits`].
+    pub further_waits: u64,
 }
 
 #[cfg(test)]

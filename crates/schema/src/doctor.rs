@@ -15,6 +15,8 @@ pub enum CheckState {
     Missing,
 }
 
+crate::words!(CheckState, Works => "works", Limited => "limited", Missing => "missing");
+
 /// One ability of the machine, tested or read from the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {

@@ -33,6 +33,9 @@ pub struct Environment {
     /// reserved as huge pages, and of the nodes that it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// Size of the kernel's pages, in which its file cache holds files; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_bytes: Option<u64>,
     /// Memory limit the workers ran under, from `--memory` or an enclosing control group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,

@@ -135,6 +135,9 @@ pub enum WritePolicy {
     NotCached,
 }
 
+crate::words!(WritePolicy, WriteThrough => "write-through", WriteCancelling => "write-cancelling",
+    Mixed => "mixed", NotCached => "not cached");
+
 /// A finding for one region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegionFinding {

@@ -12,6 +12,7 @@ mod bounded;
 pub mod by_operation;
 pub mod campaign;
 mod campaign_plan;
+pub mod chance;
 pub mod characterization;
 pub mod clients;
 pub mod difference;
@@ -88,7 +89,8 @@ pub use evaluation::{
 };
 pub use io::{Device, Io, IoFlags, IoType, Op, Partition, Request, TraceInfo};
 pub use measured_comparison::{
-    Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Verdict, is_wide,
+    Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, RatioLimit, Verdict,
+    is_wide,
 };
 pub use measurement::{Direction, Measurement, ResponseTime, Stop};
 pub use os::{

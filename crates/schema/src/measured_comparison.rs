@@ -17,20 +17,13 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Returns the word used in conditions and tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::Rate => "rate",
-            Self::Time => "time",
-        }
-    }
-
     /// Returns whether a larger figure means faster.
     pub fn more_is_faster(self) -> bool {
         self != Self::Time
     }
 }
+
+crate::words!(Metric, Throughput => "throughput", Rate => "rate", Time => "time");
 
 /// How a second system compares with the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,17 +39,8 @@ pub enum Verdict {
     CannotBeTold,
 }
 
-impl Verdict {
-    /// Returns the verdict in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
-            Self::NoDifference => "no difference",
-            Self::CannotBeTold => "cannot be told",
-        }
-    }
-}
+crate::words!(Verdict, Slower => "slower", Faster => "faster", NoDifference => "no difference",
+    CannotBeTold => "cannot be told");
 
 /// What the interval of a row is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +96,27 @@ pub struct MeasuredRow {
     pub verdict: Verdict,
 }
 
+/// A limit of a metric's ratio, as the options of comparisons give it: `throughput < 0.95`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatioLimit<'a> {
+    /// The word before the sign.
+    pub metric: &'a str,
+    /// Whether ratios below the limit are beyond it, rather than those above.
+    pub below: bool,
+    /// The limit, from 1e-6 to 1e6.
+    pub ratio: f64,
+}
+
+impl<'a> RatioLimit<'a> {
+    /// Reads a word, `<` or `>`, and a ratio; `None` if the text is something else.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let at = text.find(['<', '>'])?;
+        let ratio: f64 = text[at + 1..].trim().parse().ok()?;
+        let (metric, below) = (text[..at].trim(), text[at..].starts_with('<'));
+        (1e-6..=1e6).contains(&ratio).then_some(Self { metric, below, ratio })
+    }
+}
+
 /// Whether a required condition held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConditionResult {
@@ -161,4 +166,19 @@ pub struct MeasuredComparison {
     /// Whether the condition held; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<ConditionResult>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_ratios_are_read_and_others_refused() {
+        let read = RatioLimit::read;
+        assert_eq!(read("a<0.95"), Some(RatioLimit { metric: "a", below: true, ratio: 0.95 }));
+        assert_eq!(read(" b > 2 "), Some(RatioLimit { metric: "b", below: false, ratio: 2.0 }));
+        for bad in ["", "a", "a < x", "a > 0", "a > 1e7", "a <> 1", "a < 1 > 2", "a < nan"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The result of one run of one workload.
 
 use crate::range::{fraction, not_negative};
+use crate::statistics::least_for;
 use crate::{Clients, Sustained, VerifyReport, Warning, Witness, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub enum Stop {
     Interrupted,
 }
 
+crate::words!(Stop, Confident => "confident", PhasesOver => "phases over", TimeCap => "time cap",
+    Interrupted => "interrupted");
+
 /// Summary of response times, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseTime {
@@ -35,6 +39,27 @@ pub struct ResponseTime {
     pub p999: u64,
     /// Longest.
     pub max: u64,
+}
+
+impl ResponseTime {
+    /// Returns the median, the 90th, 99th and 99.9th percentiles and the longest of `ios` requests;
+    /// `None` for what so few do not tell ([`least_for`]).
+    pub fn told(&self, ios: u64) -> [Option<u64>; 5] {
+        let all =
+            [(500, self.p50), (900, self.p90), (990, self.p99), (999, self.p999), (0, self.max)];
+        all.map(|(of, ns)| (ios >= least_for(of)).then_some(ns))
+    }
+
+    /// Returns the 99th percentile of `ios` requests; `None` if they are too few.
+    pub fn p99_of(&self, ios: u64) -> Option<u64> {
+        self.told(ios)[2]
+    }
+
+    /// Returns the 99th percentile of an unknown number of requests; `None` if it is the longest
+    /// time, as it is of fewer than 100.
+    pub fn p99_below_longest(&self) -> Option<u64> {
+        (self.p99 < self.max).then_some(self.p99)
+    }
 }
 
 /// The reads alone or the writes alone of a run.

@@ -1,7 +1,6 @@
 //! The workload parameters by name.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// One of the five parameters of the workload model, or the queue depth, which applies only to
 /// asynchronous requests.
@@ -37,26 +36,12 @@ impl Parameter {
         Self::QueueDepth,
     ];
 
-    /// Returns the papers' name in snake case, as in result files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UniqueBytes => "unique_bytes",
-            Self::SizeMean => "size_mean",
-            Self::ReadFrac => "read_frac",
-            Self::SeqFrac => "seq_frac",
-            Self::ProcessNum => "process_num",
-            Self::QueueDepth => "queue_depth",
-        }
-    }
-
     /// Returns whether the parameter is best shown on a logarithmic axis.
     pub fn is_logarithmic(self) -> bool {
         matches!(self, Self::UniqueBytes | Self::SizeMean | Self::ProcessNum | Self::QueueDepth)
     }
 }
 
-impl fmt::Display for Parameter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+crate::words!(Parameter, "parameter", UniqueBytes => "unique_bytes", SizeMean => "size_mean",
+    ReadFrac => "read_frac", SeqFrac => "seq_frac", ProcessNum => "process_num",
+    QueueDepth => "queue_depth");

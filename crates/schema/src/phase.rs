@@ -93,9 +93,6 @@ impl Phase {
 
     /// Checks that requests of at most `size_most` bytes can be drawn from it on a set of
     /// `set_bytes`.
-    ///
-    /// # Errors
-    /// What is wrong, in words.
     pub fn validate(&self, set_bytes: u64, size_most: u64) -> Result<(), &'static str> {
         if self.bytes == 0 || self.kinds().next().is_none() {
             return Err("a phase must move bytes and have reads or writes");

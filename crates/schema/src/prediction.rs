@@ -36,8 +36,9 @@ pub struct Prediction {
     /// served in the same way. After `group, `: a region of the evaluation in a small control
     /// group.
     pub region: String,
-    /// Whether some parameter lies outside the measured range, or other memory contradicts the
-    /// evaluation: the interval is then a guess.
+    /// Whether some parameter lies outside the measured range, other memory contradicts the
+    /// evaluation, only a part of an application was seen, or more than a tenth of its time was
+    /// spent in `fsync` on what may be other storage: the interval is then a guess.
     pub extrapolated: bool,
     /// Further predictions for an application whose trace was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -122,10 +122,6 @@ impl fmt::Display for Purpose {
     }
 }
 
-fn parameter(text: &str) -> Option<Parameter> {
-    Parameter::WITH_DEPTH.into_iter().find(|p| p.name() == text)
-}
-
 /// Converts a number from the documents' base 1 to base 0.
 fn index(text: &str) -> Option<usize> {
     text.parse::<usize>().ok()?.checked_sub(1)
@@ -142,13 +138,13 @@ fn curve(text: &str) -> Option<CurveKey> {
     }
     if let Some((name, level)) = text.strip_prefix("focal ").and_then(|t| t.split_once(", level "))
     {
-        return Some(CurveKey::Focal { level: index(level)?, parameter: parameter(name)? });
+        return Some(CurveKey::Focal { level: index(level)?, parameter: name.parse().ok()? });
     }
     if let Some((region, name)) = text.strip_prefix("region ").and_then(|t| t.split_once(' ')) {
-        return Some(CurveKey::Region { region: index(region)?, parameter: parameter(name)? });
+        return Some(CurveKey::Region { region: index(region)?, parameter: name.parse().ok()? });
     }
     let (name, step) = text.strip_prefix("all parameters ")?.split_once(", step ")?;
-    Some(CurveKey::AllParameters { step: index(step)?, parameter: parameter(name)? })
+    Some(CurveKey::AllParameters { step: index(step)?, parameter: name.parse().ok()? })
 }
 
 fn first(text: &str) -> Option<Purpose> {

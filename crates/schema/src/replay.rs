@@ -25,7 +25,7 @@ pub enum ReplayFit {
     Scale,
 }
 
-crate::words::words!(ReplayFit, "way to fit", ReplayFit::Wrap => "wrap", ReplayFit::Scale => "scale");
+crate::words!(ReplayFit, "way to fit", Wrap => "wrap", Scale => "scale");
 
 /// A request as issued to the target, and how it was changed for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

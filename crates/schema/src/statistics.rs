@@ -33,6 +33,17 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// Returns the least number of values of which one lies at or beyond the percentile, given in
+/// thousandths: 10 for 900, 100 for 990, 1,000 for 999. Of fewer, it is the longest and tells
+/// nothing of its own. A median needs one.
+pub const fn least_for(thousandths: u64) -> u64 {
+    match thousandths {
+        0..=500 => 1,
+        501..=999 => 1000_u64.div_ceil(1000 - thousandths),
+        _ => u64::MAX,
+    }
+}
+
 /// Returns order statistics that enclose the median of any distribution with at least 95 %
 /// confidence.
 ///
@@ -119,6 +130,12 @@ fn order_of(numbers: &[f64]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentile_needs_one_value_at_or_beyond_it() {
+        let least = [0, 500, 800, 900, 950, 990, 999, 1000].map(least_for);
+        assert_eq!(least, [1, 1, 5, 10, 20, 100, 1000, u64::MAX]);
+    }
 
     #[test]
     fn the_interval_of_a_median_takes_the_known_order_statistics() {

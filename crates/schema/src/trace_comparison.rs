@@ -51,16 +51,7 @@ pub enum Change {
     CannotBeTold,
 }
 
-impl Change {
-    /// Returns the verdict in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Alike => "alike",
-            Self::CannotBeTold => "cannot be told",
-        }
-    }
-}
+crate::words!(Change, Changed => "changed", Alike => "alike", CannotBeTold => "cannot be told");
 
 /// A figure with a value for every time window of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

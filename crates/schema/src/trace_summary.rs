@@ -119,7 +119,7 @@ pub enum Breakdown {
     Process,
 }
 
-crate::words::words!(Breakdown, "breakdown", Breakdown::Process => "process", Breakdown::Disk => "disk", Breakdown::Partition => "partition");
+crate::words!(Breakdown, "breakdown", Process => "process", Disk => "disk", Partition => "partition");
 
 /// Requests and bytes of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -25,6 +25,11 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
+/// Returns the power of 1000 or 1024 that a prefix stands for.
+fn power(prefix: &str) -> Option<i32> {
+    (0..).zip(["", "k", "m", "g", "t", "p"]).find_map(|(at, one)| (one == prefix).then_some(at))
+}
+
 /// Reads a size in bytes; suffixes are powers of 1024 in either case: `4k`, `64M`, `1.5GiB`, `512`.
 ///
 /// # Errors
@@ -33,15 +38,8 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
     let fail = || UnitError { text: text.to_owned(), what: "size", hint: SIZE_HINT };
     let (number, suffix) = split(text).ok_or_else(fail)?;
     let lower = suffix.to_ascii_lowercase();
-    let power = match lower.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
-        _ => return Err(fail()),
-    };
+    let letter = lower.trim_end_matches("ib").trim_end_matches('b');
+    let power = power(letter).ok_or_else(fail)?;
     if lower.matches('b').count() > 1 || lower == "ib" {
         return Err(fail());
     }
@@ -70,6 +68,16 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     if (1.0..1e18).contains(&ns) { Ok(ns.round() as u64) } else { Err(fail()) }
 }
 
+/// Does the same, and reads 0 with any unit or none.
+pub fn parse_delay_ns(text: &str) -> Result<u64, UnitError> {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let unit_of_0 = text.strip_prefix('0').filter(|unit| !unit.contains(is_number));
+    match unit_of_0.map(|unit| parse_duration_ns(&format!("1{unit}"))) {
+        Some(Ok(_)) => Ok(0),
+        _ => parse_duration_ns(text),
+    }
+}
+
 /// Reads a rate in bytes per second, as [`Rate`] shows it: `500MB/s`, `1.5G`, powers of 1000; `64MiB/s`, powers of 1024.
 ///
 /// # Errors
@@ -84,14 +92,7 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
         Some(prefix) if !prefix.is_empty() => (prefix, 1024f64),
         _ => (unit.strip_suffix('b').unwrap_or(unit), 1000f64),
     };
-    let power = match prefix {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        _ => return Err(fail()),
-    };
+    let power = power(prefix).filter(|_| prefix != "p").ok_or_else(fail)?;
     let rate = number * base.powi(power);
     if (1.0..9.2e18).contains(&rate) { Ok(rate) } else { Err(fail()) }
 }
@@ -139,48 +140,31 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Shows bytes in powers of 1024: `64 MiB`, `1.5 GiB`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bytes(pub f64);
+/// Declares numbers that are shown with three digits, scaled down by a base to one of their units.
+macro_rules! shown {
+    ($($(#[$doc:meta])* $name:ident: $base:literal, $units:expr;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub struct $name(pub f64);
 
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = scaled(self.0, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-        f.pad(&format!("{} {unit}", digits(value)))
-    }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (value, unit) = scaled(self.0, $base, &$units);
+                f.pad(&format!("{}{unit}", digits(value)))
+            }
+        }
+    )+};
 }
 
-/// Shows a rate in bytes per second, in powers of 1000: `5.2 GB/s`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate(pub f64);
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = scaled(self.0, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]);
-        f.pad(&format!("{} {unit}", digits(value)))
-    }
-}
-
-/// Shows a number per second or without unit: `72.1k`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Count(pub f64);
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = scaled(self.0, 1000.0, &["", "k", "M", "G"]);
-        f.pad(&format!("{}{unit}", digits(value)))
-    }
-}
-
-/// Shows nanoseconds: `850 ns`, `1.2 us`, `7.6 ms`, `3 s`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nanos(pub f64);
-
-impl fmt::Display for Nanos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, unit) = scaled(self.0, 1000.0, &["ns", "us", "ms", "s"]);
-        f.pad(&format!("{} {unit}", digits(value)))
-    }
+shown! {
+    /// Shows bytes in powers of 1024: `64 MiB`, `1.5 GiB`.
+    Bytes: 1024.0, [" B", " KiB", " MiB", " GiB", " TiB", " PiB"];
+    /// Shows a rate in bytes per second, in powers of 1000: `5.2 GB/s`.
+    Rate: 1000.0, [" B/s", " kB/s", " MB/s", " GB/s", " TB/s"];
+    /// Shows a number per second or without unit: `72.1k`.
+    Count: 1000.0, ["", "k", "M", "G"];
+    /// Shows nanoseconds: `850 ns`, `1.2 us`, `7.6 ms`, `3 s`.
+    Nanos: 1000.0, [" ns", " us", " ms", " s"];
 }
 
 /// Shows seconds as people say them: `8 s`, `4 m 10 s`, `1 h 5 m`.
@@ -246,6 +230,8 @@ mod tests {
         for text in ["-1s", "0", "5 parsecs", "s", ""] {
             assert!(parse_duration_ns(text).is_err(), "{text}");
         }
+        let delays = ["0", "0us", "2us", "0.0s", "00"].map(|text| parse_delay_ns(text).ok());
+        assert_eq!(delays, [Some(0), Some(0), Some(2000), None, None]);
     }
 
     #[test]

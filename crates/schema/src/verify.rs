@@ -23,18 +23,10 @@ impl VerifyKind {
     /// All kinds, in the order used in a report.
     pub const ALL: [Self; 5] =
         [Self::Corrupt, Self::Misplaced, Self::Lost, Self::Stale, Self::Torn];
-
-    /// Returns the word used in result files and sentences.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Corrupt => "corrupt",
-            Self::Misplaced => "misplaced",
-            Self::Lost => "lost",
-            Self::Stale => "stale",
-            Self::Torn => "torn",
-        }
-    }
 }
+
+crate::words!(VerifyKind, Corrupt => "corrupt", Misplaced => "misplaced", Lost => "lost",
+    Stale => "stale", Torn => "torn");
 
 /// One block that does not hold what was last written to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

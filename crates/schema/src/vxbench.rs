@@ -4,7 +4,6 @@
 use crate::range::not_negative;
 use crate::{Clients, ResponseTime, VerifyReport, Warning};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Kind of I/O, `-w`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,19 +38,6 @@ impl VxWorkload {
         Self::MmapWrite,
     ];
 
-    /// Returns the word used on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::RandRead => "rand_read",
-            Self::RandWrite => "rand_write",
-            Self::RandMixed => "rand_mixed",
-            Self::MmapRead => "mmap_read",
-            Self::MmapWrite => "mmap_write",
-        }
-    }
-
     /// Returns whether some of its requests read the file's contents.
     pub fn reads(self) -> bool {
         !self.writes() || self == Self::RandMixed
@@ -73,11 +59,9 @@ impl VxWorkload {
     }
 }
 
-impl fmt::Display for VxWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+crate::words!(VxWorkload, Read => "read", Write => "write", RandRead => "rand_read",
+    RandWrite => "rand_write", RandMixed => "rand_mixed", MmapRead => "mmap_read",
+    MmapWrite => "mmap_write");
 
 /// What executes users (one per file) and their streams: `-P`, `-p`, `-t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -396,13 +396,12 @@ impl Workload {
     }
 }
 
-crate::words::words!(SizeDistribution, "size distribution", SizeDistribution::Normal => "normal",
-    SizeDistribution::Bernoulli => "bernoulli", SizeDistribution::Exponential => "exponential",
-    SizeDistribution::Fixed => "fixed");
-crate::words::words!(Engine, "engine", Engine::Psync => "psync", Engine::IoUring => "io_uring", Engine::Mmap => "mmap", Engine::Dontcache => "dontcache",
-    Engine::Null => "null", Engine::Sim => "sim");
-crate::words::words!(Access, "access", Access::Buffered => "buffered", Access::Direct => "direct", Access::Dsync => "dsync");
-crate::words::words!(Workers, "workers", Workers::Processes => "processes", Workers::Threads => "threads");
+crate::words!(SizeDistribution, "size distribution", Normal => "normal", Bernoulli => "bernoulli",
+    Exponential => "exponential", Fixed => "fixed");
+crate::words!(Engine, "engine", Psync => "psync", IoUring => "io_uring", Mmap => "mmap",
+    Dontcache => "dontcache", Null => "null", Sim => "sim");
+crate::words!(Access, "access", Buffered => "buffered", Direct => "direct", Dsync => "dsync");
+crate::words!(Workers, "workers", Processes => "processes", Threads => "threads");
 
 #[cfg(test)]
 mod tests {

@@ -25,16 +25,9 @@ pub enum Arrivals {
     Closed,
 }
 
-impl Arrivals {
-    /// The word that the command line and result files use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Issued => "issued",
-            Self::Closed => "closed",
-        }
-    }
+ioscape_schema::words!(Arrivals, Queued => "queued", Issued => "issued", Closed => "closed");
 
+impl Arrivals {
     /// The reported arrival of a job: as recorded, or in a closed system the simulated one.
     #[inline]
     fn queued_ns(self, job: &Job, arrival_ns: u64) -> u64 {
@@ -270,9 +263,6 @@ impl Jobs {
 
 /// Converts the rows of a trace to jobs for a drive. `devices` are the devices that are simulated,
 /// in the order of their disks.
-///
-/// # Errors
-/// Those of [`Jobs::convert`].
 pub fn jobs<'a>(
     rows: &[Io],
     devices: &[u16],

@@ -67,9 +67,6 @@ impl Setup {
 
     /// Returns the combinations of options for these drives: those of the first disk. If all are
     /// solid-state drives, neither the host's scheduler nor a disk cache can be chosen.
-    ///
-    /// # Errors
-    /// Those of [`combinations`], for every disk, and of [`of_flash`].
     pub fn combinations(&self, choices: &Choices) -> Result<Vec<Configuration>, String> {
         let disks = self.targets().filter_map(|target| match target {
             Target::Disk(drive) => Some(drive),
@@ -87,7 +84,7 @@ impl Setup {
 
     /// How far to trust the drives.
     pub fn status(&self) -> String {
-        let mut words: Vec<&str> = self.targets().map(|t| t.status().words()).collect();
+        let mut words: Vec<&str> = self.targets().map(|t| t.status().word()).collect();
         words.dedup();
         words.join(", ")
     }

@@ -1,5 +1,6 @@
 //! The figures of a run that describe a system's speed: its throughput and its response times.
 
+use ioscape_schema::statistics::least_for;
 use ioscape_schema::{Measurement, Metric};
 
 /// Largest relative width of a bin in the histogram of response times, from which percentiles come:
@@ -29,13 +30,13 @@ pub(crate) const QUANTITIES: [Quantity; 3] = [
     Quantity {
         metric: Metric::Time,
         suffix: ", p50 response time",
-        least: 1,
+        least: least_for(500),
         of: |run| run.response_time_ns.p50 as f64,
     },
     Quantity {
         metric: Metric::Time,
         suffix: ", p99 response time",
-        least: 100,
+        least: least_for(990),
         of: |run| run.response_time_ns.p99 as f64,
     },
 ];

@@ -164,6 +164,17 @@ pub(crate) fn setter(column: usize) -> fn(u64, &mut Io) -> bool {
     }
 }
 
+/// Says that a value is out of the range of the column `name`.
+pub(crate) fn out_of_range(name: &str) -> String {
+    let advice = match name {
+        DEVICE => {
+            ": numbers there count the devices from 0; write names and device numbers as text"
+        }
+        _ => "",
+    };
+    format!("a value of {name} is out of its range{advice}")
+}
+
 /// Fills in a column that the source lacks: an issue time defaults to the arrival, a completion
 /// time to the issue.
 pub(crate) fn default(column: usize, rows: &mut [Io]) {

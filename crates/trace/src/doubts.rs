@@ -8,7 +8,7 @@ pub(crate) const ONE_END: [&str; 2] =
     ["completions without a beginning", "requests without a completion"];
 
 /// Notes that count what is incomplete, with the meaning of each count.
-const COUNTS: [(&str, &str); 9] = [
+const COUNTS: [(&str, &str); 10] = [
     (
         ONE_END[0],
         "requests completed whose arrival and issue are not in the trace; they have no row",
@@ -42,11 +42,15 @@ const COUNTS: [(&str, &str); 9] = [
         "requests without kind",
         "requests are neither reads nor writes by the source; they have no row",
     ),
+    (
+        "ranges synced",
+        "calls of sync_file_range only begin to write what is cached; they have no row",
+    ),
 ];
 
 /// Notes about what a source does not record, or not in full, with the effect on a simulation.
 /// These warnings come first.
-const LACKS: [(&str, WarningKind, &str); 7] = [
+const LACKS: [(&str, WarningKind, &str); 8] = [
     (
         SLOW_ALONE,
         WarningKind::RequestsLeftOut,
@@ -76,6 +80,11 @@ const LACKS: [(&str, WarningKind, &str); 7] = [
         "arrivals",
         WarningKind::TimesUnknown,
         "all requests queue from the beginning on, so queues and response times are those of one burst; with --arrivals closed each comes after the one before it",
+    ),
+    (
+        "waits",
+        WarningKind::TimesUnknown,
+        "queues and response times are then those of another load; with --arrivals closed think times alone are wrong",
     ),
     ("types", WarningKind::TypesUnknown, "flags count as they are read"),
 ];
@@ -163,8 +172,10 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
-    if let Some(text) = info.notes.get("files of one disk") {
-        doubts.push(Warning::new(WarningKind::Other, text.clone()));
+    for note in ["files of one disk", "requests of two levels"] {
+        if let Some(text) = info.notes.get(note) {
+            doubts.push(Warning::new(WarningKind::Other, text.clone()));
+        }
     }
     doubts
 }

@@ -10,10 +10,10 @@ use crate::write::Writer;
 use ioscape_schema::trace_file::SlowRequests;
 use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
 use ioscape_schema::units::{Bytes, Nanos};
-use ioscape_schema::{Io, TraceFile, TraceInfo};
+use ioscape_schema::{Io, Op, TraceFile, TraceInfo};
 
 /// Written data still in memory at the end is mentioned if it is more than the larger of these: a
-/// share of the bytes in the trace, and bytes that any machine writes meanwhile.
+/// share of the bytes written in the trace, and bytes that any machine writes meanwhile.
 const LEFT_SHARE_MAX: f64 = 0.1;
 const LEFT_MIN: u64 = 1 << 20;
 
@@ -45,14 +45,17 @@ impl Recorded<'_> {
         on_rows: &mut dyn FnMut(u64),
     ) -> Result<TraceFile, Error> {
         let mut told = TraceFile::begun();
-        let (mut first_ns, mut batch, mut queues, mut excluded) =
-            (None, Vec::new(), Queues::default(), 0u64);
+        let (mut first_ns, mut batch, mut queues) = (None, Vec::new(), Queues::default());
+        let (mut excluded, mut written) = (0u64, 0);
         while reader.next_batch(&mut batch)? {
             let all = batch.len();
             batch.retain(|io| !(self.is_own)(io));
             excluded += (all - batch.len()) as u64;
             let commands = &reader.info().commands;
             for io in &mut batch {
+                if io.request.op == Op::Write && io.moves_data() {
+                    written += u64::from(io.request.len);
+                }
                 io.queue_length = queues.arrive(io);
                 let command = commands.get(io.command as usize).map_or("", String::as_str);
                 io.io_type = classify(io, command, &self.maps);
@@ -76,7 +79,7 @@ impl Recorded<'_> {
         let note = "requests of the recorder, left out".to_owned();
         info.notes.insert(note, excluded.to_string());
         info.notes.extend(self.note.take().map(|(name, text)| (name.to_owned(), text)));
-        let left = left_in_memory(self.left_bytes, told.bytes);
+        let left = left_in_memory(self.left_bytes, written);
         info.notes.extend(left.map(|text| (LEFT_IN_MEMORY.to_owned(), text)));
         told.slow = self.slow.map(|slow| slow.finish(&info));
         info.notes.extend(told.slow.as_ref().map(|slow| (SLOW_ALONE.to_owned(), alone(slow))));
@@ -86,10 +89,10 @@ impl Recorded<'_> {
     }
 }
 
-/// Returns the note of a recording of `bytes` after which `left_bytes` were still in memory; `None`
-/// if these are few.
-fn left_in_memory(left_bytes: u64, bytes: u64) -> Option<String> {
-    let is_much = left_bytes > LEFT_MIN && left_bytes as f64 > bytes as f64 * LEFT_SHARE_MAX;
+/// Returns the note of a recording of `written` bytes after which `left_bytes` were still in memory;
+/// `None` if these are few.
+fn left_in_memory(left_bytes: u64, written: u64) -> Option<String> {
+    let is_much = left_bytes > LEFT_MIN && left_bytes as f64 > written as f64 * LEFT_SHARE_MAX;
     is_much.then(|| {
         format!(
             "when the command ended, at least {} of newly written data, its own or of other programs, were still in memory and are not in the trace: to record them too, let the command end with sync (`sh -c 'COMMAND; sync'`)",
@@ -118,21 +121,22 @@ mod tests {
     use std::fmt::Write as _;
     use std::io::Cursor;
 
-    /// Requests one microsecond apart; every tenth takes a millisecond.
-    fn requests() -> Reader {
+    /// Requests of 1 MiB, one microsecond apart; every tenth takes a millisecond.
+    fn requests(is_write: bool) -> Reader {
+        let is_write = u8::from(is_write);
         let mut text =
             "queued_ns,issued_ns,completed_ns,is_write,offset_bytes,length_bytes\n".to_owned();
         for at in 0..100u64 {
             let (queued, took) = (at * 1000, if at.is_multiple_of(10) { 1_000_000 } else { 500 });
-            let _ = writeln!(text, "{queued},{},{},0,0,4096", queued + 10, queued + took);
+            let _ =
+                writeln!(text, "{queued},{},{},{is_write},0,1048576", queued + 10, queued + took);
         }
         let source = Source::stream("t.csv".to_owned(), Cursor::new(text.into_bytes()));
         open(vec![source], &ReadOptions::default()).unwrap()
     }
 
-    #[test]
-    fn a_file_of_slow_requests_says_that_it_is_one() {
-        let mut reader = requests();
+    /// The slow ones among these requests; 3 MiB were left in memory.
+    fn slow(is_write: bool) -> TraceFile {
         let none = BlockTypes::default();
         let writer = Writer::with_columns(
             OutFormat::Csv,
@@ -146,7 +150,12 @@ mod tests {
             note: None,
             left_bytes: 3 << 20,
         };
-        let told = recorded.write(&mut reader, writer.unwrap(), &mut |_| {}).unwrap();
+        recorded.write(&mut requests(is_write), writer.unwrap(), &mut |_| {}).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_slow_requests_says_that_it_is_one() {
+        let told = slow(false);
         assert_eq!(told.rows, 10, "those that were to be explained last are there too");
         let found = Analysis::new(&AnalysisOptions::default()).finish("t", &told.info);
         let first = &found.warnings[0];
@@ -155,6 +164,14 @@ mod tests {
         let left =
             found.warnings.iter().find(|one| one.message.contains("at least 3 MiB of newly"));
         assert_eq!(left.expect("a warning").kind, WarningKind::TraceIncomplete);
+    }
+
+    /// Guards against silence about the output of a command that reads ten times as much, as a
+    /// compressor does.
+    #[test]
+    fn what_was_left_in_memory_is_compared_with_what_was_written() {
+        let has_note = |told: TraceFile| told.info.notes.contains_key(LEFT_IN_MEMORY);
+        assert_eq!([false, true].map(|is_write| has_note(slow(is_write))), [true, false]);
     }
 
     /// As with a copy that ends before the kernel begins to write.

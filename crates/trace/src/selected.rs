@@ -13,6 +13,8 @@ pub struct SelectedRows {
     devices: Option<Vec<u16>>,
     read: u64,
     chosen: u64,
+    /// When the first and the last row read arrive.
+    span_ns: Option<(u64, u64)>,
 }
 
 /// Why there are no rows.
@@ -27,9 +29,13 @@ pub enum SelectError {
     /// The trace has no rows.
     #[error("the trace holds no requests")]
     Empty,
-    /// No row of the trace was chosen.
-    #[error("no request of the trace is within --from, --to and --disk")]
-    NothingChosen,
+    /// No row of the trace was chosen; the first and the last that were read arrive at these times.
+    #[error(
+        "no request of the trace is within --from, --to and --disk; those read arrive from {:.3} to {:.3} s",
+        *.0 as f64 / 1e9,
+        *.1 as f64 / 1e9
+    )]
+    NothingChosen(u64, u64),
 }
 
 impl SelectedRows {
@@ -39,7 +45,7 @@ impl SelectedRows {
         let wanted = Wanted::new(disks);
         let devices = wanted.as_ref().map(|_| Vec::new());
         let asked = Asked { from_ns, to_ns };
-        Self { reader, asked, wanted, devices, read: 0, chosen: 0 }
+        Self { reader, asked, wanted, devices, read: 0, chosen: 0, span_ns: None }
     }
 
     /// Replaces the rows in `into` by the next chosen ones, possibly none; returns `false` at the
@@ -50,6 +56,10 @@ impl SelectedRows {
     pub fn next(&mut self, into: &mut Vec<Io>) -> Result<bool, SelectError> {
         let more = self.reader.next_batch(into)?;
         self.read += into.len() as u64;
+        if let [first, .., last] | [first @ last] = &into[..] {
+            let first_ns = self.span_ns.map_or(first.queued_ns, |span_ns| span_ns.0);
+            self.span_ns = Some((first_ns, last.queued_ns));
+        }
         if let Some(wanted) = &mut self.wanted {
             // A source may name a device only when its first row comes.
             let devices = &self.reader.info().devices;
@@ -74,10 +84,10 @@ impl SelectedRows {
     /// # Errors
     /// No row was chosen.
     pub fn check(&self) -> Result<(), SelectError> {
-        match (self.chosen, self.read) {
-            (0, 0) => Err(SelectError::Empty),
-            (0, _) => Err(SelectError::NothingChosen),
-            _ => Ok(()),
+        match self.span_ns {
+            None => Err(SelectError::Empty),
+            Some((first, last)) if self.chosen == 0 => Err(SelectError::NothingChosen(first, last)),
+            Some(_) => Ok(()),
         }
     }
 
@@ -110,5 +120,23 @@ impl SelectedRows {
     /// The requested devices that were found so far; `None` for all.
     pub fn devices(&self) -> Option<Vec<u16>> {
         self.devices.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadOptions, Source, open};
+
+    /// As in tables with times since the machine began.
+    #[test]
+    fn where_nothing_is_chosen_the_times_of_the_requests_are_said() {
+        let text = "queued_ns,is_write,offset_bytes,length_bytes\n1000000000000000,0,0,512\n1000073500000000,0,0,512\n";
+        let source = Source::stream("t", std::io::Cursor::new(text.as_bytes().to_vec()));
+        let reader = open(vec![source], &ReadOptions::default()).unwrap();
+        let mut rows = SelectedRows::new(reader, None, Some(20_000_000_000), &[]);
+        while rows.next(&mut Vec::new()).unwrap() {}
+        let said = rows.check().unwrap_err().to_string();
+        assert!(said.ends_with("those read arrive from 1000000.000 to 1000073.500 s"), "{said}");
     }
 }

@@ -1,6 +1,6 @@
 //! Rows for tests, here and in the command.
 
-use crate::analyze::mix::mix;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Io, Op, Request};
 
 /// Returns a request that arrives at millisecond `index` and takes half a millisecond.

@@ -65,8 +65,12 @@ impl Asked {
         }
         if self.whole.is_none() {
             for (part, found) in self.text.split(',').zip(&mut self.parts) {
-                let number = || part.parse().ok().filter(|&n: &usize| n < devices.len());
-                *found = found.or_else(|| named(part).or_else(number).and_then(index));
+                let meant = meant(part, devices);
+                if meant.len() > 1 || found.is_some_and(|before| meant != [before]) {
+                    let text = "several disks of the trace can be meant: write the whole name";
+                    return Err(format!("--disk {}: {text}", self.text));
+                }
+                *found = meant.first().copied();
             }
         }
         if !ended || self.whole.is_some() || self.parts.iter().all(Option::is_some) {
@@ -82,6 +86,25 @@ impl Asked {
             None => self.parts.iter().copied().flatten().collect(),
         }
     }
+}
+
+/// Returns the devices that a name or number can mean. A number means the device whose name ends
+/// with it, as in "LUN 1", and a place from 0 only where no name ends with a number.
+fn meant(part: &str, devices: &[Device]) -> Vec<u16> {
+    let all = (0..=u16::MAX).zip(devices);
+    if let Some((at, _)) = all.clone().find(|(_, device)| device.name == part) {
+        return vec![at];
+    }
+    let number = |(at, device): (u16, &'_ Device)| {
+        let (_, last) = device.name.rsplit_once(' ')?;
+        last.parse::<u64>().ok().map(|number| (at, number))
+    };
+    let Ok(wanted) = part.parse::<u64>() else { return Vec::new() };
+    let mut numbered = all.clone().filter_map(number).peekable();
+    if numbered.peek().is_none() {
+        return all.map(|(at, _)| at).filter(|&at| u64::from(at) == wanted).collect();
+    }
+    numbered.filter(|(_, number)| *number == wanted).map(|(at, _)| at).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +130,20 @@ mod tests {
         assert!(wanted(&["1,sda"]).find(&all, true).unwrap_err().contains("given twice"));
         assert!(wanted(&["sdb"]).find(&all, true).unwrap_err().contains("no such disk"));
         assert!(Wanted::new(&[]).is_none());
+    }
+
+    #[test]
+    fn a_number_is_that_of_the_name_where_names_have_one() {
+        let all = devices(&["LUN 6", "LUN 1", "LUN 0"]);
+        assert_eq!(wanted(&["1,0"]).find(&all, true), Ok(vec![1, 2]));
+        assert!(wanted(&["2"]).find(&all, true).unwrap_err().contains("no such disk"));
+        let both = devices(&["LUN 1", "disk 1"]);
+        assert!(wanted(&["1"]).find(&both, true).unwrap_err().contains("whole name"));
+        assert_eq!(wanted(&["disk 1"]).find(&both, true), Ok(vec![1]));
+        let mut late = wanted(&["1"]);
+        assert_eq!(late.find(&devices(&["sda", "sdb"]), false), Ok(vec![1]));
+        let more = devices(&["sda", "sdb", "disk 1"]);
+        assert!(late.find(&more, false).unwrap_err().contains("whole name"));
     }
 
     #[test]

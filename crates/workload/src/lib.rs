@@ -11,7 +11,7 @@
 //! use ioscape_workload::{Application, streams};
 //!
 //! let workload = Workload { unique_bytes: 1 << 30, seq_frac: 1.0, read_frac: 0.0, ..Workload::default() };
-//! let mut seen = Application::default();
+//! let mut seen = Application::new(4096);
 //! for (process, stream) in (0..).zip(streams(&workload, 1)) {
 //!     for request in stream.take(10_000) {
 //!         seen.record(&FileCall { process, request, ..FileCall::default() });

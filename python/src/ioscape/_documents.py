@@ -38,17 +38,24 @@ class AccessPattern:
     process_num: int
     """Mean number of processes active at the same time."""
     sync_s: float
-    """Total seconds that all processes spent in `fsync` and the like."""
+    """Total seconds that all processes spent in `fsync` and the like. A wait that holds up several of the
+    `process_num` processes counts for each of them."""
     think_time_ns: float
     """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB."""
+    """Distinct bytes read or written, in whole pages."""
     unique_write_bytes: int
     """Distinct bytes written."""
+    further_waits: Optional[int] = None
+    """Waits for storage, by synchronous writes and by `fsync` and the like, beyond one for each write: most
+    often for directories. 0 in older results."""
     memory_bytes: Optional[int] = None
     """Private memory of the processes, in bytes: a lower bound, since pages that may belong to mapped files
     are not counted, and processes are added up only when one of them ends. It is not available to the file
     cache. Absent if unknown."""
+    page_bytes: Optional[int] = None
+    """Size of the pages in which distinct bytes and cache sizes are counted; absent in older results: 4
+    KiB."""
 
 
 @dataclass(kw_only=True)
@@ -366,6 +373,10 @@ class Characterization:
     moved nothing because their files share the blocks now (`clone`)."""
     ending: Any = None
     """How it ended; absent if it was interrupted before."""
+    mapped_unseen_bytes: Optional[int] = None
+    """Bytes of files that were mapped where no fault on them was seen, so that nothing read there is counted,
+    without the first 4 MiB of each process, which are of what programs map as they start; absent if there
+    were none, and in older results."""
     memory_limit_bytes: Optional[int] = None
     """Memory limit of the control group it ran in."""
     pattern: Optional[AccessPattern] = None
@@ -373,8 +384,9 @@ class Characterization:
     phases: Optional[list[Phase]] = None
     """Its phases, in order; absent in older results."""
     unplaced_faults: Optional[int] = None
-    """Faults on mapped files at places that are not known, so that what was read there is not counted; absent
-    if the kernel reported none, and in older results."""
+    """Faults on mapped files at places that are not known, so that what was read there is not counted,
+    without the first 64 of each process, which are of what programs map as they start; absent if there were
+    none, and in older results."""
 
 
 @dataclass(kw_only=True)
@@ -750,6 +762,8 @@ class Environment:
     other_places: Optional[list[OtherPlace]] = None
     """Further file systems and devices that were used, in the order named; the fields above describe the
     first."""
+    page_bytes: Optional[int] = None
+    """Size of the kernel's pages, in which its file cache holds files; absent in older results."""
     read_ahead_bytes: Optional[int] = None
     """Read-ahead of the device, in bytes."""
     rotational: Optional[bool] = None
@@ -908,7 +922,7 @@ class FileTraits:
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB."""
+    """Distinct bytes read or written, in whole pages of the file cache (of 4 KiB in older results)."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""
@@ -1532,8 +1546,9 @@ class Popularity:
 class Prediction:
     """The predicted performance of one workload on one system (self-scaling paper, section 9)."""
     extrapolated: bool
-    """Whether some parameter lies outside the measured range, or other memory contradicts the evaluation: the
-    interval is then a guess."""
+    """Whether some parameter lies outside the measured range, other memory contradicts the evaluation, only a
+    part of an application was seen, or more than a tenth of its time was spent in `fsync` on what may be
+    other storage: the interval is then a guess."""
     interval90: list[float]
     """Range that holds nine of ten measurements of such a workload, low and high in bytes per second."""
     iops: float
@@ -1640,7 +1655,7 @@ class ProcessTraits:
     tid: int
     """Thread id; equal to `pid` for the first thread."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB."""
+    """Distinct bytes read or written, in whole pages of the file cache (of 4 KiB in older results)."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""
@@ -2445,7 +2460,7 @@ class Traits:
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
-    """Distinct bytes read or written, in whole pages of 4 KiB."""
+    """Distinct bytes read or written, in whole pages of the file cache (of 4 KiB in older results)."""
     align_bytes: Optional[int] = None
     """Alignment in bytes, if all requests have the same size, `size_mean`, that is not a multiple of the
     usual alignment; otherwise and in older results absent."""

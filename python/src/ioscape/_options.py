@@ -11,7 +11,7 @@ Place = Union[str, "os.PathLike[str]"]
 Size = Union[int, str]
 # Seconds, or a text such as "500ms", "30s" or "10m".
 Time = Union[int, float, str]
-# A disk by its name, or by its number from 0.
+# A disk by its name, by the number at the end of it, or else by its place from 0.
 Disk = Union[int, str]
 
 
@@ -334,7 +334,8 @@ class SimulateOptions(TypedDict, total=False):
     to: Optional[Time]
     """Only requests that arrive before this time"""
     disk: Optional[Union[Disk, Sequence[Disk]]]
-    """Only these disks, by name or by number from 0, separated by commas [default: all]"""
+    """Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else by
+    place from 0 [default: all]"""
     wrap: bool
     """Requests beyond the drive's capacity wrap around to its beginning"""
     scale_time: Optional[float]
@@ -396,7 +397,8 @@ class TraceAnalyzeOptions(TypedDict, total=False):
     to: Optional[Time]
     """Only requests that arrive before this time"""
     disk: Optional[Union[Disk, Sequence[Disk]]]
-    """Only these disks, by name or by number from 0, separated by commas [default: all]"""
+    """Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else by
+    place from 0 [default: all]"""
     block: Optional[Size]
     """Size of a block, a power of two [default: 8k]"""
     output: Optional[Place]
@@ -443,7 +445,8 @@ class TraceCharacterizeOptions(TypedDict, total=False):
     to: Optional[Time]
     """Only requests that arrive before this time"""
     disk: Optional[Union[Disk, Sequence[Disk]]]
-    """Only these disks, by name or by number from 0, separated by commas [default: all]"""
+    """Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else by
+    place from 0 [default: all]"""
     block: Optional[Size]
     """Size of a block, a power of two [default: 8k]"""
     output: Optional[Place]
@@ -475,7 +478,8 @@ class TraceReadOptions(TypedDict, total=False):
     to: Optional[Time]
     """Only requests that arrive before this time"""
     disk: Optional[Union[Disk, Sequence[Disk]]]
-    """Only these disks, by name or by number from 0, separated by commas [default: all]"""
+    """Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else by
+    place from 0 [default: all]"""
     quiet: bool
     """Print nothing on standard error but the reason for a failure"""
     verbose: bool

@@ -8,6 +8,7 @@
 
 mod deep_queue;
 
+use ioscape_machine::usage::{processor_ns, usage};
 use ioscape_machine::{Target, TargetOptions};
 use ioscape_measure::{RunOptions, Session, SessionOptions};
 use ioscape_schema::{Engine, Measurement, SizeDistribution, Workload};
@@ -141,7 +142,7 @@ fn bare(path: &Path, writes: bool) -> Result<Cost, Box<dyn Error>> {
     let file = File::options().read(true).write(writes).open(path)?;
     let mut buffer = vec![0; 4096];
     let mut state = 88_172_645_463_325_252u64;
-    let (begin, before) = (Instant::now(), own_cost()?);
+    let (begin, before) = (Instant::now(), usage(libc::RUSAGE_SELF));
     let mut ios = 0u64;
     while begin.elapsed() < Duration::from_secs_f64(SECONDS) {
         for _ in 0..1000 {
@@ -159,21 +160,8 @@ fn bare(path: &Path, writes: bool) -> Result<Cost, Box<dyn Error>> {
         }
         ios += 1000;
     }
-    let after = own_cost()?;
-    Ok([0, 1].map(|i| (after[i] - before[i]) / ios as f64))
-}
-
-/// User and system nanoseconds of this process.
-fn own_cost() -> Result<[f64; 2], Box<dyn Error>> {
-    // SAFETY: all-zero is a valid rusage, and the call only writes to it.
-    #[expect(unsafe_code, reason = "getrusage has no safe wrapper")]
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    let ns = |t: libc::timeval| t.tv_sec as f64 * 1e9 + t.tv_usec as f64 * 1e3;
-    Ok([ns(usage.ru_utime), ns(usage.ru_stime)])
+    let [after, before] = [usage(libc::RUSAGE_SELF), before].map(|used| processor_ns(&used));
+    Ok([0, 1].map(|i| (after[i] - before[i]) as f64 / ios as f64))
 }
 
 fn ours(session: &mut Session, way: Ours) -> Result<Cost, Box<dyn Error>> {

@@ -12,7 +12,7 @@ use ioscape_machine::output::Outputs;
 use ioscape_schema::{
     Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
 };
-use ioscape_study::ab::{Interleaving, longest_run_s, paired};
+use ioscape_study::ab::{Duel, Interleaving, WITH_WARM_UP, longest_run_s, paired};
 use ioscape_study::comparison::measured::condition_met;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::seed_of_round;
@@ -24,6 +24,10 @@ const ALPHA: f64 = 0.05;
 
 /// Least time between two saves: each flushes the result, perhaps to the drive under test.
 const SAVED_EVERY: Duration = Duration::from_secs(2);
+
+/// Share of the budget for pairs where the arms rest in each other's turns; the remaining budget is
+/// for runs without rests.
+const OF_PAIRS: f64 = 0.75;
 
 /// Runs the command.
 ///
@@ -61,6 +65,7 @@ pub fn main(args: &AbArgs) -> Result<(), Failure> {
             document.warn(Warning::new(WarningKind::Interrupted, message));
         }
     }
+    changed_by_rests(&found).into_iter().for_each(|doubt| document.warn(doubt));
     let compared = arms.compared(args, &found);
     let met = condition_met(&compared.measured);
     document.outcome = Some(compared.into());
@@ -106,6 +111,15 @@ fn wandering(found: &Interleaving) -> Option<Warning> {
         "the ratio itself changed during the measurement, as it does where an arm has slow and fast states: {names}; a longer --budget tells more"
     );
     (!names.is_empty()).then(|| Warning::new(WarningKind::NotSteady, message))
+}
+
+/// Reports which jobs compare otherwise if an arm does not rest in the other's turns.
+fn changed_by_rests(found: &Interleaving) -> Option<Warning> {
+    let ratios = found.changed_by_rests().join(", ");
+    let message = format!(
+        "without rests another ratio was measured, as happens where an arm earns burst credit in the other's turns: {ratios}; `ioscape twin DIRECTORY --sustain` tells what each arm keeps up"
+    );
+    (!ratios.is_empty()).then(|| Warning::new(WarningKind::NotSteady, message))
 }
 
 /// A named job, on both arms.
@@ -205,6 +219,12 @@ impl Arms {
         SystemComparison { measured, ..SystemComparison::default() }
     }
 
+    /// Whether an arm's device rests while the other arm is measured.
+    fn arms_rest(&self) -> bool {
+        let devices: Vec<_> = self.environments.iter().map(|one| one.device.as_ref()).collect();
+        devices.windows(2).any(|two| two[0].is_none() || two[0] != two[1])
+    }
+
     /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up.
     /// `document` receives the warnings about them, and is saved with the pairs so far on the way.
     fn measure(
@@ -216,22 +236,16 @@ impl Arms {
         outputs: &mut Outputs,
     ) -> Result<(), Failure> {
         let (begun, mut saved) = (Instant::now(), Instant::now());
-        let left_s = || args.budget - begun.elapsed().as_secs_f64();
+        let budget_s = args.budget * if self.arms_rest() { OF_PAIRS } else { 1.0 };
+        let left_s = || budget_s - begun.elapsed().as_secs_f64();
         let effort = RunLength::new(longest_s / 2.0, longest_s);
         let is_shared = self.machines.len() == 1;
         let mut pairs_before = 0;
         while let Some((index, order)) = found.turn(left_s()) {
             let (pair, mut runs) = (Instant::now(), <[Measurement; 2]>::default());
             for (turn, arm) in (0..).zip(order) {
-                let duel = found.duel(index);
-                let workload = duel.workloads[arm].clone();
                 let seed = seed_of_round(args.seed, runs_before(pairs_before, turn, is_shared));
-                let place = [&args.first, &args.second][arm].display();
-                let place = format!("{place}, {}", duel.name);
-                let one = self.machine(arm).measure(&workload, effort, seed, None);
-                let one = one.map_err(|error| Failure::from(error).about(&place))?;
-                tell_doubts(&one, &place, document);
-                runs[arm] = one;
+                runs[arm] = self.run(args, found.duel(index), arm, effort, seed, document)?;
             }
             found.record(index, &runs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
@@ -244,7 +258,58 @@ impl Arms {
             }
         }
         found.time_is_up();
+        let took_s = begun.elapsed().as_secs_f64();
+        match self.arms_rest() {
+            true => self.measure_unrested(args, effort, took_s, pairs_before, found, document),
+            false => Ok(()),
+        }
+    }
+
+    /// Measures each arm on whose speed a verdict rests once more, in a long run that spends what it
+    /// earned in the other's turns: a short run after that would follow a rest while it starts. The
+    /// long runs take the time that is left, but no more than the `took_s` seconds of the `pairs`
+    /// before. An arm that waits for another's long run earns in it, so its own is longer.
+    fn measure_unrested(
+        &mut self,
+        args: &AbArgs,
+        effort: RunLength,
+        took_s: f64,
+        pairs: u64,
+        found: &mut Interleaving,
+        document: &mut Document,
+    ) -> Result<(), Failure> {
+        let arms = found.credited();
+        let shares = (arms.len() * (arms.len() + 1) / 2) as f64;
+        for (at, (index, arm)) in arms.into_iter().enumerate() {
+            let each_s = took_s.min(args.budget - took_s) * (at + 1) as f64 / shares;
+            let long_s = (each_s / WITH_WARM_UP - effort.cap_s).max(effort.cap_s);
+            let long = RunLength::new(long_s, long_s);
+            let mut runs = <[Measurement; 2]>::default();
+            for (arm, effort) in [(1 - arm, effort), (arm, long)] {
+                let seed = seed_of_round(args.seed, pairs + at as u64);
+                runs[arm] = self.run(args, found.duel(index), arm, effort, seed, document)?;
+            }
+            found.record_unrested(index, &runs);
+        }
         Ok(())
+    }
+
+    /// Measures one run on an arm. `document` receives the warnings about it.
+    fn run(
+        &mut self,
+        args: &AbArgs,
+        duel: &Duel,
+        arm: usize,
+        effort: RunLength,
+        seed: u64,
+        document: &mut Document,
+    ) -> Result<Measurement, Failure> {
+        let place = [&args.first, &args.second][arm].display();
+        let place = format!("{place}, {}", duel.name);
+        let one = self.machine(arm).measure(&duel.workloads[arm], effort, seed, None);
+        let one = one.map_err(|error| Failure::from(error).about(&place))?;
+        tell_doubts(&one, &place, document);
+        Ok(one)
     }
 }
 

@@ -1,9 +1,11 @@
 //! `ioscape characterize`: runs a command, watches its system calls, and describes its workload.
 
+use crate::application::patterns;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
 use ioscape_arguments::CharacterizeArgs;
+use ioscape_machine::cache::page_size;
 use ioscape_machine::environment;
 use ioscape_machine::interrupt;
 use ioscape_machine::terminal;
@@ -12,6 +14,7 @@ use ioscape_schema::{Access, AccessPattern, Characterization, Ending, FileCall, 
 use ioscape_trace::PatternBuilder;
 use ioscape_workload::Application;
 use ioscape_workload::characterize::{MappedFaults, Unseen, doubts};
+use std::ops::Range;
 
 /// Runs the command.
 ///
@@ -34,15 +37,19 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
         interrupt: interrupt::flag(),
         kill: interrupt::second(),
     };
-    let mut watched = Watched::default();
+    let page = page_size();
+    let patterns = [patterns(page), patterns(page)];
+    let mut watched = Watched { seen: Application::new(page), patterns };
     let recording = record(&args.command, &options, &mut watched)?;
     let Watched { seen, patterns } = watched;
     let portrait = seen.finish();
     let unseen = unseen(&recording, &portrait);
+    let (sync_s, further_waits) = (portrait.sync_s, portrait.ways.further_waits);
     document.environment = environment::machine(recording.memory_limit);
     document.interrupted = recording.interrupted;
     let mut found = recording.characterization(&args.command, args.below.as_deref(), portrait);
-    found.pattern = Some(pattern(patterns, &recording, &found));
+    let pattern = pattern(patterns, &recording, &found);
+    found.pattern = Some(AccessPattern { sync_s, further_waits, ..pattern });
     for doubt in doubts(&found, &unseen).into_iter().chain(recording.doubt.clone()) {
         document.warn(doubt);
     }
@@ -51,7 +58,6 @@ pub fn main(args: &CharacterizeArgs) -> Result<(), Failure> {
 }
 
 /// What is learned while the command runs.
-#[derive(Default)]
 struct Watched {
     seen: Application,
     /// Of the requests that go through the file cache, and of those that bypass it: a cache that
@@ -66,16 +72,20 @@ impl CallSink for Watched {
         let row = FileCall { process, ..*call }.row();
         self.patterns[usize::from(call.is_direct)].update(&row, file);
         if call.request.len == 0 || writes && (call.is_synchronous || call.is_direct) {
-            self.write_back_begun(call.file, call.issued_ns);
+            self.write_back_begun(Some(call.file), call.issued_ns);
         }
     }
 
-    fn write_back_begun(&mut self, file: u32, at_ns: u64) {
-        self.patterns.iter_mut().for_each(|one| one.written_back(u64::from(file), at_ns));
+    fn write_back_begun(&mut self, file: Option<u32>, at_ns: u64) {
+        self.patterns.iter_mut().for_each(|one| one.written_back(file.map(u64::from), at_ns));
     }
 
     fn given_up(&mut self, file: u32, from: u64) {
         self.patterns.iter_mut().for_each(|one| one.give_up(u64::from(file), from));
+    }
+
+    fn dropped(&mut self, file: u32, bytes: Range<u64>) {
+        self.patterns.iter_mut().for_each(|one| one.drop_cached(u64::from(file), bytes.clone()));
     }
 }
 
@@ -91,7 +101,6 @@ fn pattern(
     AccessPattern {
         process_num: overall.process_num,
         think_time_ns: overall.think_time_ns as f64,
-        sync_s: overall.syncs as f64 * overall.sync_time_ns / 1e9,
         elsewhere_s: (found.elapsed_s - overall.active_s).max(0.0),
         memory_bytes: recording.memory_bytes,
         ..cached.and(direct)

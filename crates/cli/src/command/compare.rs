@@ -126,7 +126,8 @@ fn on_all<'a>(
             let refused = |why| (why, part.name.clone());
             first.map_or(Ok(()), |first| same_way(first, part)).map_err(refused)?;
             let predicted = part.predict(one.name(), &workload);
-            Ok((part, predicted.map_err(|not| refused(predict::refusal(not)))?))
+            let found = predicted.map_err(|not| refused(predict::refusal(not)))?;
+            Ok((part, one.marked(found)))
         };
         match parts.into_iter().map(on).collect::<Result<Row<'a>, _>>() {
             Ok(row) => told.push(row),

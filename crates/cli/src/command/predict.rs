@@ -159,7 +159,8 @@ fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result
             for one in asked {
                 let (part, workload) = one.of(system);
                 let changed = exchanged(part)?;
-                said.add(changed.predict(one.name(), &workload), changed.doubts());
+                let told = changed.predict(one.name(), &workload);
+                said.add(told.map(|found| one.marked(found)), changed.doubts());
             }
         }
     }
@@ -212,6 +213,13 @@ pub fn asked_memory_limit(system: &System) -> Option<u64> {
 /// ordinary requests.
 const LESS_MEMORY: u64 = 256 << 20;
 
+/// The memory, in bytes, of an evaluation that needs little of it and measures requests of this mean
+/// size; `None` if none does.
+fn less_memory_for(size_mean: u64) -> Option<u64> {
+    // An application's mean may be less than the least size that is measured.
+    Some(reach::limit_for(size_mean.max(4096))?.max(LESS_MEMORY))
+}
+
 /// The command that measures what is missing, in this much memory, if there is room for its sets.
 fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
     let System { evaluation, document, .. } = missing.system;
@@ -224,8 +232,8 @@ fn measuring(missing: &Missing<'_>, memory: Option<u64>) -> String {
         let [free, needed] = [free, needed].map(|bytes| Bytes(bytes as f64));
         let none =
             format!("no set of {needed} fits on {}, which had {free} free", evaluation.target);
-        let smaller = command(missing, Some(LESS_MEMORY)).filter(|_| missing.in_less_memory);
-        return match smaller {
+        let enough = missing.in_less_memory.and_then(less_memory_for);
+        return match enough.and_then(|memory| command(missing, Some(memory))) {
             Some(command) => format!("{none}; ask a result of `{command}` instead"),
             None => none,
         };
@@ -280,5 +288,18 @@ fn not_varied(missing: &Missing<'_>, parameter: Parameter, value: f64) -> String
         None => format!(
             "no evaluation under the memory limit of {limit} that this one was started under measures that: start it with more"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against advice to evaluate in memory without room for the requests asked about.
+    #[test]
+    fn less_memory_has_room_for_the_requests() {
+        let [small, large] = [LESS_MEMORY, 512 << 20].map(Some);
+        assert_eq!([100, 4096, 1 << 20].map(less_memory_for), [small, small, large]);
+        assert_eq!(less_memory_for(64 << 20), None);
     }
 }

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
-use ioscape_arguments::{Metric, ReportArgs};
+use ioscape_arguments::ReportArgs;
 use ioscape_machine::output::Content;
-use ioscape_report::Style;
+use ioscape_report::{Quantity, Style};
 use ioscape_scaling::system::stem;
 use ioscape_schema::{Document, MeasuredComparison};
 use ioscape_study::comparison::measured::{NamedDocument, compare_with_firsts};
@@ -21,7 +21,8 @@ const PAGE: &str = "-o";
 /// written.
 pub fn main(args: &ReportArgs) -> Result<(), Failure> {
     let mut documents = output::read_results(&args.results)?;
-    if args.metric != Metric::default() && documents.iter().all(|one| one.evaluation().is_none()) {
+    if args.metric != Quantity::default() && documents.iter().all(|one| one.evaluation().is_none())
+    {
         let why = "--metric is for the figures of evaluations, and no result is one: leave it out";
         return Err(Failure::misuse(why));
     }

@@ -107,9 +107,6 @@ impl Rows {
 
     /// Passes the requested rows to `take`, batch by batch, until the trace is over or the user
     /// stops.
-    ///
-    /// # Errors
-    /// As for [`Self::next`].
     pub fn each(&mut self, mut take: impl FnMut(&[Io], &Self)) -> Result<(), Failure> {
         let mut batch = Vec::new();
         while self.next(&mut batch)? {
@@ -170,9 +167,6 @@ impl Rows {
     }
 
     /// Refuses, with `text`, a trace that was not read to its end, and an empty selection.
-    ///
-    /// # Errors
-    /// As for [`Self::unstopped`] and [`Self::check`].
     pub fn whole(&self, text: &str) -> Result<(), Failure> {
         self.unstopped(text)?;
         self.check()

@@ -1,7 +1,7 @@
 //! Simulated systems and drives, evaluated like real ones: known borders and policies are found.
 
 use super::common::program;
-use ioscape_scaling::judge::agreement::{Finding, agreement, findings};
+use ioscape_scaling::judge::testing_agreement::{Finding, agreement, findings};
 use ioscape_schema::{Access, Document};
 use std::ops::Range;
 use std::path::Path;

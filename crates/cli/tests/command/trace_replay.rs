@@ -85,7 +85,7 @@ fn a_target_without_direct_io_is_refused_with_the_option_that_helps() {
 #[test]
 fn much_of_the_free_space_is_written_only_when_that_is_allowed() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("far.spc"), "0,2000000000000,4096,r,0.0\n").unwrap();
+    std::fs::write(folder.path().join("far.spc"), "0,250000000000,4096,r,0.0\n").unwrap();
     let replay = |words: &[&str]| {
         let mut command = Command::new(cargo_bin("ioscape"));
         command.current_dir(folder.path()).args(["trace", "replay", "far.spc", "."]);

@@ -1,7 +1,7 @@
 //! The workload derived from a trace of known requests.
 
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Io, Op, SizeDistribution, TraceInfo, TraceTraits};
-use ioscape_trace::analyze::mix::mix;
 use ioscape_trace::characterize::Characterizer;
 use ioscape_trace::testing::{io, model};
 use ioscape_workload::characterize::fit;

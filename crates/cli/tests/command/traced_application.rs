@@ -33,7 +33,7 @@ fn a_trace_is_predicted_by_its_own_locality() {
     let sum: f64 = forecast.parts.iter().map(|part| part.seconds).sum();
     assert!((sum / forecast.elapsed_s - 1.0).abs() < 1e-6, "{forecast:?}");
     assert!((one.throughput_bytes_per_s * sum / (3000.0 * 4096.0) - 1.0).abs() < 1e-6);
-    let computing = forecast.parts.iter().find(|part| part.name.starts_with("computing"));
+    let computing = forecast.parts.iter().find(|part| part.name.starts_with("between"));
     assert!((computing.expect("it computes").seconds / 0.15 - 1.0).abs() < 0.05, "{forecast:?}");
     let table = String::from_utf8(stdout(&asked)).expect("text");
     assert!(table.contains("Time goes to") && table.contains("Caches hold"), "{table}");

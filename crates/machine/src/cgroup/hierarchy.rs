@@ -4,6 +4,9 @@ use crate::mounts::{self, Mount};
 use crate::text;
 use std::path::{Path, PathBuf};
 
+/// Where the kernel lists the groups of this process.
+const OURS: &str = "/proc/self/cgroup";
+
 /// The interface version of the memory controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
@@ -31,6 +34,11 @@ impl Version {
     }
 }
 
+/// Returns whether the kernel has no control groups at all, which `/proc` tells.
+pub(super) fn are_absent() -> bool {
+    Path::new("/proc/self").exists() && !Path::new(OURS).exists()
+}
+
 /// A hierarchy of groups that may hold the memory controller, and our place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hierarchy {
@@ -51,7 +59,7 @@ impl Hierarchy {
     /// Returns the hierarchy with `controller`: version 1 if mounted, since version 2 then lacks
     /// it.
     pub fn with(controller: &str) -> Option<Self> {
-        let groups = text::read("/proc/self/cgroup")?;
+        let groups = text::read(OURS)?;
         let table = mounts::table();
         let parse = |version| Self::parse(version, controller, &table, &groups);
         [Version::V1, Version::V2].into_iter().find_map(parse)

@@ -4,6 +4,7 @@
 //! cache only of those files that its members read or wrote first.
 #![allow(unsafe_code, reason = "fork, to try whether a process may join")]
 
+mod advice;
 mod escaped;
 mod freezer;
 mod hierarchy;
@@ -13,6 +14,7 @@ mod switch;
 mod tests;
 mod throttle;
 
+pub(crate) use advice::advice;
 pub use freezer::is_frozen;
 pub use quota::{Quota, Throttled};
 
@@ -76,9 +78,8 @@ impl MemoryGroup {
         if limit_bytes < LIMIT_LEAST {
             return Err(unsupported("a limit below 8 MiB leaves no room for the program itself"));
         }
-        let hierarchy = Hierarchy::find().ok_or_else(|| {
-            unsupported("no control groups with a memory controller are mounted in /sys/fs/cgroup")
-        })?;
+        let hierarchy = advice::hierarchy()
+            .map_err(|[why, advice]| unsupported(&format!("{why}; {advice}")))?;
         let limit_bytes = enclosing_limit().map_or(limit_bytes, |limit| limit.min(limit_bytes));
         let mut refusal = "the memory controller is not available to this program".to_owned();
         let mut may_help = true;
@@ -96,7 +97,7 @@ impl MemoryGroup {
                 }
             }
         }
-        let what_helps = what_helps(may_help && !rustix::process::geteuid().is_root());
+        let what_helps = advice::what_helps(may_help && !rustix::process::geteuid().is_root());
         Err(unsupported(&format!("{refusal}; {what_helps}")))
     }
 
@@ -214,28 +215,6 @@ pub(crate) fn dirty_bytes(memory_stat: &str) -> Option<u64> {
 pub(crate) fn throttled_ns(cpu_stat: &str) -> Option<u64> {
     let in_us = || text::field(cpu_stat, "throttled_usec").map(|us| us.saturating_mul(1000));
     text::field(cpu_stat, "throttled_time").or_else(in_us)
-}
-
-/// Returns advice if a group cannot be created; `by_root` means that root could create it and this
-/// user is not root.
-fn what_helps(by_root: bool) -> &'static str {
-    match by_root {
-        true => "run as root",
-        false => "mount a control group file system that may be written in /sys/fs/cgroup",
-    }
-}
-
-/// Returns what helps besides being root; nothing where groups are not delegated to users.
-pub(crate) fn or_delegated() -> &'static str {
-    delegation(Hierarchy::find().map(|hierarchy| hierarchy.version))
-}
-
-/// systemd delegates groups of version 2 only.
-fn delegation(version: Option<Version>) -> &'static str {
-    match version {
-        Some(Version::V2) => ", or under `systemd-run --user --scope -p Delegate=yes`",
-        _ => "",
-    }
 }
 
 fn unsupported(why: &str) -> Error {

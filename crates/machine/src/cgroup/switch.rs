@@ -13,6 +13,8 @@ static SWITCHED_ON: Mutex<Vec<(PathBuf, Vec<OsString>)>> = Mutex::new(Vec::new()
 
 /// The file with the controllers of the groups below.
 const SWITCH: &str = "cgroup.subtree_control";
+/// The file with the controllers that a group may have.
+pub(super) const OFFERED: &str = "cgroup.controllers";
 
 /// The limits of a group, each with its value if there is no limit.
 const LIMITS: [(&str, &str); 6] = [
@@ -23,6 +25,12 @@ const LIMITS: [(&str, &str); 6] = [
     ("memory.swap.max", "max"),
     ("memory.zswap.max", "max"),
 ];
+
+/// Returns whether a group's file lists the memory controller.
+pub(super) fn lists(group: &Path, file: &str) -> bool {
+    let words = text::read(group.join(file)).unwrap_or_default();
+    words.split_whitespace().any(|word| word == "memory")
+}
 
 /// Writes to an existing file of a control group.
 ///
@@ -37,14 +45,10 @@ pub(super) fn put(path: &Path, value: &str) -> io::Result<()> {
 /// # Errors
 /// It may not be enabled.
 pub(super) fn enable(parent: &Path) -> io::Result<bool> {
-    let lists = |file: &str| {
-        let words = text::read(parent.join(file)).unwrap_or_default();
-        words.split_whitespace().any(|word| word == "memory")
-    };
-    if lists(SWITCH) {
+    if lists(parent, SWITCH) {
         return Ok(true);
     }
-    if !lists("cgroup.controllers") {
+    if !lists(parent, OFFERED) {
         return Ok(false);
     }
     let before = groups(parent);

@@ -142,7 +142,16 @@ fn dirty_bytes_are_those_of_the_group_that_tells_of_them() {
 fn a_hierarchy_that_is_not_mounted_is_no_matter_of_rights() {
     let why = MemoryGroup::below(Path::new("/nowhere/at/all"), Version::V1, LIMIT).unwrap_err();
     assert_eq!(why.kind(), io::ErrorKind::NotFound);
-    assert!(what_helps(false).contains("/sys/fs/cgroup") && what_helps(true).contains("root"));
-    assert!(delegation(Some(Version::V2)).contains("systemd-run"));
-    assert_eq!(delegation(Some(Version::V1)), "", "only root makes these");
+}
+
+#[test]
+fn a_kernel_without_control_groups_limits_nothing() {
+    crate::testing::with_mount(&["-t", "tmpfs", "tmpfs"], &[Path::new("/proc")], || {
+        assert_eq!(io_limits(Traffic::ALL), None, "without /proc nobody knows");
+        std::fs::create_dir("/proc/self").unwrap();
+        assert!(io_limits(Traffic::ALL).is_some_and(|limits| limits.is_empty()));
+        let refusal = MemoryGroup::create(LIMIT).unwrap_err().to_string();
+        assert!(refusal.contains("has no control groups; use one with CONFIG_CG"), "{refusal}");
+        assert!(!advice().contains("root"), "{}", advice());
+    });
 }

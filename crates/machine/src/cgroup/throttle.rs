@@ -1,6 +1,6 @@
 //! I/O limits: how much a control group lets its processes read from and write to a device.
 
-use super::hierarchy::{Hierarchy, Version};
+use super::hierarchy::{Hierarchy, Version, are_absent};
 use crate::text;
 use ioscape_schema::Access;
 use ioscape_schema::units::{Count, Rate};
@@ -40,7 +40,11 @@ type Limits = [Option<u64>; 4];
 /// disk; disks without any are left out. `None` if the kernel does not show control groups that
 /// could limit I/O.
 pub fn io_limits(traffic: Traffic) -> Option<BTreeMap<(u32, u32), String>> {
-    let limits = limits(&Hierarchy::with("blkio")?, traffic);
+    let limits = match Hierarchy::with("blkio") {
+        Some(hierarchy) => limits(&hierarchy, traffic),
+        None if are_absent() => BTreeMap::new(),
+        None => return None,
+    };
     Some(limits.into_iter().map(|(disk, limits)| (disk, in_words(limits))).collect())
 }
 

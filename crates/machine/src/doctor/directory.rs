@@ -157,8 +157,10 @@ fn direct(target: &Target) -> Check {
 fn io_limit(limits: Option<String>) -> Check {
     let check = |found: &str| Check::works("I/O limit", "the speed of the device", found);
     match limits.as_deref() {
-        None => check("the kernel shows no control groups that could limit I/O")
-            .but(CheckState::Limited, "ask who runs this machine or container for limits on I/O"),
+        None => check("no control groups that could limit I/O are mounted").but(
+            CheckState::Limited,
+            "mount them in /sys/fs/cgroup, or ask who runs this machine or container for limits on I/O",
+        ),
         Some("") => check("no control group limits I/O here"),
         Some(limits) => check(limits).but(
             CheckState::Limited,

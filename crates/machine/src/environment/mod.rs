@@ -3,6 +3,7 @@
 pub mod identity;
 mod virtualization;
 
+use crate::cache::page_size;
 use crate::cgroup::{self, Traffic};
 use crate::device::BlockDevice;
 use crate::layers::{cached_below, disks_below, io_limits};
@@ -95,6 +96,7 @@ pub fn machine(memory_limit: Option<u64>) -> Environment {
         cpu_count: allowed().try_into().ok(),
         cpu_quota: cgroup::Quota::tight().map(|quota| quota.processors),
         memory_bytes: Some(memory().total).filter(|bytes| *bytes > 0),
+        page_bytes: Some(page_size()),
         memory_limit_bytes: memory_limit.into_iter().chain(cgroup::enclosing_limit()).min(),
         mitigations: text::read("/proc/cmdline").and_then(|line| mitigations(&line)),
         vm_dirty: vm_dirty(),

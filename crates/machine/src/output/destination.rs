@@ -215,9 +215,6 @@ impl Destination {
     }
 
     /// Begins to write for a writer that seeks back. For a pipe the bytes wait in a temporary file.
-    ///
-    /// # Errors
-    /// As for [`Self::begin`].
     pub fn begin_seekable(&self) -> io::Result<Draft> {
         match self.is_replaced() {
             true => self.begin(),
@@ -373,9 +370,7 @@ fn copy_owner_and_mode(file: &File, earlier: Option<&Stat>) -> io::Result<()> {
 
 /// Returns the permissions that new files lack; calling `umask` would change it for all threads.
 fn umask() -> Option<u32> {
-    let status = text::read("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-    u32::from_str_radix(line.trim(), 8).ok()
+    text::field_in(&text::read("/proc/self/status")?, "Umask", 8)?.try_into().ok()
 }
 
 /// Refuses a file or pipe that another user may have planted, for root too, and even by force.

@@ -47,9 +47,6 @@ pub fn is_standard_output(path: &Path) -> bool {
 ///
 /// A link may be ours or root's. Through any other link, its owner could have data destroyed
 /// without the right to touch it.
-///
-/// # Errors
-/// As for an output.
 pub fn without_links(path: &Path) -> Result<Option<PathBuf>, Error> {
     let of_ours = |at: &Path, found: &Metadata, _| match is_trusted(found.uid()) {
         true => Ok(()),

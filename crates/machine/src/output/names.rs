@@ -166,9 +166,6 @@ impl Outputs {
     }
 
     /// Writes a text, if an output of this name was requested.
-    ///
-    /// # Errors
-    /// [`Error::Output`].
     pub fn text(&mut self, what: &str, text: &str) -> Result<(), Error> {
         self.get(what).map_or(Ok(()), |destination| destination.text(text))
     }
@@ -184,9 +181,6 @@ pub fn tell_leftovers(names: &[String], tell: Tell) {
 impl Destination {
     /// Writes what `content` produces; on failure nothing, if files are replaced. Returns the size
     /// in bytes, as [`Self::keep`] does.
-    ///
-    /// # Errors
-    /// [`Error::Output`].
     pub fn write(&mut self, content: impl FnOnce(&Draft) -> io::Result<()>) -> Result<u64, Error> {
         let written = self.begin().and_then(|draft| {
             content(&draft)?;
@@ -196,18 +190,12 @@ impl Destination {
     }
 
     /// Writes a text as [`Self::write`] does.
-    ///
-    /// # Errors
-    /// [`Error::Output`].
     pub fn text(&mut self, text: &str) -> Result<(), Error> {
         self.write(|draft| draft.file().write_all(text.as_bytes())).map(drop)
     }
 
     /// Opens an output that the user did not name. If `path` is taken, it gets another name; if
     /// `private`, no other user may read it.
-    ///
-    /// # Errors
-    /// As for [`Self::open`].
     pub(super) fn open_unnamed(path: &Path, private: bool, tell: Tell) -> Result<Self, Error> {
         let options =
             DestinationOptions { unnamed: true, private, ..DestinationOptions::default() };

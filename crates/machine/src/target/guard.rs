@@ -58,6 +58,9 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
             "it cannot be checked whether this device is in use, since /sys does not show it: refused".into(),
         );
     };
+    if let Some(why) = hides_uses(&device) {
+        return Some(why.to_owned());
+    }
     let related = device.related();
     let numbers: Vec<(u32, u32)> = related.iter().map(|device| device.number).collect();
     let table = mounts::table();
@@ -85,6 +88,14 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
     attached(path, own, on_device)
         .or_else(|| writer_of(&numbers))
         .or_else(|| shown_in_use(&device.disk().name()))
+}
+
+/// Returns why the kernel does not show all uses of the device; `None` if it shows them. UBI
+/// attaches flash (MTD) by another way than its block device, and partitions of flash may overlap.
+fn hides_uses(device: &BlockDevice) -> Option<&'static str> {
+    device.is_raw_flash().then_some(
+        "is flash without blocks (MTD), where UBI and partitions that overlap do not show: name a directory on its file system, or read it as it is with vxbench -w read",
+    )
 }
 
 /// Returns why the regular file at `path`, with device and inode `ours`, is in use, apart from
@@ -222,6 +233,24 @@ mod tests {
         let table = "Filename\tType\tSize\n/dev/sda2  partition 8 0 -2\n/my\\040swap file 8 0 -3\n";
         assert_eq!(parse_swaps(table), [Path::new("/dev/sda2"), Path::new("/my swap")]);
         assert!(parse_swaps("").is_empty());
+    }
+
+    /// Guards against overwriting the flash that a router starts from: UBI holds it without a trace
+    /// at its block device.
+    #[test]
+    fn flash_is_refused_since_its_uses_do_not_show() {
+        let sys = tempfile::tempdir().unwrap();
+        let is_refused = |number: (u32, u32), shown_at: &str| {
+            let directory = sys.path().join("devices").join(shown_at);
+            std::fs::create_dir_all(&directory).unwrap();
+            std::fs::create_dir_all(sys.path().join("dev/block")).unwrap();
+            let link = sys.path().join(format!("dev/block/{}:{}", number.0, number.1));
+            std::os::unix::fs::symlink(directory, link).unwrap();
+            hides_uses(&BlockDevice::below(sys.path(), number).unwrap()).is_some()
+        };
+        assert!(is_refused((31, 5), "platform/nand/mtd/mtd5/mtdblock5"));
+        assert!(is_refused((31, 2), "platform/nand/mtd/mtd0/mtd2/mtdblock2"), "in a partition");
+        assert!(!is_refused((179, 0), "platform/mmc0/mmc0:0001/block/mmcblk0"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "a descriptor that is known by its number alone")]
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
+use rustix::path::Arg;
 use std::ffi::CStr;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
@@ -163,10 +164,10 @@ pub(super) fn remove_entry(directory: BorrowedFd, name: &CStr, file_system: u64)
 }
 
 /// Opens a folder on this file system; a mount on top of it is not ours to empty.
-fn open_folder(directory: BorrowedFd, name: &CStr, file_system: u64) -> Option<OwnedFd> {
+pub(super) fn open_folder(directory: BorrowedFd, name: impl Arg, device: u64) -> Option<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
-    let is_here = rustix::fs::fstat(&folder).is_ok_and(|found| found.st_dev == file_system);
+    let is_here = rustix::fs::fstat(&folder).is_ok_and(|found| found.st_dev == device);
     is_here.then_some(folder)
 }
 

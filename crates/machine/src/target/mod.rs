@@ -143,7 +143,8 @@ impl Target {
             return Err(Error::Space { path, needed, spared: 0, free });
         }
         let (file, scratch) = scratch::create(directory, path)?;
-        let is_tried = file_system.is_network_or_fuse && !file_system.caches_elsewhere();
+        let is_tried =
+            file_system.stored_on().is_network_or_fuse && !file_system.caches_elsewhere();
         file_system.reads_counted = is_tried && counted::are_reads_counted(&file);
         Ok(Self {
             path: path.join(scratch.name()),

@@ -281,15 +281,13 @@ fn leave_alone(folder: &Path, tell: impl Fn(&str)) {
 }
 
 fn remove_folder(directory: &OwnedFd, name: &OsStr, shared: bool) -> Option<()> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-    let folder = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
-    let state = rustix::fs::fstat(&folder).ok()?;
     let parent = rustix::fs::fstat(directory).ok()?;
+    let folder = living::open_folder(directory.as_fd(), name, parent.st_dev)?;
+    let state = rustix::fs::fstat(&folder).ok()?;
     let us = rustix::process::geteuid();
     let real = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()?;
     // Mounts on it or in it are not ours to empty.
-    if state.st_dev != parent.st_dev
-        || is_mounted_below(&mounts::table(), &real)
+    if is_mounted_below(&mounts::table(), &real)
         || may_be_held(lock(&folder), shared)
         || !is_ours(state.st_uid, directory)
     {

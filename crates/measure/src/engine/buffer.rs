@@ -4,6 +4,7 @@
 
 use ioscape_machine::cgroup::available_memory;
 use ioscape_machine::error::Error;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Op, Request};
 use rustix::mm::Advice;
 use rustix::time::{ClockId, clock_gettime};
@@ -136,14 +137,6 @@ fn change(block: &mut [u8], by: u64) {
     for word in words {
         *word = (u64::from_ne_bytes(*word) ^ by).to_ne_bytes();
     }
-}
-
-/// Spreads `seed` over all 64 bits (the finalizer of splitmix64).
-pub(crate) fn mix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// Returns a number that is unique across runs and within this one.

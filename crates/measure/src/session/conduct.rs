@@ -11,7 +11,6 @@ use crate::conductor::failure;
 use crate::conductor::stops::{Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together;
-use crate::worker::meter::processor_ns;
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::rows::{self, KeptRows, ROW_WORDS};
 use crate::worker::run::{Plan, carry_out};
@@ -19,6 +18,7 @@ use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::load::{Contending, Load};
 use ioscape_machine::shared::{Shared, phase};
+use ioscape_machine::usage::{processor_ns, usage};
 use ioscape_schema::statistics;
 use ioscape_schema::tally::Looks;
 use ioscape_schema::{Request, Stop, Tally, Witness, Workers, Workload};
@@ -43,6 +43,9 @@ const COURSE_SLICES: f64 = 500.0;
 /// Workers touch the memory that they hold before they are ready. They are assumed to do so at this
 /// rate or faster, in bytes per second.
 const TOUCHED_PER_S: f64 = 0.5e9;
+
+/// How much longer the measured part waits for the first answer of storage.
+const STALL: Duration = Duration::from_secs(30);
 
 /// How often progress is reported.
 const TELL: Duration = Duration::from_millis(200);
@@ -190,7 +193,7 @@ impl Session {
             slice,
             told,
             stops: Stops::new(),
-            kernel: Contending::default(),
+            kernel: Contending::with((options.beside + 1) * u64::from(workload.process_num)),
             course: Vec::new(),
         };
         run.take_through(workload, buffer_bytes)
@@ -241,17 +244,12 @@ impl Run<'_> {
         let resident_before = self.session.resident_of(workload);
         let agreed = self.agreed()?;
         let before = self.session.sources.snapshot();
-        let [own_before, _] = processor_ns(libc::RUSAGE_SELF);
+        let [own_before, _] = processor_ns(&usage(libc::RUSAGE_SELF));
         self.begin(agreed);
         self.stops = Stops::new();
         let began = Instant::now();
-        let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
-        let (stop, rates) = match self.watched.await_all(Shared::all_started, patience) {
-            Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }) | Ok(()) => {
-                self.measure(workload)
-            }
-            Err(error) => Err(error),
-        }?;
+        self.await_begin()?;
+        let (stop, rates) = self.measure(workload)?;
         if let Some(others) = &self.options.together {
             others.slices(&rates);
         }
@@ -268,7 +266,7 @@ impl Run<'_> {
             0 => KeptRows::default(),
             _ => rows::collect(streams, rows::flags(workload), &self.session.clock),
         };
-        let [own_after, _] = processor_ns(libc::RUSAGE_SELF);
+        let [own_after, _] = processor_ns(&usage(libc::RUSAGE_SELF));
         let workers_ns: u64 = reports.iter().map(|r| r.cost.user_ns).sum();
         let own_s = (workers_ns + own_after.saturating_sub(own_before)) as f64 / 1e9;
         let load = after.load.since(&before.load, own_s, elapsed_s);
@@ -343,7 +341,7 @@ impl Run<'_> {
     /// machine takes part.
     fn agreed(&mut self) -> Result<Option<Instant>, Error> {
         let Some(others) = self.options.together.clone() else {
-            self.kernel = Contending::begin();
+            self.kernel.begin();
             return Ok(None);
         };
         let at = loop {
@@ -352,7 +350,7 @@ impl Run<'_> {
                 None => self.pass(Phase::WarmUp)?,
             }
         };
-        self.kernel = Contending::begin();
+        self.kernel.begin();
         while together::left(at) >= self.slice + NEAR {
             self.pass(Phase::WarmUp)?;
         }
@@ -369,6 +367,20 @@ impl Run<'_> {
         if let Some(others) = &self.options.together {
             others.began(SystemTime::now());
         }
+    }
+
+    /// Waits until the measured part of every stream has begun, at most as long as that part may
+    /// take; if none has, since storage stalls, [`STALL`] longer for the first.
+    fn await_begin(&mut self) -> Result<(), Error> {
+        let is_late = |begun: &Result<(), Error>| {
+            matches!(begun, Err(Error::Worker { death: Death::Hung | Death::Stopped, .. }))
+        };
+        let patience = Duration::from_secs_f64(self.options.cap_s.clamp(1.0, 1e6));
+        let mut begun = self.watched.await_all(Shared::all_started, patience);
+        if is_late(&begun) && !self.shared.any_started() {
+            begun = self.watched.await_all(Shared::any_started, STALL);
+        }
+        if is_late(&begun) { Ok(()) } else { begun }
     }
 
     /// Runs until all phases are over, the confidence interval is narrow enough (without phases),

@@ -48,9 +48,6 @@ impl Session {
     /// Measures how fast a set of `most` bytes is laid out, in bytes per second; `None` if that is
     /// too little to tell. Lays out a first part, doubles it until that took `enough_s` seconds,
     /// and returns the rate of the last half; of the one before if the last had no room.
-    ///
-    /// # Errors
-    /// Those of [`Self::layout`].
     pub fn layout_rate(
         &mut self,
         most: u64,
@@ -218,7 +215,7 @@ impl Session {
     pub(super) fn doubt_of_age(&self, workload: &Workload) -> Option<Warning> {
         let system = self.target.file_system();
         let is_asked = workload.read_frac > 0.0 && workload.phases.is_empty();
-        if !is_asked || workload.engine == Engine::Null || !system.copies_on_write() {
+        if !is_asked || workload.engine == Engine::Null || !system.relocates() {
             return None;
         }
         let mut found = first_extents(&self.file, LOOKED_AT).ok()?;

@@ -36,9 +36,6 @@ impl Session {
 
     /// Like [`Session::calibrate`], but with the streams that will really be run. Their generator
     /// may cost more or less than a typical one.
-    ///
-    /// # Errors
-    /// Those of [`Session::calibrate`].
     pub fn calibrate_with<F, S>(
         &mut self,
         streams: F,
@@ -75,9 +72,6 @@ impl Session {
     }
 
     /// Describes the machine, the clock and the harness's own cost.
-    ///
-    /// # Errors
-    /// Those of [`Session::calibrate`].
     pub fn environment(&mut self) -> Result<Environment, Error> {
         let (clock, harness_overhead_ns_per_io) = self.calibrate()?;
         let captured = environment::capture(&self.target, self.options.memory_limit);

@@ -12,9 +12,6 @@ use ioscape_machine::error::Error;
 use ioscape_schema::{Engine, Measurement, VerifyReport, Workload};
 
 /// Returns the size of the blocks in which `workload` is verified, in bytes.
-///
-/// # Errors
-/// It cannot be verified.
 pub(super) fn verified_block(workload: &Workload) -> Result<u64, Error> {
     if workload.engine == Engine::Null {
         let why = "it moves no bytes; choose another engine".into();

@@ -190,7 +190,9 @@ pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
         true => ", perhaps for threads of the kernel that write back, which are not seen here",
         false => "",
     };
-    let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
+    // A quota stops them in the remaining time, too.
+    let rate = m.throughput_bytes_per_s / (1.0 - waiting);
+    let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |_| {
         format!("; in the remaining time they ran at {}", Rate(rate))
     });
     let message = format!(
@@ -256,9 +258,9 @@ mod tests {
         assert_eq!(undisturbed(&m, &witness, NONE), Some(2000.0));
         assert!(doubt_of_waiting(&m, NONE).unwrap().message.contains("50 % of the time"));
         // Rates use powers of 1000, like the throughput beside them.
-        let witness_of = Witness { undisturbed_bytes_per_s: Some(2e9), ..witness.clone() };
+        let witness_of = Witness { undisturbed_bytes_per_s: Some(2000.0), ..witness.clone() };
         let told = doubt_of_waiting(&measurement(witness_of), NONE).unwrap().message;
-        assert!(told.ends_with("they ran at 2 GB/s"), "{told}");
+        assert!(told.ends_with("they ran at 2 kB/s"), "{told}");
         let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
         let m = Measurement { workload: many, ..m };
         assert_eq!(undisturbed(&m, &witness, NONE), None, "they wait for one another");
@@ -340,8 +342,13 @@ mod tests {
         assert!(note.message.contains("stopped the workers for up to 49 % of the time"), "{note}");
         assert_eq!(note.kind, WarningKind::Stopped);
         assert_eq!(note_of_quota(&of(Some(0.02), 0.5)), None);
-        let rest = doubt_of_waiting(&of(Some(0.2), 0.5), NONE).unwrap().message;
-        assert!(rest.contains("waited for a processor 30 % of the time"), "{rest}");
+        let mut both = of(Some(0.3), 0.5);
+        both.witness.undisturbed_bytes_per_s = undisturbed(&both, &both.witness, NONE);
+        let rest = doubt_of_waiting(&both, NONE).unwrap().message;
+        // 1000 bytes in 0.8 s, of which the quota took 0.3 s.
+        let told =
+            "waited for a processor 20 % of the time; in the remaining time they ran at 1.25 kB/s";
+        assert!(rest.ends_with(told), "{rest}");
         for no_quota in [None, Some(0.0)] {
             assert!(doubt_of_waiting(&of(no_quota, 0.5), NONE).is_some());
             assert_eq!(note_of_quota(&of(no_quota, 0.5)), None);

@@ -2,10 +2,11 @@
 //! (VERITAS 1996, p. 14).
 
 use super::Watch;
-use crate::engine::buffer::{Buffer, Stamp, mix};
+use crate::engine::buffer::{Buffer, Stamp};
 use ioscape_machine::error::Error;
 use ioscape_machine::extents::{extents, fragments};
 use ioscape_machine::target;
+use ioscape_schema::chance::mix;
 use rustix::io::{Errno, pwrite};
 use std::fs::File;
 use std::path::{Path, PathBuf};

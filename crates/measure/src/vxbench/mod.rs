@@ -114,9 +114,6 @@ where
 
 /// Like [`run`], but keeps the first requests one by one: at most `rows_most` in total, in equal
 /// parts for the streams.
-///
-/// # Errors
-/// Those of [`run`].
 pub fn run_keeping<F, S>(
     mut files: Files,
     job: &VxJob,

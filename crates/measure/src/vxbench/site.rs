@@ -60,9 +60,6 @@ impl CampaignSite {
     }
 
     /// Opens the directory or device at `path`.
-    ///
-    /// # Errors
-    /// It cannot be used.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_made(path, None, None)
     }

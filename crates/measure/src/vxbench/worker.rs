@@ -2,7 +2,7 @@
 //! report.
 
 use super::files::Opened;
-use crate::engine::buffer::{Buffer, HUGE, Stamp, mix};
+use crate::engine::buffer::{Buffer, HUGE, Stamp};
 use crate::engine::content::Content;
 use crate::engine::discovered::Discovered;
 use crate::engine::dontcache;
@@ -21,6 +21,7 @@ use ioscape_machine::clock::{Clock, monotonic_ns};
 use ioscape_machine::crew::{DONE, FAULTED};
 use ioscape_machine::shared::{Shared, bump, phase};
 use ioscape_machine::target::atomic_write_bytes;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Request, VxJob};
 use std::fs::File;
 use std::io;

@@ -1,8 +1,8 @@
 //! What the measured part costs a worker process: processor time of all its threads, and bytes read
 //! from storage.
-#![expect(unsafe_code, reason = "getrusage has no safe wrapper")]
 
 use crate::worker::report::Cost;
+use ioscape_machine::usage::{processor_ns, usage, waited_ns};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ impl Meter {
 
     fn reading(&self) -> Cost {
         let usage = usage(libc::RUSAGE_SELF);
-        let [user_ns, system_ns] = times_ns(&usage);
+        let [user_ns, system_ns] = processor_ns(&usage);
         let read = self.counters.as_ref().and_then(storage_read_bytes);
         Cost {
             user_ns,
@@ -59,40 +59,19 @@ impl Meter {
 
 /// How long one thread was ready to run but waited for a processor.
 pub(crate) struct RunDelay {
-    counter: Option<OwnedFd>,
+    counter: Option<File>,
 }
 
 impl RunDelay {
     /// The run delay of the calling thread.
     pub(crate) fn of_this_thread() -> Self {
-        Self { counter: File::open("/proc/thread-self/schedstat").ok().map(OwnedFd::from) }
+        Self { counter: File::open("/proc/thread-self/schedstat").ok() }
     }
 
     /// Nanoseconds so far; absent where the kernel does not count them.
     pub(crate) fn ns(&self) -> Option<u64> {
-        let mut text = [0; 80];
-        let len = rustix::io::pread(self.counter.as_ref()?, &mut text, 0).ok()?;
-        ioscape_machine::witness::waited_ns(std::str::from_utf8(text.get(..len)?).ok()?)
+        waited_ns(self.counter.as_ref()?)
     }
-}
-
-/// User and system nanoseconds of `who`. `RUSAGE_SELF` counts all threads of the process, including
-/// those that have ended and the kernel threads that an `io_uring` starts for it.
-pub(crate) fn processor_ns(who: libc::c_int) -> [u64; 2] {
-    times_ns(&usage(who))
-}
-
-fn usage(who: libc::c_int) -> libc::rusage {
-    // SAFETY: all-zero is a valid rusage, which consists of plain numbers.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is writable and of the right type; failure leaves it zero.
-    unsafe { libc::getrusage(who, &mut usage) };
-    usage
-}
-
-fn times_ns(usage: &libc::rusage) -> [u64; 2] {
-    let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
-    [ns(usage.ru_utime), ns(usage.ru_stime)]
 }
 
 /// Processor time above which the kernel's ticks, at most 10 ms apart, give the shares of user and
@@ -134,7 +113,7 @@ impl ThreadTime {
         };
         let spent = rustix::time::clock_gettime(clock);
         let total_ns = spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64;
-        Self { of_process, total_ns, split_ns: processor_ns(who) }
+        Self { of_process, total_ns, split_ns: processor_ns(&usage(who)) }
     }
 
     /// Whether enough ticks of the kernel have passed since `before` to tell user time from system
@@ -192,9 +171,8 @@ mod tests {
     #[test]
     fn waiting_for_a_processor_is_counted() {
         let Some(before) = RunDelay::of_this_thread().ns() else { return };
-        let own = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-        let after = ioscape_machine::witness::waited_ns(&own);
-        assert!(after.is_some_and(|after| after >= before), "{own}");
+        let after = RunDelay::of_this_thread().ns();
+        assert!(after.is_some_and(|after| after >= before), "{after:?}");
     }
 
     #[test]
@@ -225,6 +203,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(unsafe_code, reason = "an entry is pushed to a ring")]
     fn kernel_helper_threads_of_a_ring_are_counted() {
         // In a process of its own, where only the kernel's polling thread can use any time.
         let mut crew = Crew::fork(1, |_| {
@@ -236,7 +215,7 @@ mod tests {
             if pushed.is_err() || ring.submit().is_err() {
                 return 1;
             }
-            let used = || processor_ns(libc::RUSAGE_SELF).iter().sum::<u64>();
+            let used = || processor_ns(&usage(libc::RUSAGE_SELF)).iter().sum::<u64>();
             let before = used();
             // On a busy machine, the polling thread waits for a processor like any other.
             for _ in 0..POLLING_S * 100 {

@@ -2,9 +2,10 @@
 
 use super::files::is_in_memory;
 use ioscape_machine::extents;
+use ioscape_machine::mounts::{self, FileSystemInfo};
 use ioscape_schema::FileCall;
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, read_link};
 
 /// Returns what the copy with these arguments of `copy_file_range` moved: nothing if its files share
 /// the blocks now, which counts in `elsewhere`. Where the file system does not say whether they do,
@@ -41,7 +42,15 @@ fn is_shared(tid: i32, fd: i32, side: &FileCall) -> Option<bool> {
     if is_in_memory(&link) {
         return Some(false);
     }
-    extents::is_shared(&File::open(link).ok()?, side.request.offset).ok()
+    let file = File::open(&link).ok()?;
+    let is_shared = extents::is_shared(&file, side.request.offset).ok()?;
+    told(is_shared, &mounts::system_of(&file, &read_link(link).ok()?))
+}
+
+/// Returns whether blocks are shared where the file `system` answers so. Of blocks that are not, a
+/// server may have made the copy, as SMB's does.
+fn told(is_shared: bool, system: &FileSystemInfo) -> Option<bool> {
+    (is_shared || !system.is_network_or_fuse).then_some(is_shared)
 }
 
 #[cfg(test)]
@@ -74,6 +83,13 @@ mod tests {
     fn a_copy_whose_file_system_says_nothing_is_doubtful() {
         let silent = File::open("/proc/self/status").expect("a file that has no blocks");
         assert_eq!(counted([&silent; 2]), (2, BTreeMap::new(), 2 * u64::from(BYTES)));
+    }
+
+    #[test]
+    fn a_copy_that_a_server_may_have_made_is_doubtful() {
+        let of = |is_network_or_fuse| FileSystemInfo { is_network_or_fuse, ..Default::default() };
+        assert_eq!([true, false].map(|is_shared| told(is_shared, &of(true))), [Some(true), None]);
+        assert_eq!(told(false, &of(false)), Some(false));
     }
 
     #[test]

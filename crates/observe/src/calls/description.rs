@@ -12,6 +12,8 @@ pub(super) type Shared<T> = Rc<RefCell<T>>;
 /// An open file description.
 #[derive(Debug)]
 pub(super) struct Description {
+    /// Its number; descriptors that share it have the same.
+    pub(super) number: u32,
     /// What it refers to.
     pub(super) target: Target,
     /// Where the next call without an offset begins.
@@ -27,9 +29,10 @@ pub(super) struct Description {
 }
 
 impl Description {
-    /// Creates a description at the beginning of its file, with no flags set.
-    pub(super) fn of(target: Target) -> Self {
+    /// Creates description number `number`, at the beginning of its file, with no flags set.
+    pub(super) fn of(target: Target, number: u32) -> Self {
         Self {
+            number,
             target,
             position: 0,
             appends: false,
@@ -64,7 +67,7 @@ mod tests {
 
     #[test]
     fn advice_holds_until_another_one_of_the_order_is_given() {
-        let mut one = Description::of(Target::File(0));
+        let mut one = Description::of(Target::File(0), 0);
         let advised = [
             (libc::POSIX_FADV_SEQUENTIAL, Advice::Sequential),
             (libc::POSIX_FADV_DONTNEED, Advice::Sequential),

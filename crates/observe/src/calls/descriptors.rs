@@ -22,7 +22,8 @@ impl Descriptors {
         if let Some(known) = self.known.get(&fd) {
             return Rc::clone(known);
         }
-        let mut description = Description::of(files.identify(tid, fd));
+        files.descriptions = files.descriptions.wrapping_add(1);
+        let mut description = Description::of(files.identify(tid, fd), files.descriptions);
         if matches!(description.target, Target::File(_)) {
             let (position, flags) = files.told(files::position_and_flags(tid, fd));
             description.position = position;

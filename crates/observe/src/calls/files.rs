@@ -54,7 +54,7 @@ pub struct TracedFile {
     pub opens: u64,
     /// Bytes of it mapped into memory, except as a program or library.
     pub mapped_bytes: u64,
-    /// Whether it was mapped as a program or a library.
+    /// Whether it was mapped as a program or a library, or is glibc's archive of locales.
     pub is_code: bool,
 }
 
@@ -85,9 +85,11 @@ pub(super) struct Files {
     inodes: HashMap<Inode, u32>,
     list: Vec<TracedFile>,
     below: Option<PathBuf>,
+    /// The number of open file descriptions seen, of files and others.
+    pub(super) descriptions: u32,
     /// Descriptors of counted files whose position and flags could not be read.
     pub(super) unread: u64,
-    /// Bytes of copies whose file system does not say whether it moved them.
+    /// Bytes of copies, read and written, whose file system does not say whether it moved them.
     pub(super) untold_copied: u64,
     /// How often a file that is neither a program nor memory was mapped, including files that are
     /// not counted.

@@ -89,11 +89,8 @@ fn request(pid: i32, wanted: i32) -> i32 {
 /// Whether a thread ignores or blocks a signal, as servers do that wait for SIGTERM alone.
 fn is_deaf(tid: i32, signal: i32) -> bool {
     let status = text::read(format!("/proc/{tid}/status")).unwrap_or_default();
-    let masks = status
-        .lines()
-        .filter_map(|line| line.strip_prefix("SigIgn:").or_else(|| line.strip_prefix("SigBlk:")));
-    let mut masks = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    masks.any(|mask| mask >> (signal - 1) & 1 == 1)
+    let masks = ["SigIgn", "SigBlk"].map(|name| text::field_in(&status, name, 16));
+    masks.into_iter().flatten().any(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// The message that names the processes being waited for, and what ends the wait.

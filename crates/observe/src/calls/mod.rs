@@ -43,6 +43,8 @@ mod submitted_tests;
 mod tests;
 mod threads;
 mod tracer;
+#[cfg(test)]
+mod turns_tests;
 
 use files::Files;
 use ioscape_machine::cgroup::MemoryGroup;
@@ -50,7 +52,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::limits::raise_open_files;
 use ioscape_machine::thread::builder;
 use launch::Start;
-use ptrace::{Go, Stop};
+use ptrace::{Go, Stop, Stops};
 use requests::Ledger;
 use rustix::fs::StatVfsMountFlags;
 use std::collections::BTreeMap;
@@ -135,7 +137,8 @@ pub fn record(
 /// Kills all traced processes and resumes them: a process that ends stops once more before that.
 fn kill(living: &LiveThreads) {
     living.processes().into_iter().for_each(|pid| send(pid, libc::SIGKILL));
-    while let Ok(Some((tid, stop))) = ptrace::wait() {
+    let mut stops = Stops::default();
+    while let Ok(Some((tid, stop))) = stops.next() {
         if !matches!(stop, Stop::Exited(_) | Stop::Killed(_)) {
             send(tid, libc::SIGKILL);
             ptrace::resume(tid, Go::On, 0);

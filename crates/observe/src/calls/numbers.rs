@@ -23,6 +23,8 @@ pub(super) enum Call {
     SyncRange,
     /// `msync`: address, length, flags that say whether it waits.
     SyncMapping,
+    /// `fsync` of a directory.
+    SyncDirectory,
     /// `sync`, `syncfs`.
     SyncAll,
     /// `posix_fadvise`: file, first byte, length, advice.

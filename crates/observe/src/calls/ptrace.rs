@@ -1,10 +1,9 @@
 //! Names for the kernel's tracing interface, `ptrace(2)`: kinds of stops, and resuming processes.
 #![allow(unsafe_code, reason = "ptrace and waitpid have no safe form")]
 
+use ioscape_machine::doctor::GET_SYSCALL_INFO;
+use std::collections::VecDeque;
 use std::io;
-
-/// `PTRACE_GET_SYSCALL_INFO` of linux/ptrace.h, which the `libc` crate lacks for musl.
-const GET_SYSCALL_INFO: libc::c_uint = 0x420e;
 
 /// `PTRACE_EVENT_STOP`, which is missing from the C library's headers.
 const EVENT_STOP: i32 = 128;
@@ -128,15 +127,39 @@ pub(super) fn call(pid: i32) -> io::Result<CallStop> {
     })
 }
 
-/// Waits for the next stop or end of any process that this thread traces; `None` if there are none
-/// left.
-pub(super) fn wait() -> io::Result<Option<(i32, Stop)>> {
+/// Stops that are yet to be handled.
+#[derive(Debug, Default)]
+pub(super) struct Stops(VecDeque<(i32, Stop)>);
+
+impl Stops {
+    /// Waits for the next stop or end of any process that this thread traces; `None` if there are
+    /// none left.
+    ///
+    /// All that have stopped by now are served before any of them stops again. The kernel alone
+    /// would always report the youngest first: the others would starve.
+    pub(super) fn next(&mut self) -> io::Result<Option<(i32, Stop)>> {
+        if self.0.is_empty() {
+            self.0.extend(wait(0)?);
+            while let Some(stop) = wait(libc::WNOHANG)? {
+                self.0.push_back(stop);
+            }
+        }
+        Ok(self.0.pop_front())
+    }
+}
+
+/// Waits for a stop or an end; `None` if there are no processes left or, with `WNOHANG`, none that
+/// has stopped.
+fn wait(options: i32) -> io::Result<Option<(i32, Stop)>> {
     loop {
         let mut status = 0;
+        let options = options | libc::__WALL | libc::__WNOTHREAD;
         // SAFETY: `status` is ours.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if pid > 0 {
-            return Ok(Some((pid, decode(status))));
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, options) };
+        match pid {
+            0 => return Ok(None),
+            1.. => return Ok(Some((pid, decode(status)))),
+            _ => {}
         }
         match io::Error::last_os_error() {
             error if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),

@@ -104,7 +104,7 @@ impl Ledger<'_> {
             Call::SyncRange if arguments[3] & WAITS == 0 => {
                 let target = self.description(caller, fd).borrow().target;
                 if let Target::File(file) = target {
-                    self.sink.write_back_begun(file, issued_ns);
+                    self.sink.write_back_begun(Some(file), issued_ns);
                 }
             }
             Call::Unlink | Call::UnlinkAt | Call::Rename | Call::RenameAt | Call::RenameAt2 => {
@@ -120,7 +120,7 @@ impl Ledger<'_> {
                 return match target {
                     Target::File(_) | UNIDENTIFIED => pending,
                     DIRECTORY if call == Call::Sync => {
-                        pending.map(|pending| Pending { call: Call::SyncAll, ..pending })
+                        pending.map(|pending| Pending { call: Call::SyncDirectory, ..pending })
                     }
                     Target::Elsewhere(what) => {
                         *self.elsewhere.entry(what).or_default() += 1;
@@ -151,16 +151,19 @@ impl Ledger<'_> {
             Call::Duplicate | Call::DuplicateTo => self.duplicate(caller, fd, value as i32),
             Call::Control => caller.descriptors.borrow_mut().refresh_flags(caller.tid, fd),
             Call::Seek => self.description(caller, fd).borrow_mut().position = value,
-            Call::Advise => {
-                self.description(caller, fd).borrow_mut().take_advice(pending.arguments[3] as i32);
-            }
+            Call::Advise => self.advise(caller, pending),
             Call::SendFile | Call::Splice => return self.copy(caller, pending, value),
             Call::CopyRange => {
                 let copied = self.copy(caller, pending, value);
                 let (other, untold) = (&mut self.elsewhere, &mut self.files.untold_copied);
                 return super::clones::moved(caller.tid, &pending.arguments, copied, other, untold);
             }
-            Call::SyncMapping | Call::SyncAll => return [Some(sync_of_no_file()), None],
+            Call::SyncAll => {
+                // `syncfs` writes one file system, but commands rarely write to two.
+                self.sink.write_back_begun(None, pending.issued_ns);
+                return [Some(sync_of_no_file()), None];
+            }
+            Call::SyncMapping | Call::SyncDirectory => return [Some(sync_of_no_file()), None],
             _ => return [self.transfer(caller, pending, value), None],
         }
         [None, None]
@@ -191,14 +194,19 @@ impl Ledger<'_> {
     }
 
     /// Handles a fault on a page of a mapped file; whether it is a read or a write is unknown.
-    pub(super) fn fault(&mut self, (process, file): (u32, u32), offset: u64, at_ns: u64) {
+    pub(super) fn fault(
+        &mut self,
+        (process, file): (u32, u32),
+        offset: u64,
+        [issued_ns, completed_ns]: [u64; 2],
+    ) {
         let len = rustix::param::page_size() as u32;
         self.sink.call(&FileCall {
             process,
             file,
             request: Request { op: Op::Read, offset, len },
-            issued_ns: at_ns,
-            completed_ns: at_ns,
+            issued_ns,
+            completed_ns,
             ..FileCall::default()
         });
     }
@@ -233,7 +241,8 @@ impl Ledger<'_> {
         if let Target::File(number) = target
             && let Some(file) = self.files.file(number)
         {
-            file.is_code |= is_code;
+            // To read a little, programs map all of glibc's locales: 200 MB on some systems.
+            file.is_code |= is_code || file.path.ends_with("/locale-archive");
             let mapped_bytes = file.mapped_bytes.saturating_add(length);
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
             self.mappings += u64::from(!file.is_code);
@@ -266,6 +275,23 @@ impl Ledger<'_> {
         let target = self.description(caller, fd).borrow().target;
         if let Target::File(file) = target {
             self.sink.given_up(file, len);
+        }
+    }
+
+    /// After `posix_fadvise`.
+    fn advise(&mut self, caller: &Caller<'_>, pending: &Pending) {
+        let [fd, from, len, advice, ..] = pending.arguments;
+        let (fd, advice) = (fd as i32, advice as i32);
+        let description = self.description(caller, fd);
+        description.borrow_mut().take_advice(advice);
+        let target = description.borrow().target;
+        if let (Target::File(file), libc::POSIX_FADV_DONTNEED) = (target, advice) {
+            let to = from.saturating_add(len);
+            // The last page of a file counts as whole.
+            let size = files::size(caller.tid, fd).filter(|size| len == 0 || to >= *size);
+            let page = rustix::param::page_size() as u64;
+            self.sink.dropped(file, from..size.map_or(to, |size| size.next_multiple_of(page)));
+            self.sink.write_back_begun(Some(file), pending.issued_ns);
         }
     }
 
@@ -355,6 +381,7 @@ pub(super) fn moved_of(
     let offset = place(&mut description);
     Some(FileCall {
         file,
+        description: Some(description.number),
         request: Request { op, offset, len: u32::try_from(len).unwrap_or(u32::MAX) },
         is_synchronous: description.is_synchronous,
         is_direct: description.is_direct,
@@ -404,97 +431,5 @@ impl Pending {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_machine::testing::build_directory;
-    use rustix::fs::{MemfdFlags, memfd_create};
-    use std::os::fd::AsRawFd;
-
-    #[test]
-    fn a_write_that_asks_for_storage_is_synchronous_whatever_its_file_was_opened_for() {
-        let file = tempfile::tempfile().unwrap();
-        let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
-        let mut sink = |_: &FileCall| ();
-        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
-        let descriptors = Shared::default();
-        let caller = Caller { tid, descriptors: &descriptors };
-        let mut is_synchronous = |call, flags| {
-            let pending = ledger.enter(&caller, call, [fd, 0, 1, 0, 0, flags], 0).unwrap();
-            let [moved, _] = ledger.leave(&caller, &pending, 100);
-            moved.unwrap().is_synchronous
-        };
-        let high_priority = 1;
-        assert!(!is_synchronous(Call::WriteAtOrOn, 0));
-        assert!(!is_synchronous(Call::WriteAtOrOn, high_priority));
-        assert!(is_synchronous(Call::WriteAtOrOn, 0x2) && is_synchronous(Call::WriteAtOrOn, 0x4));
-        assert!(!is_synchronous(Call::WriteAt, 0x2), "it has no flags");
-    }
-
-    #[test]
-    fn calls_that_succeed_on_files_that_cannot_be_identified_are_counted() {
-        let mut sink = |_: &FileCall| ();
-        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
-        let descriptors = Shared::default();
-        // No process can have this number.
-        let caller = Caller { tid: i32::MAX, descriptors: &descriptors };
-        let calls = [Call::Read, Call::WriteAt, Call::Sync, Call::SendFile];
-        for (call, value) in calls.into_iter().flat_map(|call| [(call, -9), (call, 4096)]) {
-            let pending = ledger.enter(&caller, call, [7, 7, 0, 0, 0, 0], 0).unwrap();
-            assert_eq!(ledger.leave(&caller, &pending, value), [None, None]);
-        }
-        assert_eq!(ledger.elsewhere, BTreeMap::from([("unidentified", 5)]));
-    }
-
-    #[test]
-    fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_devices_and_memory() {
-        let place = build_directory();
-        let on_disk = u64::from(!files::is_in_memory(&place));
-        let memory = memfd_create("shared", MemfdFlags::CLOEXEC).unwrap();
-        let null = std::fs::File::open("/dev/null");
-        let all = [tempfile::tempfile_in(place), null, Ok(memory.into())].map(Result::unwrap);
-        let [one, device, memory] = all.each_ref().map(|file| file.as_raw_fd() as u64);
-        let (mut sink, descriptors) = (|_: &FileCall| (), Shared::default());
-        let (files, elsewhere) = (Files::new(Some("/proc".into())), BTreeMap::new());
-        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
-        let caller = Caller { tid: std::process::id() as i32, descriptors: &descriptors };
-        let [read, code] = [libc::PROT_READ, libc::PROT_READ | libc::PROT_EXEC];
-        let all = [(one, read), (one, code), (device, read), (memory, read), (u64::MAX, read)];
-        let mapped = all.map(|(fd, how)| {
-            let arguments = [0, 8192, how as u64, libc::MAP_PRIVATE as u64, fd, 0];
-            ledger.enter(&caller, Call::Map, arguments, 0);
-            (ledger.mappings, std::mem::take(&mut ledger.files.mappings))
-        });
-        assert_eq!(mapped, [(0, on_disk), (0, 0), (0, 0), (0, 0), (0, 0)]);
-    }
-
-    #[derive(Default)]
-    struct Begun(Vec<(u32, u64)>);
-
-    impl CallSink for Begun {
-        fn call(&mut self, _: &FileCall) {}
-        fn write_back_begun(&mut self, file: u32, at_ns: u64) {
-            self.0.push((file, at_ns));
-        }
-    }
-
-    #[test]
-    fn a_range_that_is_only_begun_to_be_written_is_no_wait() {
-        let file = tempfile::tempfile().unwrap();
-        let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
-        let mut sink = Begun::default();
-        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-        let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
-        let descriptors = Shared::default();
-        let caller = Caller { tid, descriptors: &descriptors };
-        let waits = [0x2, 0x7, 0x3].map(|flags| {
-            let pending = ledger.enter(&caller, Call::SyncRange, [fd, 0, 8192, flags, 0, 0], 5)?;
-            let [moved, _] = ledger.leave(&caller, &pending, 0);
-            moved.map(|moved| (moved.is_sync(), moved.is_write_back))
-        });
-        drop(ledger);
-        assert_eq!(waits, [None, Some((true, true)), Some((true, true))]);
-        assert_eq!(sink.0, [(0, 5)]);
-    }
-}
+#[path = "requests_tests.rs"]
+mod tests;

@@ -405,6 +405,7 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
         "dropped" => super::mapped_tests::dropped(path),
         "built" => super::mapped_tests::built(path),
         "shared" => super::mapped_tests::shared(),
+        "turns" => super::turns_tests::turns(path),
         _ => threads(path),
     }
 }

@@ -9,7 +9,7 @@ use super::interruption;
 use super::launch::Launched;
 use super::numbers;
 use super::own_memory::OwnMemory;
-use super::ptrace::{self, CallStop, Go, Stop};
+use super::ptrace::{self, CallStop, Go, Stop, Stops};
 use super::requests::{Caller, Held, Ledger, Pending, parted};
 use super::rights;
 use super::schedule::{Schedule, Turns};
@@ -75,6 +75,10 @@ pub(super) struct Tracer<'a> {
     /// Numbers of threads that have ended.
     gone: HashMap<i32, u32>,
     faults: Option<Faults>,
+    /// The number of faults at unknown places, by process.
+    unplaced: HashMap<i32, u64>,
+    /// The bytes of counted files that each process mapped since it began its program.
+    mapped: HashMap<i32, u64>,
     /// When it began, on the monotonic clock, which the kernel's events use too.
     begin_ns: u64,
     trials: Trials,
@@ -137,6 +141,8 @@ impl<'a> Tracer<'a> {
         Self {
             gone: HashMap::new(),
             faults: Faults::of(launched.pid),
+            unplaced: HashMap::new(),
+            mapped: HashMap::new(),
             begin_ns: monotonic_ns(),
             tasks: HashMap::from([(launched.pid, first)]),
             launched,
@@ -158,8 +164,9 @@ impl<'a> Tracer<'a> {
     /// # Errors
     /// The kernel refuses to say what a process does.
     pub(super) fn follow(mut self) -> Result<Followed, Error> {
+        let mut stops = Stops::default();
         loop {
-            let next = ptrace::wait();
+            let next = stops.next();
             let next = next.map_err(|e| Error::io("trace", Path::new("the command"), e))?;
             let Some((tid, stop)) = next else { break };
             self.take_faults();
@@ -283,6 +290,7 @@ impl<'a> Tracer<'a> {
         }
         self.living.remove(tid);
         self.own_memory.forget(tid);
+        self.mapped.remove(&tid);
         if tid == self.launched.pid {
             self.recording.ending = Some(ending);
         }
@@ -304,6 +312,7 @@ impl<'a> Tracer<'a> {
             self.recording.cost = self.trials.cost();
         }
         self.own_memory.forget(tid);
+        self.mapped.remove(&tid);
         if is_32_bit(tid) {
             self.recording.foreign.get_or_insert_with(|| command_name(tid));
         }
@@ -325,7 +334,9 @@ impl<'a> Tracer<'a> {
         match ptrace::call(tid) {
             Ok(CallStop::Entry(number, arguments)) => self.enter(tid, number, arguments, seen_ns),
             Ok(CallStop::Exit(value)) => self.leave(tid, value, seen_ns),
-            Ok(CallStop::None) => {}
+            // It was killed meanwhile, and now stands at its end or at the exec of its process,
+            // which is yet to be reported.
+            Ok(CallStop::None) => return Ok(()),
             // It was killed meanwhile.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => {
@@ -360,9 +371,13 @@ impl<'a> Tracer<'a> {
             self.ledger.about_to_submit(&caller, pending);
         }
         task.pending = pending;
-        if self.ledger.mappings > mappings && self.faults.is_some() {
+        if self.ledger.mappings > mappings {
             // It may be gone when its faults are reported.
-            task.number(tid, &mut self.recording.processes);
+            if self.faults.is_some() {
+                task.number(tid, &mut self.recording.processes);
+            }
+            let own = self.mapped.entry(self.living.process(tid)).or_default();
+            self.recording.mapped.add_mapping(own, arguments[1]);
         }
         if self.ledger.files.mappings > all_mappings {
             self.own_memory.map((self.living.process(tid), tid), arguments[1]);
@@ -410,13 +425,15 @@ impl<'a> Tracer<'a> {
                 continue;
             };
             let Some(offset) = fault.offset else {
-                self.recording.mapped.unplaced += 1;
+                let own = self.unplaced.entry(self.living.process(fault.thread)).or_default();
+                self.recording.mapped.add_unplaced(own);
                 continue;
             };
             self.recording.mapped.pages += 1;
             let process = self.process_of(&fault);
-            let at_ns = self.since_begun(fault.at_ns.saturating_sub(self.begin_ns));
-            self.ledger.fault((process, file), offset, at_ns);
+            let times = [fault.at_ns, fault.ended_ns]
+                .map(|at_ns| self.since_begun(at_ns.saturating_sub(self.begin_ns)));
+            self.ledger.fault((process, file), offset, times);
         }
     }
 

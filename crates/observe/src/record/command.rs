@@ -47,7 +47,8 @@ impl RecordedCommand {
         self.ended.is_some()
     }
 
-    /// Bytes by which the dirty pages of the whole machine are more than before the command.
+    /// Bytes by which the dirty pages of the whole machine are more than before the command. Pages
+    /// under write-back are not among them: their requests are recorded.
     pub fn left_bytes(&self) -> u64 {
         memory().dirty.saturating_sub(self.dirty_before)
     }

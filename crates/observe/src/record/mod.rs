@@ -127,6 +127,9 @@ pub struct RecordedPart {
     /// When the part ends, on the events' clock. The pages may contain later events, which belong
     /// to the next part. Absent for the last part, which has no end.
     pub until_ns: Option<u64>,
+    /// When the recorder began to stop, on the events' clock. Requests that began later may lack
+    /// their beginning. Absent for all parts but the last.
+    pub stopped_ns: Option<u64>,
     /// Events that the kernel lost, by CPU.
     pub lost_by_cpu: Vec<u64>,
     /// Offset from the events' clock to nanoseconds since 1970, as of the beginning of the part.
@@ -231,7 +234,8 @@ impl Recorder {
         let fresh = self.spools.next(self.pipes.len())?;
         let full = self.pipes.iter_mut().zip(fresh);
         let full = full.map(|(pipe, fresh)| std::mem::replace(&mut pipe.spool, fresh)).collect();
-        let part = self.part(full, u64::try_from(until_ns).ok())?;
+        let until = u64::try_from(until_ns).ok();
+        let part = RecordedPart { until_ns: until, ..self.part(full)? };
         self.unix_offset_ns = offset_now(self.unix_offset_ns, unix_ns - until_ns);
         Ok(part)
     }
@@ -241,13 +245,15 @@ impl Recorder {
     /// # Errors
     /// The spool cannot be written.
     pub fn stop(mut self) -> Result<RecordedPart, Error> {
+        let stopped_ns = u64::try_from(now_ns(ClockId::Monotonic)).ok();
         self.instance.disable()?;
         self.take(true)?;
         let last = std::mem::take(&mut self.pipes).into_iter().map(|pipe| pipe.spool).collect();
-        self.part(last, None)
+        Ok(RecordedPart { stopped_ns, ..self.part(last)? })
     }
 
-    fn part(&mut self, full: Vec<Spool>, until_ns: Option<u64>) -> Result<RecordedPart, Error> {
+    /// A part that neither ends nor is the last.
+    fn part(&mut self, full: Vec<Spool>) -> Result<RecordedPart, Error> {
         let lost = self.instance.lost()?;
         let before = std::mem::replace(&mut self.lost_by_cpu, lost.clone());
         let before = before.into_iter().chain(std::iter::repeat(0));
@@ -262,7 +268,8 @@ impl Recorder {
             cpus,
             head_bytes,
             names,
-            until_ns,
+            until_ns: None,
+            stopped_ns: None,
             lost_by_cpu,
             unix_offset_ns,
             disks,

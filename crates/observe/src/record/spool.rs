@@ -31,9 +31,6 @@ pub struct SpoolFolder {
 
 impl SpoolFolder {
     /// Takes ownership of the new folder at `path`: it is removed on drop, with everything in it.
-    ///
-    /// # Errors
-    /// It cannot be opened.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
         let folder = open(path, flags, Mode::empty()).map_err(|e| Error::io("open", path, e))?;

@@ -57,7 +57,7 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
     }
     let start = region.start();
     let is_huge = matches!(advice, Advice::LinuxHugepage);
-    let before = if is_huge { faults()? } else { 0 };
+    let before = faults();
     for (at, &next) in order.iter().enumerate() {
         // SAFETY: both lines lie within the region, and its start is aligned.
         unsafe { start.add(at * LINE).cast::<*mut u8>().write(start.add(next as usize * LINE)) };
@@ -65,7 +65,7 @@ fn operation(len: usize, advice: Advice) -> io::Result<Op> {
     if is_huge {
         // A kernel that is configured to provide none accepts the advice all the same.
         let first = len.div_ceil(HUGE) as u64;
-        in_huge_pages((faults()? - before).saturating_sub(first), len)?;
+        in_huge_pages((faults() - before).saturating_sub(first), len)?;
     }
     let mut at = start;
     Ok(Box::new(move |count| {

@@ -1,9 +1,10 @@
 //! Memory mapped for a benchmark and unmapped on drop.
 #![expect(unsafe_code, reason = "maps, touches and unmaps memory of its own")]
 
-use crate::case::{not_here, wrong};
+use crate::case::not_here;
+use ioscape_machine::usage::usage;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::ptr;
 
@@ -85,14 +86,8 @@ pub(crate) fn in_huge_pages(further: u64, len: usize) -> io::Result<()> {
 }
 
 /// Returns the page faults of this process so far that needed no I/O.
-///
-/// # Errors
-/// The kernel does not report them.
-pub(crate) fn faults() -> io::Result<u64> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
-    // Field 10 of proc_pid_stat(5), counted from the end of the name, which may contain anything.
-    let field = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(7));
-    field.and_then(|faults| faults.parse().ok()).ok_or_else(|| wrong("no count of page faults"))
+pub(crate) fn faults() -> u64 {
+    usage(libc::RUSAGE_SELF).ru_minflt as u64
 }
 
 impl Drop for Region {

@@ -107,7 +107,7 @@ const MEASURED: [MeasuredColumn; 12] = [
     ("ratio", |_, row| row.ratio.to_string()),
     ("ci95_low", |_, row| row.ci95[0].to_string()),
     ("ci95_high", |_, row| row.ci95[1].to_string()),
-    ("verdict", |_, row| row.verdict.words().to_owned()),
+    ("verdict", |_, row| row.verdict.word().to_owned()),
 ];
 
 /// A row per measured row and pair of systems; the last fields are empty for a row without a

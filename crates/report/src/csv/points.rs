@@ -3,7 +3,6 @@
 use super::rows::{WORKLOAD, line, number};
 use crate::clients::curve;
 use crate::columns::fields;
-use crate::text::stop;
 use ioscape_schema::{Evaluation, Measurement, Parameter, Point};
 
 const HEADER: &str = "curve,region,parameter,value,throughput_bytes_per_s,ci95_low,ci95_high,iops,\
@@ -35,7 +34,7 @@ fn with_one_access(out: &mut String, evaluation: &Evaluation) {
     let unique_bytes = Parameter::UniqueBytes;
     let limit = evaluation.memory_limit_bytes().map(|bytes| bytes.to_string()).unwrap_or_default();
     let mut points = |curve, region: &str, parameter: Parameter, all: &[Point]| {
-        points(out, [curve, region, parameter.name(), &limit], all);
+        points(out, [curve, region, parameter.word(), &limit], all);
     };
     points("mixed", "", unique_bytes, &evaluation.unique_bytes_curve);
     points("read", "", unique_bytes, &evaluation.unique_bytes_read_curve);
@@ -85,7 +84,7 @@ fn row(out: &mut String, first: [&str; 4], measurement: &Measurement, last: [&st
         times.max.to_string(),
         measurement.cpu_ns_per_io.to_string(),
     ];
-    let end = [stop(measurement.stop).to_owned(), measurement.disturbed.to_string()];
+    let end = [measurement.stop.word().to_owned(), measurement.disturbed.to_string()];
     let workload: Vec<String> = fields(&WORKLOAD, workload).collect();
     let middle = middle.iter().chain(&workload).chain(&end);
     let name = measurement.name.as_deref().unwrap_or_default();

@@ -64,7 +64,7 @@ mod tests {
         let text = csv(&sample::compared()).expect("rows");
         let rows = |how: &str| text.lines().filter(|line| line.contains(how)).count();
         assert_eq!([",predicted,", ",measured,"].map(rows), [3, 3], "{text}");
-        let slower = format!(",{}", Verdict::Slower.words());
+        let slower = format!(",{}", Verdict::Slower.word());
         let mut measured = text.lines().filter(|line| line.contains(",measured,throughput,"));
         assert!(measured.any(|line| line.ends_with(&slower)), "{text}");
     }

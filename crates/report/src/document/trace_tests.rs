@@ -91,7 +91,7 @@ fn the_text_fits_and_follows_the_breakdown() {
         for width in [80, 120] {
             let style = Style { width, ..Style::default() };
             let text = terminal(&document, &style);
-            assert!(text.contains(heading), "{text}");
+            assert!(text.contains(heading) && text.contains("\nFormat: made up\nReq"), "{text}");
             assert!(text.is_ascii() && !text.contains('\u{1b}'));
             let long =
                 text.lines().find(|l| l.chars().count() > width && !l.starts_with("ioscape"));

@@ -6,12 +6,11 @@ use super::figure::{Figure, legend, two_sizes};
 use super::sections;
 use super::tables::{interval_of, p99_of, table, table_of, time_of};
 use super::values::Values;
-use super::vxbench::time;
 use crate::accuracy;
 use crate::columns::Column;
 use crate::overlay::{NamedChart, by_line};
 use crate::plot::{Chart, Frame, Scale, Series};
-use crate::text::{fine_seconds, none, percent};
+use crate::text::{fine_seconds, none, percent, told_time as time};
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Document, Measurement, Outcome, Validation, VxRun};
 
@@ -124,14 +123,16 @@ pub fn vxbench(named: &[(String, &Document)]) -> String {
     }
     let columns: [Column<(&String, &VxRun)>; 9] = [
         ("System", |(name, _)| (*name).clone()),
-        ("Workload", |(_, run)| run.job.workload.name().to_owned()),
+        ("Workload", |(_, run)| run.job.workload.word().to_owned()),
         ("Requests of", |(_, run)| Bytes(run.job.iosize as f64).to_string()),
         ("Files", |(_, run)| run.files.len().to_string()),
         ("Bytes", |(_, run)| Bytes(run.total.bytes as f64).to_string()),
         ("Throughput", |(_, run)| Rate(run.total.throughput_bytes_per_s).to_string()),
         ("CPU s", |(_, run)| fine_seconds(run.total.cpu_s())),
         ("p50", |(_, run)| time(run.total.response_time_ns.map(|times| times.p50))),
-        ("p99", |(_, run)| time(run.total.response_time_ns.map(|times| times.p99))),
+        ("p99", |(_, run)| {
+            time(run.total.response_time_ns.and_then(|times| times.p99_of(run.total.ios)))
+        }),
     ];
     format!("<h2>vxbench</h2>{}", table_of("runs", &columns, runs.into_iter()))
 }

@@ -57,7 +57,7 @@ const QUANTITIES: [Quantity; 4] = [
         id: "p99",
         title: "Response time, 99th percentile",
         unit: Unit::Nanos,
-        of_cell: |cell| cell.response_time_ns.map(|times| times.p99 as f64),
+        of_cell: |cell| cell.response_time_ns?.p99_below_longest().map(|ns| ns as f64),
         of_sample: |sample| sample.response_time_ns.map_or(0.0, |times| times.p99 as f64),
     },
 ];

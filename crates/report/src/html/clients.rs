@@ -12,7 +12,6 @@ use crate::clients::measured::number;
 use crate::clients::{TIMES_NOTE, by_region, by_region_head};
 use crate::levels::{self, Standing};
 use crate::plot::{Frame, Scale};
-use crate::text::operation;
 use ioscape_schema::Evaluation;
 use ioscape_schema::units::Bytes;
 
@@ -77,7 +76,7 @@ fn borders(evaluation: &Evaluation, clients: usize) -> String {
         let standing = Standing::of(evaluation, one);
         let bytes = |value: f64| Bytes(value).to_string();
         vec![
-            operation(one.operation).to_owned(),
+            one.operation.word().to_owned(),
             bytes(one.unique_bytes),
             standing.if_there(bytes(one.low)),
             standing.if_there(bytes(one.high)),

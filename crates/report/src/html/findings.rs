@@ -4,7 +4,7 @@ use super::tables::table;
 use super::values::{anchor, sentences};
 use crate::levels::CacheEnd;
 use crate::regional::{self, is_tabled};
-use crate::text::{esc, policy};
+use crate::text::esc;
 use ioscape_schema::units::Rate;
 use ioscape_schema::{BorderOperation, Evaluation, WritePolicy};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ fn numbers(evaluation: &Evaluation) -> String {
     number(&mut out, "read", "Cache for reads", read);
     number(&mut out, "write", "Cache for writes", write);
     if let Some(found) = findings.write_policy {
-        let value = (policy(found).to_owned(), meaning(found).to_owned());
+        let value = (found.word().to_owned(), meaning(found).to_owned());
         number(&mut out, "policy", "Write policy", value);
     }
     if let (Some(first), Some(last)) = (evaluation.regions.first(), evaluation.regions.last()) {

@@ -12,7 +12,7 @@ use crate::overlay::{EvaluatedSystem, RegionEnd, over_memory, over_parameter, ov
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::regional;
-use crate::text::{bounded, esc, none, percent, policy, ratio, short_time};
+use crate::text::{bounded, esc, none, percent, ratio, short_time};
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     BorderOperation, Bounded, CountDoubt, Document, Evaluation, Parameter, Point, Region,
@@ -77,7 +77,7 @@ pub fn findings(systems: &[EvaluatedSystem]) -> String {
     ];
     let rows: [Row<Evaluation>; 9] = [
         ("Clients", |e| number(e).map(|number| number.to_string())),
-        ("Write policy", |e| e.findings.write_policy.map(|found| policy(found).to_owned())),
+        ("Write policy", |e| e.findings.write_policy.map(|found| found.word().to_owned())),
         ("Flush slowdown", flush),
         ("Regions", |e| Some(regions(e))),
         ("Speed in the first region", |e| speed(RegionEnd::First.of(e)?)),

@@ -74,7 +74,7 @@ fn ratio_table(all: &[MeasuredRow]) -> String {
             format!("{this} and {other}"),
             ratio(row.ratio),
             between(row.ci95),
-            row.verdict.words().to_owned(),
+            row.verdict.word().to_owned(),
         ]
     });
     table("runs", &head, rows)

@@ -2,7 +2,7 @@
 
 use super::tables::table;
 use crate::replay::{lateness, lead, recorded};
-use crate::text::{esc, none};
+use crate::text::{esc, told_time};
 use crate::verify;
 use ioscape_schema::TraceReplay;
 use ioscape_schema::units::{Bytes, Count, Nanos};
@@ -22,10 +22,8 @@ pub fn section(replay: &TraceReplay) -> String {
             Bytes(kind.bytes as f64).to_string(),
             Nanos(times.mean).to_string(),
         ];
-        // Of fewer requests, none lies beyond the percentile.
-        row.extend([(times.p50, 1), (times.p99, 100), (times.max, 1)].map(|(ns, least)| {
-            if kind.ios < least { none() } else { Nanos(ns as f64).to_string() }
-        }));
+        let [half, _, tail, _, longest] = times.told(kind.ios);
+        row.extend([half, tail, longest].map(told_time));
         row
     });
     out + &table("runs", &head, rows) + &verify::html(replay.verify.as_ref(), "")

@@ -8,7 +8,7 @@ use crate::figures;
 use crate::plot::{Chart, Frame, Scale};
 use crate::quantity::Quantity;
 use crate::ranges;
-use crate::text::{NONE, cached, described, esc, mix, none, run_name, stop};
+use crate::text::{NONE, cached, described, esc, mix, none, run_name};
 use crate::witnesses::witnesses;
 use ioscape_schema::units::{Bytes, Count, Rate};
 use ioscape_schema::{Evaluation, Measurement, Parameter, Region};
@@ -273,7 +273,7 @@ fn runs_table(measurements: &[Measurement]) -> String {
         ("Longest", |(_, one)| time_of(one, one.response_time_ns.max as f64)),
         ("CPU per I/O", |(_, one)| time_of(one, one.cpu_ns_per_io)),
         ("Cached", |(_, one)| cached(one, NONE)),
-        ("Stop", |(_, one)| stop(one.stop).to_owned()),
+        ("Stop", |(_, one)| one.stop.word().to_owned()),
     ];
     table_of("runs", &columns, measurements.iter().enumerate())
 }

@@ -116,7 +116,7 @@ fn cells(simulation: &Simulation) -> String {
             mean(&elapsed.read),
             mean(&elapsed.write),
             time(elapsed.all.p50_ns),
-            time(elapsed.all.p99_ns),
+            charts::p99(&elapsed.all),
             charts::busy(cell).unwrap_or_else(none),
             charts::absorbed_share(cell).unwrap_or_else(none),
             cell.energy_j.map_or_else(none, charts::energy),

@@ -5,8 +5,6 @@ use super::simulation::{AT_THE_DISK, AT_THE_HOST, Picture};
 use super::tables::table;
 use crate::overlay::NamedChart;
 use crate::simulation::{self as charts, mean};
-use crate::text::none;
-use ioscape_schema::units::Nanos;
 use ioscape_schema::{SimulatedCell, Simulation};
 
 const AGREEMENT: Picture = (
@@ -44,10 +42,7 @@ fn cells(all: &[(&str, &Simulation)]) -> String {
 
 fn row(system: &str, simulation: &Simulation, cell: &SimulatedCell) -> Vec<String> {
     let (physical, elapsed) = (&cell.physical, &cell.elapsed);
-    let p99 = match elapsed.all.requests {
-        0 => none(),
-        _ => Nanos(elapsed.all.p99_ns as f64).to_string(),
-    };
+    let p99 = charts::p99(&elapsed.all);
     vec![
         system.to_owned(),
         simulation.trace.clone(),
@@ -66,6 +61,7 @@ fn row(system: &str, simulation: &Simulation, cell: &SimulatedCell) -> Vec<Strin
 mod tests {
     use super::*;
     use crate::sample;
+    use crate::text::none;
 
     #[test]
     fn requests_that_there_are_none_of_have_no_time() {

@@ -4,7 +4,7 @@ use crate::clients::curve;
 use crate::columns::{Column, fields, heads};
 use crate::curve::{is_unknown, range};
 use crate::plot::Unit;
-use crate::text::{NONE, axis_label, cached, esc, kind, none, stop, value_of};
+use crate::text::{NONE, axis_label, cached, esc, kind, none, value_of};
 use ioscape_schema::units::{Bytes, Count, Rate, counted};
 use ioscape_schema::{Environment, Evaluation, Measurement, Parameter, Point, Warning};
 use std::fmt::Write as _;
@@ -179,7 +179,7 @@ fn points_of(evaluation: &Evaluation) -> String {
 }
 
 fn of_parameter(name: &str, parameter: Parameter, curve: &[Point]) -> String {
-    folded(name, parameter, [parameter.name(), axis_label(parameter)], curve)
+    folded(name, parameter, [parameter.word(), axis_label(parameter)], curve)
 }
 
 /// A collapsed curve: `varied` and `axis` name its parameter, `parameter` decides how values are
@@ -223,10 +223,9 @@ pub fn time_of(run: &Measurement, ns: f64) -> String {
     if run.ios == 0 { none() } else { Unit::Nanos.show(ns) }
 }
 
-/// The 99th percentile of a run's response times; a dash for fewer than 100 requests, none of which
-/// lies beyond it.
+/// The 99th percentile of a run's response times; a dash if its requests are too few.
 pub fn p99_of(run: &Measurement) -> String {
-    if run.ios < 100 { none() } else { time_of(run, run.response_time_ns.p99 as f64) }
+    run.response_time_ns.p99_of(run.ios).map_or_else(none, |ns| Unit::Nanos.show(ns as f64))
 }
 
 /// The 95 % interval of a run's throughput; a dash if no data was moved.
@@ -237,7 +236,7 @@ pub fn interval_of(run: &Measurement) -> String {
 
 /// Why the run ended, and all doubts about it.
 fn state(measurement: &Measurement) -> String {
-    let mut words = vec![stop(measurement.stop).to_owned()];
+    let mut words = vec![measurement.stop.word().to_owned()];
     if measurement.disturbed {
         words.push("disturbed".to_owned());
     }

@@ -2,9 +2,9 @@
 
 use super::tables::table;
 use super::values::sentences;
-use crate::text::{esc, fine_seconds, none};
+use crate::text::{esc, fine_seconds, none, told_time as time};
 use crate::{clients, verify};
-use ioscape_schema::units::{Bytes, Nanos, Rate};
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{VxFigures, VxRun, Vxbench};
 
 /// All runs and findings.
@@ -13,7 +13,7 @@ pub fn vxbench(result: &Vxbench) -> String {
     for run in &result.runs {
         out += &format!(
             "<h2>{}</h2><p class=\"lead\">Requests of {}, {} on each file.</p>{}",
-            esc(run.job.workload.name()),
+            esc(run.job.workload.word()),
             Bytes(run.job.iosize as f64),
             if run.job.nthreads == 1 {
                 "one stream".to_owned()
@@ -30,11 +30,6 @@ pub fn vxbench(result: &Vxbench) -> String {
         out += &format!("<h2>Concurrent writers</h2>{}", sentences("finding", (1..).zip(told)));
     }
     out
-}
-
-/// A time, or a dash if there is none.
-pub fn time(ns: Option<u64>) -> String {
-    ns.map_or_else(none, |ns| Nanos(ns as f64).to_string())
 }
 
 fn users(run: &VxRun) -> String {
@@ -64,9 +59,9 @@ fn users(run: &VxRun) -> String {
             fine_seconds(if split { figures.cpu_system_s } else { figures.cpu_s() }),
             if split { fine_seconds(figures.cpu_user_s) } else { "in system".to_owned() },
             time(requests.map(|times| times.p50)),
-            time(requests.map(|times| times.p99)),
+            time(requests.and_then(|times| times.p99_of(figures.ios))),
             time(figures.fsync_ns.map(|times| times.p50)),
-            time(figures.fsync_ns.map(|times| times.p99)),
+            time(figures.fsync_ns.and_then(|times| times.p99_below_longest())),
             extents.map_or_else(none, |n| n.to_string()),
         ]
     };

@@ -71,7 +71,7 @@ fn value(results: &OsResults, wanted: &OsBenchmark) -> String {
 /// The ratio, interval and verdict of a case; empty if it was not compared.
 fn compared_cells(pair: &MeasuredComparison, one: &OsBenchmark) -> [String; 3] {
     match pair.rows.iter().find(|row| row.name.as_deref().is_some_and(|name| one.has_row(name))) {
-        Some(row) => [ratio(row.ratio), between(row.ci95), row.verdict.words().to_owned()],
+        Some(row) => [ratio(row.ratio), between(row.ci95), row.verdict.word().to_owned()],
         None => [const { String::new() }; 3],
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(rows.len(), here.benchmarks.len());
         let getpid = rows.iter().find(|row| row[1] == "system call").unwrap();
         assert_eq!(getpid[2..5], ["105 ns", "210 ns", "2.00x"]);
-        assert_eq!(getpid[6], Verdict::Slower.words());
+        assert_eq!(getpid[6], Verdict::Slower.word());
         let lone = rows.iter().find(|row| row[0] == "page-fault").unwrap();
         assert_eq!((lone[3].as_str(), lone[4].as_str()), ("-", ""));
         let missing = rows.iter().find(|row| row[1] == "two CPUs").unwrap();

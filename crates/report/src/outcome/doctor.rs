@@ -21,7 +21,7 @@ impl Render for Doctor {
     fn sections(&self) -> Vec<Section> {
         let rows = self.checks.iter().map(|check| {
             let advice = check.advice.clone().unwrap_or_default();
-            let state = terminal::word(check.state).to_owned();
+            let state = check.state.word().to_owned();
             vec![check.name.clone(), state, check.found.clone(), check.needed_for.clone(), advice]
         });
         let head = ["Ability", "State", "Found", "Needed for", "What to do"];

@@ -29,7 +29,9 @@ pub fn ticks(axis: &Axis, length: f64, across: bool) -> Vec<Tick> {
         if ticks.len() >= 2 && fits(axis, &ticks, length, across) {
             return ticks;
         }
-        last = ticks;
+        if !ticks.is_empty() {
+            last = ticks;
+        }
     }
     last.truncate(1);
     last
@@ -88,7 +90,9 @@ fn candidates(axis: &Axis) -> Vec<Vec<f64>> {
             let mut sets = powers(axis, 10.0, &[1, 2, 3, 6, 12, 50]);
             // Ticks between the decades are useful only if there are few decades.
             if (axis.range[1] / axis.range[0]).log10() < 2.5 {
-                sets.insert(0, mantissas(axis, &[1.0, 2.0, 5.0]));
+                let dense: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0, 3.0]];
+                sets.splice(0..0, dense.map(|each| mantissas(axis, each)));
+                sets.extend([2.0, 5.0].map(|each| mantissas(axis, &[each])));
             }
             sets
         }
@@ -185,6 +189,14 @@ mod tests {
             "0 %|25 %|50 %|75 %|100 %"
         );
         assert_eq!(labels(Scale::Log2, Unit::Count, [0.9, 17.0], 230.0, true), "1|2|4|8|16");
+    }
+
+    #[test]
+    fn a_low_axis_within_a_decade_has_ticks() {
+        let of = |range| labels(Scale::Log10, Unit::Nanos, range, 72.0, false);
+        assert_eq!(of([1.2e6, 1.18e7]), "3 ms|10 ms");
+        assert_eq!(of([1.2e6, 6e7]), "2 ms|20 ms");
+        assert_eq!(of([1.2e6, 1.9e6]), "1.5 ms");
     }
 
     #[test]

@@ -2,23 +2,14 @@
 
 use super::ink::Style;
 use super::tables::{Column, table};
-use ioscape_schema::{Check, CheckState, Doctor};
-
-/// A state as a word.
-pub fn word(state: CheckState) -> &'static str {
-    match state {
-        CheckState::Works => "works",
-        CheckState::Limited => "limited",
-        CheckState::Missing => "missing",
-    }
-}
+use ioscape_schema::{Check, Doctor};
 
 /// The table of checks, what to do, and the verdict.
 pub fn text(doctor: &Doctor, style: &Style) -> String {
     let cells = |cell: fn(&Check) -> String| doctor.checks.iter().map(cell);
     let columns = [
         Column::words("Ability", cells(|check| check.name.clone())),
-        Column::words("State", cells(|check| word(check.state).to_owned())),
+        Column::words("State", cells(|check| check.state.word().to_owned())),
         Column::words("Found", cells(|check| check.found.clone())),
         Column::words("Needed for", cells(|check| check.needed_for.clone())),
     ];

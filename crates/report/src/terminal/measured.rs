@@ -33,7 +33,7 @@ fn rows(all: &[MeasuredRow], style: &Style) -> String {
         Column::numbers("Ratio", each(|row| ratio(row.ratio))),
         Column::numbers("From", each(|row| end(row, 0))),
         Column::numbers("To", each(|row| end(row, 1))),
-        Column::words("Verdict", each(|row| row.verdict.words().to_owned())),
+        Column::words("Verdict", each(|row| row.verdict.word().to_owned())),
     ];
     table(&columns, style)
 }

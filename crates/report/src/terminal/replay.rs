@@ -3,6 +3,7 @@
 use super::ink::Style;
 use super::tables::{Column, table};
 use crate::replay::{lateness, lead, recorded};
+use crate::text::told_time;
 use crate::verify;
 use ioscape_schema::TraceReplay;
 use ioscape_schema::units::{Bytes, Count, Nanos};
@@ -20,14 +21,7 @@ pub fn text(replay: &TraceReplay, style: &Style) -> String {
         Column::numbers("Bytes", each(|kind| Bytes(kind.bytes as f64).to_string())),
         Column::numbers("Mean", each(|kind| Nanos(kind.response_time_ns.mean).to_string())),
         Column::numbers("Median", each(|kind| Nanos(kind.response_time_ns.p50 as f64).to_string())),
-        // Of fewer, none lies beyond it.
-        Column::numbers(
-            "p99",
-            each(|kind| match kind.ios < 100 {
-                true => "-".to_owned(),
-                false => Nanos(kind.response_time_ns.p99 as f64).to_string(),
-            }),
-        ),
+        Column::numbers("p99", each(|kind| told_time(kind.response_time_ns.p99_of(kind.ios)))),
         Column::numbers(
             "Longest",
             each(|kind| Nanos(kind.response_time_ns.max as f64).to_string()),

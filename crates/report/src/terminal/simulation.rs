@@ -93,7 +93,7 @@ fn policies(simulation: &Simulation) -> Vec<Column> {
         numbers("reads", |c| mean(&c.physical.read)),
         numbers("writes", |c| mean(&c.physical.write)),
         numbers("Elapsed", |c| mean(&c.elapsed.all)),
-        numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
+        numbers("p99", |c| charts::p99(&c.elapsed.all)),
         numbers("Absorbed", |c| charts::absorbed_share(c).unwrap_or_else(none)),
     ];
     if simulation.cells.iter().any(|c| c.utilization.is_some()) {
@@ -140,7 +140,7 @@ fn drives(simulation: &Simulation) -> Vec<Column> {
     columns.extend([
         numbers("Response", |c| mean(&c.elapsed.all)),
         numbers("p50", |c| Nanos(c.elapsed.all.p50_ns as f64).to_string()),
-        numbers("p99", |c| Nanos(c.elapsed.all.p99_ns as f64).to_string()),
+        numbers("p99", |c| charts::p99(&c.elapsed.all)),
         numbers("Busy", busy),
     ]);
     if simulation.cells.iter().any(|c| c.energy_j.is_some()) {

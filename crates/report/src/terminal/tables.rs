@@ -5,7 +5,7 @@ use crate::clients::{borders::whose_cache, measured::number};
 use crate::figures;
 use crate::levels::{self, CacheEnd, Standing};
 use crate::regional;
-use crate::text::{bounded, cached, described, operation, percent, policy, ratio, run_name, stop};
+use crate::text::{bounded, cached, described, percent, ratio, run_name, told_time};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
@@ -191,7 +191,7 @@ pub fn headlines(evaluation: &Evaluation, style: &Style) -> String {
     for (name, value) in [
         ("cache for reads ", Some(size(BorderOperation::Read))),
         ("cache for writes", Some(size(BorderOperation::Write))),
-        ("write policy    ", findings.write_policy.map(|found| policy(found).to_owned())),
+        ("write policy    ", findings.write_policy.map(|found| found.word().to_owned())),
     ] {
         if let Some(value) = value {
             out += &style.paragraph("  ", "      ", &format!("{name}  {value}"));
@@ -253,7 +253,7 @@ pub fn borders(evaluation: &Evaluation, style: &Style) -> String {
     let bytes = |value: f64| Bytes(value).to_string();
     let if_there = |one: &Border, known| Standing::of(evaluation, one).if_there(known);
     let mut columns = vec![
-        Column::words("Border", borders.iter().map(|one| operation(one.operation).to_owned())),
+        Column::words("Border", borders.iter().map(|one| one.operation.word().to_owned())),
         Column::numbers("At", borders.iter().map(|one| bytes(one.unique_bytes))),
         Column::numbers("At least", borders.iter().map(|one| if_there(one, bytes(one.low)))),
         Column::numbers("At most", borders.iter().map(|one| if_there(one, bytes(one.high)))),
@@ -306,14 +306,12 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
             if error.is_finite() { format!(" {sign}{}", percent(error)) } else { String::new() };
         format!("{}{error}", Rate(one.throughput_bytes_per_s))
     });
-    // Of too few requests, none lies beyond a percentile.
-    let times = |least: u64, of: fn(&Measurement) -> f64| {
-        measurements.iter().map(move |one| match one.ios < least {
-            true => "-".to_owned(),
-            false => Nanos(of(one)).to_string(),
+    let time = |of: fn(&Measurement) -> f64| {
+        measurements.iter().map(move |one| match one.ios {
+            0 => "-".to_owned(),
+            _ => Nanos(of(one)).to_string(),
         })
     };
-    let time = |of| times(1, of);
     let names = (1..).zip(measurements).map(|(number, one)| run_name(number, one));
     vec![
         Column::words("Run", names),
@@ -322,11 +320,11 @@ fn run_columns(measurements: &[Measurement], style: &Style) -> Vec<Column> {
         Column::numbers("IOPS", each(|one| Count(one.iops()).to_string())),
         Column::numbers("Mean", time(|one| one.response_time_ns.mean)),
         Column::numbers("Median", time(|one| one.response_time_ns.p50 as f64)),
-        Column::numbers("99 %", times(100, |one| one.response_time_ns.p99 as f64)),
+        Column::numbers("99 %", each(|one| told_time(one.response_time_ns.p99_of(one.ios)))),
         Column::numbers("Longest", time(|one| one.response_time_ns.max as f64)),
         Column::numbers("CPU per I/O", time(|one| one.cpu_ns_per_io)),
         Column::numbers("Cached", each(|one| cached(one, "-"))),
-        Column::words("Stop", each(|one| stop(one.stop).to_owned())),
+        Column::words("Stop", each(|one| one.stop.word().to_owned())),
     ]
 }
 

@@ -47,11 +47,15 @@ fn lines(run: &VxRun, show: VxShow, style: &Style) -> String {
     out + &line("total", &run.total, show, &(both + &latencies(run)))
 }
 
-/// The median and 99th percentile of the requests, and of the `fsync` that follows them.
+/// The median and 99th percentile of the requests, and of the `fsync` that follows them; of few, the
+/// longest time.
 fn latencies(run: &VxRun) -> String {
     let told = |name: &str, times: Option<ResponseTime>| {
         let shown = |ns: u64| Nanos(ns as f64).to_string();
-        let text = |t: ResponseTime| format!("  {name}p50 {}, p99 {}", shown(t.p50), shown(t.p99));
+        let text = |t: ResponseTime| {
+            let (of, tail) = t.p99_below_longest().map_or(("longest", t.max), |ns| ("p99", ns));
+            format!("  {name}p50 {}, {of} {}", shown(t.p50), shown(tail))
+        };
         times.map_or_else(String::new, text)
     };
     told("", run.total.response_time_ns) + &told("fsync ", run.total.fsync_ns)

@@ -164,7 +164,7 @@ fn distributions(found: &TraceComparison) -> Rows {
 }
 
 fn words(verdict: Change) -> String {
-    verdict.words().to_owned()
+    verdict.word().to_owned()
 }
 
 /// The comparison as text for the terminal.

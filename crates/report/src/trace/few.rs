@@ -5,6 +5,7 @@
 
 use crate::text::{none, percent};
 use ioscape_schema::Distribution;
+use ioscape_schema::statistics::least_for;
 
 /// Below this number of events a percentage would be too precise: one event is more than 1 %.
 pub const FEW: u64 = 100;
@@ -29,9 +30,9 @@ pub fn share_of(share: f64, whole: u64) -> String {
     self::share((share * whole as f64).round() as u64, whole)
 }
 
-/// A quantile, or a dash if there are fewer than `least` values, so that none may lie beyond it.
-pub fn quantile(of: &Distribution, least: u64, value: f64, show: fn(f64) -> String) -> String {
-    if of.count < least { none() } else { show(value) }
+/// The quantile of so many thousandths, or a dash if there are too few values to tell it.
+pub fn quantile(of: &Distribution, part: u64, value: f64, show: fn(f64) -> String) -> String {
+    if of.count < least_for(part) { none() } else { show(value) }
 }
 
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn a_quantile_beyond_all_values_is_not_told() {
         let of = |count| Distribution { count, p99: 7.0, ..Distribution::default() };
-        let shown = [99, 100].map(|count| quantile(&of(count), 100, of(count).p99, percent));
+        let shown = [99, 100].map(|count| quantile(&of(count), 990, of(count).p99, percent));
         assert_eq!(shown, ["\u{2013}", "700 %"]);
     }
 }

@@ -3,6 +3,7 @@
 use super::few::{FEW, share};
 use crate::plot::Unit;
 use crate::text::{duration, percent};
+use ioscape_schema::statistics::least_for;
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::units::{Bytes, Count};
@@ -79,7 +80,7 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     ];
     if !elapsed.is_empty() {
         let show = |ns: f64| Unit::Nanos.show(ns);
-        let tail = match elapsed.count >= 100 {
+        let tail = match elapsed.count >= least_for(990) {
             true => format!("99 % within {}", show(elapsed.p99)),
             false => format!("the longest {}", show(elapsed.max)),
         };

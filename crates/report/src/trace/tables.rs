@@ -187,9 +187,9 @@ pub fn times(trace: &TraceSummary) -> Rows {
         for (kind, of) in [("physical", physical_ns), ("elapsed", elapsed_ns)] {
             if of.count > 0 {
                 let mut cells = vec![format!("{name}, {kind}")];
-                let quantiles = [(2, of.p50), (10, of.p90), (100, of.p99), (1000, of.p999)];
+                let quantiles = [(500, of.p50), (900, of.p90), (990, of.p99), (999, of.p999)];
                 cells.push(time(of.mean));
-                cells.extend(quantiles.map(|(least, at)| quantile(of, least, at, time)));
+                cells.extend(quantiles.map(|(part, at)| quantile(of, part, at, time)));
                 cells.push(time(of.max));
                 rows.push(cells);
             }
@@ -203,10 +203,10 @@ const QUEUES: [Column<DiskSummary>; 10] = [
     ("found idle", |disk| {
         disk.idle_frac.map_or_else(none, |idle| share_of(idle, disk.queue_length.count))
     }),
-    ("80 %", |disk| quantile(&disk.queue_length, 5, disk.queue_length.p80, whole)),
-    ("90 %", |disk| quantile(&disk.queue_length, 10, disk.queue_length.p90, whole)),
-    ("95 %", |disk| quantile(&disk.queue_length, 20, disk.queue_length.p95, whole)),
-    ("99 %", |disk| quantile(&disk.queue_length, 100, disk.queue_length.p99, whole)),
+    ("80 %", |disk| quantile(&disk.queue_length, 800, disk.queue_length.p80, whole)),
+    ("90 %", |disk| quantile(&disk.queue_length, 900, disk.queue_length.p90, whole)),
+    ("95 %", |disk| quantile(&disk.queue_length, 950, disk.queue_length.p95, whole)),
+    ("99 %", |disk| quantile(&disk.queue_length, 990, disk.queue_length.p99, whole)),
     ("longest", |disk| whole(disk.queue_length.max)),
     ("mean, reads", |disk| told(disk.queue_mean_read, tenths)),
     ("mean, writes", |disk| told(disk.queue_mean_write, tenths)),

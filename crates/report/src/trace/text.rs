@@ -18,6 +18,10 @@ pub fn text(trace: &TraceSummary, style: &Style) -> String {
     for doubt in trace.warnings.iter().filter(|doubt| tables::is_first(doubt.kind)) {
         out += &style.paragraph("  ! ", "    ", &doubt.message);
     }
+    // The format may have been guessed, and its units with it.
+    if !trace.info.format.is_empty() {
+        out += &style.paragraph("", "  ", &format!("Format: {}", trace.info.format));
+    }
     for (what, value, more) in headlines(trace) {
         out += &style.paragraph("", "  ", &format!("{what}: {value}, {more}"));
     }

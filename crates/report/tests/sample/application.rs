@@ -65,6 +65,7 @@ pub fn characterized() -> Document {
         calls_traced: 95_932,
         elsewhere: [("pipe".to_owned(), 12)].into(),
         unplaced_faults: 0,
+        mapped_unseen_bytes: 0,
         tracing: TracingCost { in_call_ns: 7_770, between_calls_ns: 7_590 },
         pattern: None,
         phases: Vec::new(),

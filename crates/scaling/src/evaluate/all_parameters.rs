@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
 
     /// The time suffices for two parameters of the first step, or for none.
     #[test]

@@ -5,10 +5,10 @@ use super::allotment::{Allotment, REFERENCE_EVERY};
 use super::costs::{Costs, cost_of, repeated_cost_s, run_cost_s};
 use super::options::EvaluationOptions;
 use super::probe::{Probe, ProbeRequest, Progress, TimeLimits};
-use crate::judge::assemble;
 use crate::judge::evidence::Evidence;
 use crate::judge::levels::Levels;
 use crate::judge::points::PointId;
+use crate::judge::{assemble, judge, lasting};
 use crate::phase::Phase;
 use ioscape_schema::{
     AllParameters, Evaluation, Measurement, Probe as Logged, Purpose, RefusedSet, Workload,
@@ -101,7 +101,11 @@ impl<'a, P: Probe> Exploration<'a, P> {
     /// The evaluation so far.
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
         assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
-        self.evaluation
+        // While storage may still change, every round counts.
+        match lasting::told(&self.evaluation) {
+            Some(_) => judge(&self.evaluation),
+            None => self.evaluation,
+        }
     }
 
     /// The evaluation so far, without findings.
@@ -472,7 +476,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
     use ioscape_schema::CurveKey;
 
     /// While the machine is off its usual speed, every curve asks whether it still is.

@@ -47,8 +47,10 @@ fn phases<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error
     set_sizes::set_sizes(exploration, &focal)?;
     // What no curve shows comes first: the curves can do with fewer points.
     extras(exploration)?;
-    storage_reads(exploration)?;
-    pure_mixes(exploration)?;
+    let (reads, name) = (storage_reads(exploration), "pure reads of storage");
+    exploration.off_curves(name, reads, Need::Essential)?;
+    let (pure, name) = (pure_mixes(exploration), "pure reads and pure writes by other processes");
+    exploration.off_curves(name, pure, Need::Essential)?;
     region_curves::region_curves(exploration)?;
     if exploration.options.all_parameters {
         all_parameters::all_parameters(exploration, &focal)?;

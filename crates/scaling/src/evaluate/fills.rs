@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
 
     /// A set came in within a tenth of a second, and one of its rounds was noted as filling. Guards
     /// against then spending 40 % of 55 s on telling the number of levels.

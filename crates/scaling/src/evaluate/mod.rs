@@ -18,12 +18,12 @@ mod pure_mixes;
 mod recorded;
 mod region_curves;
 mod rounds;
-#[cfg(test)]
-mod scripted;
 mod set_sizes;
 mod storage_reads;
 mod storage_speed;
 mod sweep;
+#[cfg(test)]
+mod testing;
 
 pub use explore::explore;
 pub use options::{EvaluationOptions, INTERACTIONS, OptionsError, POINTS_LEAST};

@@ -241,7 +241,7 @@ mod tests {
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::probe::ProbeRequest;
-    use crate::evaluate::scripted::Quota;
+    use crate::evaluate::testing::Quota;
     use crate::testing::measurement;
     use ioscape_schema::{Clients, Measurement};
 

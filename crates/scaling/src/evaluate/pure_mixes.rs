@@ -6,27 +6,18 @@
 //! both. Yet writers of one file often wait for one another where readers do not.
 
 use super::axis::Axis;
-use super::exploration::{Exploration, Need};
+use super::exploration::Exploration;
 use super::probe::Probe;
 use ioscape_schema::{Parameter, Workload};
 
-/// Their name where they are left out.
-const NAME: &str = "pure reads and pure writes by other processes";
-
-/// Measures them in the first region, where caches and locks decide.
-pub(crate) fn pure_mixes<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(), P::Error> {
-    let most = exploration.allotment.pure_mixes;
-    let workloads = workloads(exploration).into_iter().take(most).collect();
-    exploration.off_curves(NAME, workloads, Need::Essential)
-}
-
-fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
+/// Their workloads, in the first region, where caches and locks decide.
+pub(crate) fn pure_mixes<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let Some(first) = exploration.state.levels.regions.first() else { return Vec::new() };
     let focal = &first.focal;
     let axis = Axis::new(&exploration.options, Parameter::ProcessNum, focal.unique_bytes);
     let Some(other) = other(&axis, f64::from(focal.process_num)) else { return Vec::new() };
     let of = |read_frac| Workload { read_frac, ..focal.clone() }.with(Parameter::ProcessNum, other);
-    [1.0, 0.0].map(of).into()
+    [1.0, 0.0].map(of).into_iter().take(exploration.allotment.pure_mixes).collect()
 }
 
 /// Another number of processes: one where the focal point has several, and several where it has

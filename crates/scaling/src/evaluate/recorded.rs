@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::bounds::Bounds;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Quota;
+    use crate::evaluate::testing::Quota;
 
     /// Guards against filling the quota up again, and measuring again everything that was measured
     /// after it.

@@ -9,6 +9,8 @@ use crate::judge::evidence::Evidence;
 use crate::judge::points::PointId;
 use crate::phase::Phase;
 use ioscape_schema::{CurveKey, Parameter};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The cost of points with the references between them, relative to that of the points alone.
 const WITH_REFERENCES: f64 = 1.1;
@@ -90,8 +92,12 @@ fn is_filling<P: Probe>(
 
 /// The points that findings compare and that were measured only once, so that they may have been
 /// disturbed: the ends of the curves, and the best of several processes and of a deeper queue.
+/// Those of the later regions come first: runs on storage scatter more than those in memory, so a
+/// second one tells more there.
 fn measured_once(evidence: &Evidence, sweeps: &[Sweep]) -> Vec<PointId> {
     let mut ids: Vec<PointId> = Vec::new();
+    let mut sweeps: Vec<&Sweep> = sweeps.iter().collect();
+    sweeps.sort_by_key(|sweep| Reverse(sweep.template.unique_bytes));
     for sweep in sweeps {
         let curve = evidence.ids(sweep.key);
         let best = match sweep.axis.parameter {
@@ -102,9 +108,8 @@ fn measured_once(evidence: &Evidence, sweeps: &[Sweep]) -> Vec<PointId> {
         };
         ids.extend([curve.first().copied(), curve.last().copied(), best].into_iter().flatten());
     }
-    ids.sort_unstable();
-    ids.dedup();
-    ids.retain(|&id| evidence.points.round_count(id) == 1);
+    let mut seen = BTreeSet::new();
+    ids.retain(|&id| evidence.points.round_count(id) == 1 && seen.insert(id));
     ids
 }
 
@@ -208,7 +213,7 @@ mod tests {
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::probe::ProbeRequest;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
     use crate::judge::levels::RegionState;
     use crate::testing::measurement;
     use ioscape_schema::{Measurement, Purpose, Workload};

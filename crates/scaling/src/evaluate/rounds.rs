@@ -286,7 +286,7 @@ pub(crate) fn finish<P: Probe>(exploration: &mut Exploration<'_, P>) -> Result<(
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::{Busy, Scripted};
+    use crate::evaluate::testing::{Busy, Scripted};
     use crate::judge::levels::RegionState;
     use crate::phase::Phase;
     use crate::testing::measurement;

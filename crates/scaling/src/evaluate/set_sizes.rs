@@ -369,7 +369,7 @@ mod tests {
     use crate::evaluate::explore;
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
 
     /// Guards against evaluations of one minute on a slow disk that told no cache: the mix of reads
     /// and writes and its repetitions took the time of the pure curves.

@@ -9,30 +9,19 @@
 //! points.
 
 use super::axis::Axis;
-use super::exploration::{Exploration, Need};
+use super::exploration::Exploration;
 use super::probe::Probe;
 use ioscape_schema::{Parameter, Workload};
 
-/// Their name where they are left out.
-const NAME: &str = "pure reads of storage";
 /// Request size of the sequential reads in bytes: Linux's default read-ahead
 /// (`VM_READAHEAD_PAGES`).
 const RUN: f64 = 131_072.0;
 /// Request size of the random reads in bytes: a page.
 const PAGE: f64 = 4096.0;
 
-/// Measures them beyond the last border, if any border is one of storage.
-pub(crate) fn storage_reads<P: Probe>(
-    exploration: &mut Exploration<'_, P>,
-) -> Result<(), P::Error> {
-    let most = exploration.allotment.storage_reads;
-    let workloads = workloads(exploration).into_iter().take(most).collect();
-    exploration.off_curves(NAME, workloads, Need::Essential)
-}
-
-/// Their workloads, over the largest set, of which caches hold least; by one process first, so that
-/// runs stay whole.
-fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
+/// Their workloads beyond the last border, if any border is one of storage: over the largest set,
+/// of which caches hold least; by one process first, so that runs stay whole.
+pub(crate) fn storage_reads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
     let levels = &exploration.state.levels;
     let is_storage = levels.borders.iter().any(|one| !one.border.in_memory);
     let Some(last) = levels.regions.last().filter(|_| is_storage) else { return Vec::new() };
@@ -46,14 +35,15 @@ fn workloads<P: Probe>(exploration: &Exploration<'_, P>) -> Vec<Workload> {
         reads.with(Parameter::SizeMean, sizes.round(size)).with(Parameter::ProcessNum, processes)
     };
     let different = if all > one { each.len() } else { each.len() - 1 };
-    each.into_iter().take(different).map(workload).collect()
+    let most = different.min(exploration.allotment.storage_reads);
+    each.into_iter().take(most).map(workload).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluate::options::tests::ten_minutes;
-    use crate::evaluate::scripted::Scripted;
+    use crate::evaluate::testing::Scripted;
     use crate::judge::borders::SetBorder;
     use crate::judge::levels::{Levels, RegionState};
     use crate::testing::border;
@@ -74,7 +64,7 @@ mod tests {
         let mut exploration = Exploration::new(&options, &mut probe);
         let borders = both.into_iter().map(border).collect();
         exploration.state.levels = Levels { borders, regions: vec![region], ..Levels::default() };
-        workloads(&exploration).len()
+        storage_reads(&exploration).len()
     }
 
     #[test]

@@ -68,8 +68,10 @@ mod tests {
     use crate::evaluate::options::EvaluationOptions;
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::probe::ProbeRequest;
+    use crate::judge::judge;
+    use crate::judge::lasting::told;
     use crate::testing::measurement;
-    use ioscape_schema::{Access, Measurement, Workload};
+    use ioscape_schema::{Access, Border, Evaluation, Measurement, Workload};
     use std::convert::Infallible;
 
     /// Bytes per second of memory, and of storage at first.
@@ -101,7 +103,7 @@ mod tests {
         }
     }
 
-    fn said(access: Access, falls_after: usize) -> String {
+    fn evaluated(access: Access, falls_after: usize) -> Evaluation {
         let options = EvaluationOptions {
             base: Workload { access, ..Workload::default() },
             bounds: Bounds { unique_bytes: [1 << 20, 400 << 20], ..ten_minutes().bounds },
@@ -110,7 +112,11 @@ mod tests {
             level_counts: false,
             ..ten_minutes()
         };
-        explore(&options, &mut Credit(falls_after)).unwrap().findings.sentences.join("\n")
+        explore(&options, &mut Credit(falls_after)).unwrap()
+    }
+
+    fn said(access: Access, falls_after: usize) -> String {
+        evaluated(access, falls_after).findings.sentences.join("\n")
     }
 
     /// Guards against silence: the reference stays in the file cache, and once the storage has
@@ -125,6 +131,27 @@ mod tests {
             }
             let steady = said(access, usize::MAX);
             assert!(!steady.contains("became"), "{steady}");
+        }
+    }
+
+    /// Guards against a false border: some sets were measured before the storage fell and some
+    /// after.
+    #[test]
+    fn storage_that_becomes_slower_for_good_has_no_border_by_that() {
+        for (access, falls_after) in [
+            (Access::Direct, 40),
+            (Access::Direct, 56),
+            (Access::Direct, 65),
+            (Access::Buffered, 25),
+            (Access::Buffered, 45),
+            (Access::Buffered, 70),
+        ] {
+            let fallen = evaluated(access, falls_after);
+            assert!(told(&fallen).is_some(), "{access:?} {falls_after}");
+            let is_of_cache = |b: &Border| access == Access::Buffered && b.low <= CACHE;
+            let borders = &fallen.borders;
+            assert!(borders.iter().all(is_of_cache), "{access:?} {falls_after}: {borders:?}");
+            assert_eq!(judge(&fallen), fallen, "{access:?} {falls_after}");
         }
     }
 }

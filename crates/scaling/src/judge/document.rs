@@ -3,11 +3,12 @@
 use super::assemble;
 use super::borders::SetBorder;
 use super::evidence::Evidence;
+use super::lasting;
 use super::levels::{Levels, RegionState, reconsider};
 use super::points::Points;
 use crate::phase::Phase;
 use ioscape_schema::{
-    Border, BorderOperation, CurveKey, Evaluation, Parameter, Point, Purpose, Region,
+    Border, BorderOperation, CurveKey, Evaluation, Parameter, Point, Probe, Purpose, Region,
 };
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;
+    judged.points_measured = evaluation.points_measured;
     judged
 }
 
@@ -72,10 +74,26 @@ fn levels(evaluation: &Evaluation) -> Levels {
     }
 }
 
+/// Returns the probes that are judged together: all of them or, if storage changed for good, those
+/// from the side of the change with more points of the result. A curve over both sides would fall
+/// where no level ends.
+pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
+    let on_curves = curves(evaluation).into_iter().flat_map(|(_, curve)| curve);
+    let result: Vec<&Point> = on_curves.chain(&evaluation.extra).collect();
+    let held = |side: &Vec<&Probe>| {
+        let is_held = |point: &&&Point| {
+            let workload = &point.measurement.workload;
+            side.iter().any(|probe| probe.measurement.workload == *workload)
+        };
+        result.iter().filter(is_held).count()
+    };
+    lasting::sides(&evaluation.probes).into_iter().max_by_key(held).unwrap_or_default()
+}
+
 /// Returns every point with its rounds, in the order measured, on the curves where the document has
 /// it.
 fn evidence(evaluation: &Evaluation) -> Evidence {
-    let mut evidence = Evidence { points: points(evaluation), ..Evidence::default() };
+    let mut evidence = Evidence { points: points(&alike(evaluation)), ..Evidence::default() };
     for (key, curve) in curves(evaluation) {
         for point in curve {
             if let Some(id) = evidence.points.find(&point.measurement.workload) {
@@ -88,9 +106,9 @@ fn evidence(evaluation: &Evaluation) -> Evidence {
     evidence
 }
 
-fn points(evaluation: &Evaluation) -> Points {
+fn points(probes: &[&Probe]) -> Points {
     let mut points = Points::default();
-    for probe in &evaluation.probes {
+    for probe in probes {
         let measurement = &probe.measurement;
         match probe.purpose.first() {
             Purpose::Reference => points.add_reference(measurement),

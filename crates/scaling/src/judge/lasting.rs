@@ -105,20 +105,38 @@ impl Lasting {
             false => ("faster", ""),
         };
         format!(
-            "storage became {middle} times {way} between {from_s:.0} and {to_s:.0} s of {:.0} s and stayed so{why} ({} points measured again: {least} to {most} times): figures from before and after do not belong together; evaluate again",
+            "storage became {middle} times {way} between {from_s:.0} and {to_s:.0} s of {:.0} s and stayed so{why} ({} points measured again: {least} to {most} times): figures from before and after do not belong together, so only one side counts; evaluate again",
             evaluation.elapsed_s,
             times.len()
         )
     }
 }
 
-/// What changed for good, in words; `None` if nothing did or no points measured again tell.
-pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
-    let points = runs(&evaluation.probes);
+/// The plainest change; `None` if nothing changed for good or no points measured again tell.
+fn plainest(probes: &[Probe]) -> Option<Lasting> {
+    let points = runs(probes);
     let cuts = points.iter().flatten().map(|run| run.0);
     let all = cuts.filter_map(|cut| moved_at(&points, cut));
-    let plainest = all.max_by(|a, b| a.least().total_cmp(&b.least()))?;
-    (plainest.least() > FAR).then(|| plainest.told(evaluation))
+    all.max_by(|a, b| a.least().total_cmp(&b.least())).filter(|change| change.least() > FAR)
+}
+
+/// What changed for good, in words; `None` if nothing did or no points measured again tell.
+pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
+    plainest(&evaluation.probes).map(|change| change.told(evaluation))
+}
+
+/// Returns the probes that may be judged together: all of them or, if storage changed for good,
+/// those before the change and those after it, each with the runs that storage hardly slows. Runs
+/// between the last before and the first after may belong to either and are left out.
+pub(crate) fn sides(probes: &[Probe]) -> Vec<Vec<&Probe>> {
+    let Some(Lasting { between: [last, first], .. }) = plainest(probes) else {
+        return vec![probes.iter().collect()];
+    };
+    let side = |is_in: &dyn Fn(usize) -> bool| {
+        let all = probes.iter().enumerate();
+        all.filter(|(at, one)| is_in(*at) || one.measurement.computes()).map(|one| one.1).collect()
+    };
+    vec![side(&|at| at <= last), side(&|at| at >= first)]
 }
 
 #[cfg(test)]
@@ -152,6 +170,29 @@ mod tests {
         assert_eq!(said(&[&fallen[..], &[(100, 230.0)]].concat()), None, "it passed");
         let as_before = [&before[..], &[(150, 5.0), (100, 240.0), (200, 210.0), (300, 170.0)]];
         assert_eq!(said(&as_before.concat()), None, "only the new point is slow");
+    }
+
+    /// Guards against a false border: before the change a set of 320 MiB was as fast as any, and
+    /// after it one of 40 MiB as slow.
+    #[test]
+    fn runs_from_before_and_after_the_change_are_not_judged_together() {
+        let all = [100, 200, 300, 400, 150, 100, 200, 300];
+        let speed = |at: usize| if at < 4 { 200.0 } else { 5.0 };
+        let probe = |(at, &mib): (usize, &u64)| {
+            let workload =
+                Workload { unique_bytes: mib << 20, access: Access::Direct, ..Workload::default() };
+            let measurement = measurement(&workload, speed(at), 1.0, speed(at));
+            let cpu_system_s = if mib == 400 { 1.0 } else { 0.1 };
+            let measurement = Measurement { cpu_system_s, ..measurement };
+            Probe { purpose: CurveKey::Pilot.into(), measurement }
+        };
+        let probes: Vec<Probe> = all.iter().enumerate().map(probe).collect();
+        let sets = |side: &Vec<&Probe>| -> Vec<u64> {
+            side.iter().map(|one| one.measurement.workload.unique_bytes >> 20).collect()
+        };
+        let told: Vec<_> = sides(&probes).iter().map(sets).collect();
+        assert_eq!(told, [vec![100, 200, 300, 400], vec![400, 100, 200, 300]]);
+        assert_eq!(sides(&probes[..5]).iter().map(sets).collect::<Vec<_>>(), [&all[..5]]);
     }
 
     #[test]

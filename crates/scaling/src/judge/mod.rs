@@ -36,7 +36,6 @@
 //! [`evidence::Evidence`] gives each point's rounds with them.
 
 mod absence;
-pub mod agreement;
 pub(crate) mod any_file;
 pub(crate) mod assemble;
 mod beyond;
@@ -65,6 +64,8 @@ mod sentences;
 mod set_size;
 pub(crate) mod slowdown;
 pub(crate) mod steadiness;
+#[doc(hidden)]
+pub mod testing_agreement;
 mod words;
 
 pub use document::judge;

@@ -14,10 +14,9 @@ use super::input::ModelInput;
 use super::levels::{Outcome, Served};
 use super::predict::Estimate;
 use super::system_model::Model;
-use super::what_if::{WhatIf, WhatIfError, exchanged};
+use super::what_if::{WhatIf, WhatIfError, exchanged, meets_file_cache};
 use ioscape_schema::{
-    Access, AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, Parameter,
-    RequestClass, TimePart, Workload,
+    Access, AccessPattern, Advice, ApplicationForecast, MemoryForecast, Op, RequestClass, TimePart,
 };
 
 /// Share of misses below which the cache counts as holding a class, and above which the device
@@ -26,6 +25,8 @@ const MISSES: [f64; 2] = [0.02, 0.98];
 /// The least that read-ahead asks of a device at once for a sequential run, in bytes: Linux's
 /// default (`VM_READAHEAD_PAGES`).
 const READ_AHEAD: f64 = 131_072.0;
+/// A wait for storage beyond those for writes takes as long as a write of this many bytes.
+const WAIT_BYTES: u64 = 4096;
 /// Shares of a class below this get no place of their own.
 const SHARE_LEAST: f64 = 1e-6;
 /// Half the width of the 90 % interval of ln(computing time) over runs of the same program.
@@ -38,10 +39,6 @@ const MEMORY_POINTS: usize = 24;
 /// the memory that gives it.
 const ENOUGH: f64 = 0.9;
 const HALVINGS: usize = 8;
-/// Share of the bytes from which on requests beyond the measured sizes make a prediction an
-/// extrapolation.
-const OUTSIDE_SHARE: f64 = 0.05;
-
 /// An application on a model's system.
 pub(super) struct Application<'a> {
     pub(super) model: &'a Model,
@@ -56,6 +53,9 @@ pub(super) struct Application<'a> {
 pub(super) struct Found {
     pub(super) throughput: f64,
     pub(super) half: f64,
+    /// How many times as fast it may be, at least 1: on other storage than that of the trace,
+    /// `fsync` may have nothing left to wait for.
+    pub(super) faster_unsynced: f64,
     pub(super) response_s: f64,
     pub(super) forecast: ApplicationForecast,
 }
@@ -73,15 +73,7 @@ impl Application<'_> {
         &'b self,
         what_if: &'b WhatIf,
     ) -> Result<Exchanged<'b>, WhatIfError> {
-        let writes = self.does(Op::Write);
-        Ok(exchanged(self.model, what_if, Model::hierarchy, writes)?.doubted(self.caches))
-    }
-
-    /// The five parameters as far as they decide whether this is an extrapolation: sizes are judged
-    /// by class.
-    pub(super) fn asked(&self, workload: &Workload) -> Workload {
-        let Workload { read_frac, process_num, .. } = *workload;
-        Workload { read_frac, process_num, ..self.model.base().clone() }
+        Ok(exchanged(self.model, what_if, Model::hierarchy, self.does())?.doubted(self.caches))
     }
 
     pub(super) fn on(&self, here: &Exchanged<'_>) -> Found {
@@ -90,7 +82,7 @@ impl Application<'_> {
         let bytes = pattern.bytes().max(1) as f64;
         let each = pattern.classes.iter().flat_map(|class| self.places(here, class, processes));
         let placed: Vec<Placed> = each.collect();
-        let written_back = here.written_back();
+        let written_back = !self.each_write_waits(here) && here.written_back();
         let served: Vec<Served> = placed.iter().map(|one| one.without(written_back)).collect();
         let [correction, half] = corrected(here, &placed, &served, processes);
         let rate = |processes: f64| {
@@ -107,22 +99,22 @@ impl Application<'_> {
         let (throughput, busy) = (iops * each, processes - iops * think_s);
         let outcome = rate(busy).1;
         let io_s = bytes / throughput;
-        let behind_s = match written_back {
-            true => {
-                let at_device = io_s * busy / processes * here.device_share(&outcome);
-                let behind_s = self.written_behind_s(here, processes);
-                // Storage writes during `fsync`, too.
-                waits(io_s - at_device + self.sync_s(here), at_device, behind_s)
-            }
-            false => 0.0,
-        };
-        let parts = self.parts(here, &outcome, io_s, busy / processes, behind_s);
+        let at_device = io_s * busy / processes * here.device_share(&outcome);
+        let written_s = if written_back { self.written_behind_s(here, processes) } else { 0.0 };
+        // Storage writes during `fsync`, too.
+        let behind = |sync_s: f64| waits(io_s - at_device + sync_s, at_device, written_s);
+        let sync_s = self.sync_s(here);
+        let behind_s = behind(sync_s);
+        let further_s = self.further_waits_s(here, busy.max(1.0));
+        let parts = self.parts(here, &outcome, io_s, busy / processes, [behind_s, further_s]);
         let elapsed_s: f64 = parts.iter().map(|part| part.seconds).sum();
+        let unsynced_s = elapsed_s - sync_s - behind_s + behind(0.0);
         let requests = pattern.requests().max(1) as f64;
-        let at_io = (io_s * busy / processes + behind_s) / elapsed_s;
+        let at_io = (io_s * busy / processes + behind_s + further_s) / elapsed_s;
         let computing = COMPUTING * (1.0 - at_io).max(0.0);
         Found {
             throughput: bytes / elapsed_s,
+            faster_unsynced: elapsed_s / unsynced_s,
             half: (half * at_io).hypot(computing).hypot(meeting),
             response_s: (io_s * busy + behind_s * processes) / requests,
             forecast: ApplicationForecast {
@@ -233,7 +225,6 @@ impl Application<'_> {
 
     /// The device time that write-back needs, with neighbouring pages written together.
     fn written_behind_s(&self, here: &Exchanged<'_>, processes: f64) -> f64 {
-        let bytes = self.pattern.bytes().max(1) as f64;
         if self.missed(here, Op::Write) == 0.0 {
             return 0.0;
         }
@@ -244,15 +235,47 @@ impl Application<'_> {
         let writes = self.pattern.classes.iter().filter(|class| class.op == Op::Write);
         let behind: Vec<Placed> = writes.map(gathered).collect();
         let served: Vec<Served> = behind.iter().map(Placed::written_behind).collect();
-        let [correction, _] = corrected(here, &behind, &served, processes);
-        bytes / (here.outcome_of(&served, processes).log_throughput + correction).exp()
+        self.seconds(here, &behind, &served, processes)
+    }
+
+    /// How long each process waits for storage beyond once for each write, where every write waits:
+    /// for directories, say, each time as long as for a small write. `busy` processes do so together.
+    fn further_waits_s(&self, here: &Exchanged<'_>, busy: f64) -> f64 {
+        let requests = self.pattern.further_waits;
+        if requests == 0 || !self.each_write_waits(here) {
+            return 0.0;
+        }
+        let bytes = requests.saturating_mul(WAIT_BYTES);
+        let class = RequestClass { op: Op::Write, requests, bytes, ..RequestClass::default() };
+        let placed = self.places(here, &class, busy);
+        let served: Vec<Served> = placed.iter().map(|one| one.served.clone()).collect();
+        let processes = f64::from(self.pattern.process_num.max(1));
+        self.seconds(here, &placed, &served, busy) * busy / processes
+    }
+
+    /// The time in which `processes` have their requests served.
+    fn seconds(
+        &self,
+        here: &Exchanged<'_>,
+        placed: &[Placed],
+        served: &[Served],
+        processes: f64,
+    ) -> f64 {
+        let [correction, _] = corrected(here, placed, served, processes);
+        let log_throughput = here.outcome_of(served, processes).log_throughput + correction;
+        self.pattern.bytes().max(1) as f64 / log_throughput.exp()
+    }
+
+    /// Whether no write is done before storage has it.
+    fn each_write_waits(&self, here: &Exchanged<'_>) -> bool {
+        let is_dsync = self.model.base().access == Access::Dsync;
+        is_dsync || here.goes_through(self.model.writes_through())
     }
 
     /// How long each process waits for `fsync`, as traced. Where every write waits for storage, its
     /// cost already includes that, and nothing is dirty when `fsync` is called.
     fn sync_s(&self, here: &Exchanged<'_>) -> f64 {
-        let goes_through = here.goes_through(self.model.writes_through());
-        if goes_through || self.model.base().access == Access::Dsync {
+        if self.each_write_waits(here) {
             return 0.0;
         }
         self.pattern.sync_s / f64::from(self.pattern.process_num.max(1))
@@ -279,44 +302,50 @@ impl Application<'_> {
         outcome: &Outcome,
         io_s: f64,
         at_io: f64,
-        behind_s: f64,
+        [behind_s, further_s]: [f64; 2],
     ) -> Vec<TimePart> {
         let named = here.names().into_iter().zip(&outcome.shares);
         let mut parts: Vec<(String, f64)> =
             named.map(|(name, share)| (name, io_s * at_io * share)).collect();
         parts.extend([
             ("waits for writes that storage still has to take".to_owned(), behind_s),
+            ("waits for fsync beyond one for each write".to_owned(), further_s),
             ("waits for fsync, as traced".to_owned(), self.sync_s(here)),
-            ("computing between requests, as traced".to_owned(), io_s * (1.0 - at_io)),
+            (
+                "between requests (computing, opening and renaming files), as traced".to_owned(),
+                io_s * (1.0 - at_io),
+            ),
             ("before, between and after I/O, as traced".to_owned(), self.pattern.elsewhere_s),
         ]);
         let told = parts.into_iter().filter(|(_, seconds)| *seconds > 0.0);
         told.map(|(name, seconds)| TimePart { name, seconds }).collect()
     }
 
-    /// Whether more than a few bytes are in requests of sizes that were not measured, or a set
-    /// without a known border is larger than any measured.
-    pub(super) fn extrapolates(&self, here: &Exchanged<'_>) -> bool {
-        let outside = |class: &&RequestClass| {
-            let base = self.model.base().clone();
-            self.model.extrapolates(&base.with(Parameter::SizeMean, class.size_mean()))
-        };
-        let bytes: u64 = self.pattern.classes.iter().filter(outside).map(|class| class.bytes).sum();
+    /// Whether a set without a known border is larger than any measured.
+    pub(super) fn is_beyond_sets(&self, here: &Exchanged<'_>) -> bool {
         let no_border = [Op::Read, Op::Write]
             .into_iter()
-            .any(|op| self.does(op) && here.caches(op as usize).is_empty());
+            .any(|op| self.does()[op as usize] && here.caches(op as usize).is_empty());
         let beyond = self.pattern.unique_bytes as f64 > self.model.measured_sets()[1].exp();
-        bytes as f64 > OUTSIDE_SHARE * self.pattern.bytes() as f64 || (no_border && beyond)
+        no_border && beyond
     }
 
-    fn does(&self, op: Op) -> bool {
-        self.pattern.classes.iter().any(|class| class.op == op && class.requests > 0)
+    /// Whether it reads, and whether it writes.
+    fn does(&self) -> [bool; 2] {
+        let does = |op| self.pattern.classes.iter().any(|one| one.op == op && one.requests > 0);
+        [Op::Read, Op::Write].map(does)
+    }
+
+    /// Whether a file cache serves any of it: requests that bypass it, and writes that wait for
+    /// storage, meet caches that do not grow with memory.
+    pub(super) fn meets_file_cache(&self) -> bool {
+        meets_file_cache(self.model.base().access, self.does())
     }
 
     /// Whether it reads through a file cache whose end was never seen.
     pub(super) fn lacks_read_cache(&self, here: &Exchanged<'_>) -> bool {
         let is_cached = self.model.base().access.reads_cached();
-        is_cached && self.does(Op::Read) && !here.leaves_memory(0)
+        is_cached && self.does()[0] && !here.leaves_memory(0)
     }
 
     /// Throughput by memory, and the memory that gives 90 % of the best; `None` where no cache
@@ -384,6 +413,10 @@ impl Placed {
 /// behind_s / T)`, since reads queue with the write-back. Without reads it is the longer of the
 /// two, and without anything else the sum.
 fn waits(other_s: f64, read_s: f64, behind_s: f64) -> f64 {
+    // Rounding would leave a little.
+    if behind_s == 0.0 {
+        return 0.0;
+    }
     let sum = other_s + read_s + behind_s;
     let elapsed_s = (sum + (sum * sum - 4.0 * other_s * behind_s).max(0.0).sqrt()) / 2.0;
     (elapsed_s - other_s - read_s).max(0.0)
@@ -436,6 +469,7 @@ mod tests {
 
     #[test]
     fn writes_behind_hide_where_there_is_time() {
+        assert_eq!(waits(0.1, 0.2, 0.0), 0.0, "nothing is behind");
         assert_eq!(waits(10.0, 0.0, 4.0), 0.0, "all of it is hidden");
         assert_eq!(waits(4.0, 0.0, 10.0), 6.0, "what does not fit is waited for");
         assert!(

@@ -45,12 +45,13 @@ pub(super) fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Ca
     (0..layout.levels[operation] - 1).map(cache).collect()
 }
 
-/// The caches of both operations in front of storage.
+/// The caches in front of storage of the operations that a file cache serves.
 pub(super) fn file_caches<'a>(
     layout: &'a Layout,
     theta: &'a [f64],
+    cached: [bool; 2],
 ) -> impl Iterator<Item = Cache> + 'a {
-    (0..2).flat_map(move |operation| {
+    (0..2).filter(move |&operation| cached[operation]).flat_map(move |operation| {
         let all = caches(layout, theta, operation);
         layout.storage_borders(operation).map(move |level| all[level])
     })

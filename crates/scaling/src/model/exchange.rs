@@ -55,6 +55,13 @@ pub(super) struct Exchange<'a> {
     pub(super) asked: Asked,
 }
 
+impl Exchange<'_> {
+    /// Whether a file cache serves reads, and writes.
+    fn cached(&self) -> [bool; 2] {
+        [self.reads_cached, self.asked.writes_cached]
+    }
+}
+
 /// Why nothing is known of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
@@ -129,7 +136,7 @@ impl<'a> Changed<'a> {
         if exchange.reads_cached {
             one.lend_storage(exchange.asked)?;
         }
-        let changed = one.change_memory(exchange.memory);
+        let changed = one.change_memory(exchange);
         // For a structure without a cache of that size memory does not matter; but the most
         // probable structure must have one.
         if rank == 0 {
@@ -173,10 +180,10 @@ impl<'a> Changed<'a> {
 
     /// Lets caches grow with memory: in proportion to it, or by as much as it grows; the truth lies
     /// between.
-    fn change_memory(&mut self, memory: Option<[f64; 2]>) -> Result<(), Unknown> {
-        let Some([from, to]) = memory else { return Ok(()) };
+    fn change_memory(&mut self, exchange: &Exchange<'_>) -> Result<(), Unknown> {
+        let Some([from, to]) = exchange.memory else { return Ok(()) };
         let mut found = false;
-        for operation in 0..2 {
+        for operation in (0..2).filter(|&operation| exchange.cached()[operation]) {
             for level in self.layout.storage_borders(operation) {
                 let at = self.layout.border(operation, level).ln_onset;
                 let onset = self.theta[at].exp();
@@ -317,18 +324,20 @@ impl<'a> Exchanged<'a> {
     /// Where the other memory holds the set with ease, it is the set itself or the nearest one that
     /// the evaluation's memory held with ease, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
-        let [from, to] = self.exchange.memory.unwrap_or([1.0, 1.0]);
+        let cached = self.exchange.cached();
+        let is_cached = cached[usize::from(place.read_frac == 0.0)];
+        let [from, to] = self.exchange.memory.filter(|_| is_cached).unwrap_or([1.0, 1.0]);
         let set = place.unique_bytes;
         let mut unique_bytes = set * from / to;
         if to > from {
             // What the evaluation's own caches held, whichever of them grow with memory and take
             // writes now.
             let (layout, known) = self.here.posterior().structure();
-            let caches = file_caches(layout, known);
+            let caches = file_caches(layout, known, cached);
             let least = caches.map(|cache| cache.onset).fold(from, f64::min);
             unique_bytes = unique_bytes.max(set.min(HELD_WITH_EASE * least));
         } else if to < from {
-            let caches = file_caches(&self.first().layout, &self.first().theta);
+            let caches = file_caches(&self.first().layout, &self.first().theta, cached);
             let least = caches.map(|cache| cache.onset).filter(|&onset| onset > CACHE_NONE);
             let ease = HELD_WITH_EASE * least.fold(to, f64::min);
             // Between a set held with ease and one that fills the cache, moves from the set itself
@@ -397,7 +406,6 @@ impl<'a> Exchanged<'a> {
         own: f64,
         memory: Option<f64>,
     ) -> Vec<Cache> {
-        let Exchange { reads_cached, asked, memory: exchanged, .. } = self.exchange;
         let (layout, known) = self.first().known.structure();
         let storage: Vec<usize> = layout.storage_borders(operation).collect();
         let evaluated = caches(layout, known, operation);
@@ -408,11 +416,12 @@ impl<'a> Exchanged<'a> {
             let of = |memory: &f64| {
                 storage.contains(&level) && is_of_memory(evaluated[level].onset, *memory)
             };
-            let now = memory.filter(of).map(|memory| exchanged.map_or(memory, |[_, to]| to));
+            let now =
+                memory.filter(of).map(|memory| self.exchange.memory.map_or(memory, |[_, to]| to));
             now.map_or(cache, |now| cache.left(|bytes| bytes * (1.0 - own / now)))
         };
         let all = self.caches(operation);
-        match [reads_cached, asked.writes_cached][operation] {
+        match self.exchange.cached()[operation] {
             true => all.into_iter().enumerate().map(beside).collect(),
             false => all,
         }
@@ -459,12 +468,10 @@ impl<'a> Exchanged<'a> {
 
     /// Names of the components, reads first.
     pub(super) fn names(&self) -> Vec<String> {
-        let Exchange { reads_cached, asked, .. } = self.exchange;
         let named = |(operation, levels): (usize, usize)| {
             let [verb, way] = [["reads", "from"], ["writes", "to"]][operation];
             // Requests that pass the file cache meet the storage's first cache.
-            let is_memory = [reads_cached, asked.writes_cached][operation];
-            let nearest = if is_memory { "memory" } else { "cache" };
+            let nearest = if self.exchange.cached()[operation] { "memory" } else { "cache" };
             let is_known = self.leaves_memory(operation);
             (0..levels).map(move |level| match (level, levels) {
                 (_, 1) => verb.to_owned(),

@@ -9,18 +9,36 @@ use ioscape_schema::{Op, Parameter, Prediction, Warning, WarningKind};
 /// exceed.
 pub fn extrapolations(model: &Model, predictions: &[&Prediction]) -> Vec<Warning> {
     let found = Parameter::ALL.into_iter().flat_map(|p| outside(model, predictions, p));
-    let doubt = |what: String| {
-        let message =
-            format!("{what}: predictions there are extrapolated, and their intervals are guesses");
-        Warning::new(WarningKind::Extrapolated, message)
-    };
     found.map(doubt).collect()
+}
+
+/// The warning about an application called `name`, many of whose requests are of `size` bytes,
+/// outside the measured `range`.
+pub(super) fn of_class(model: &Model, name: &str, size: f64, range: Measured) -> Warning {
+    let parameter = Parameter::SizeMean;
+    let value = shown(parameter, size);
+    let measured = measured(model, parameter, range);
+    doubt(lies_outside(parameter, &format!("requests of {name} ({value})"), &measured))
+}
+
+fn lies_outside(parameter: Parameter, names: &str, measured: &str) -> String {
+    format!("{parameter} of {names} lies outside what was measured{measured}")
+}
+
+fn doubt(what: String) -> Warning {
+    let message =
+        format!("{what}: predictions there are extrapolated, and their intervals are guesses");
+    Warning::new(WarningKind::Extrapolated, message)
 }
 
 /// Describes the predictions whose `parameter` lies outside the measured ranges, range by range.
 fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> Vec<String> {
     let mut found: Vec<(Measured, Vec<String>)> = Vec::new();
-    for one in predictions.iter().filter(|one| one.extrapolated) {
+    // Sizes of an application are judged by class.
+    let is_judged = |one: &&&Prediction| {
+        one.extrapolated && (one.application.is_none() || parameter != Parameter::SizeMean)
+    };
+    for one in predictions.iter().filter(is_judged) {
         let place = ModelInput::of(&one.workload);
         let Some((_, range)) = model.exceeded(parameter, &place, model.region_called(&one.region))
         else {
@@ -34,8 +52,7 @@ fn outside(model: &Model, predictions: &[&Prediction], parameter: Parameter) -> 
         }
     }
     let told = |(range, names): (Measured, Vec<String>)| {
-        let (names, measured) = (names.join(", "), measured(model, parameter, range));
-        format!("{parameter} of {names} lies outside what was measured{measured}")
+        lies_outside(parameter, &names.join(", "), &measured(model, parameter, range))
     };
     found.into_iter().map(told).collect()
 }

@@ -11,9 +11,12 @@ use super::exchange::CacheDoubt;
 use super::input::ModelInput;
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
-use super::what_if::{HARDLY_REACHED, WhatIf, WhatIfError};
+use super::what_if::{WhatIf, WhatIfError};
 use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
 
+/// Waits for `fsync`, which were for the storage of the trace, may change the throughput by this
+/// factor before the prediction counts as extrapolated.
+const SYNC_MOST: f64 = 1.1;
 /// The interval of a share that is unknown.
 const UNKNOWN: [f64; 2] = [0.0, 1.0];
 
@@ -47,15 +50,16 @@ pub fn predict_application(
     let doubts = Doubts::new(&one, &ends);
     let mut estimate = Estimate { log_throughput: found.throughput.ln(), half_width: found.half };
     estimate.half_width = estimate.half_width.hypot(doubts.of_trace(what_if, found.throughput));
-    let (asked, place) = (one.asked(workload), ModelInput::of(workload));
+    let place = ModelInput::of(workload);
     let alike = here.alike(&place, model.measured_sets());
-    let outside = model.outside(&asked, alike.unique_bytes);
+    let measured = one.measured(what_if, &here, &place).into_iter();
+    let outside =
+        measured.map(|(model, region)| one.outside(model, &place, region)).fold(0.0, f64::max);
     estimate.half_width += outside;
     let mut predicted = prediction(model, workload, estimate);
-    let lender = lender.filter(|_| here.near(&place) < HARDLY_REACHED);
-    predicted.extrapolated = one.extrapolates(&here)
-        || outside > 0.0
-        || lender.is_some_and(|lender| lender.outside_in_storage(&asked) > 0.0);
+    predicted.interval90[1] *= found.faster_unsynced;
+    let is_synced = found.faster_unsynced > SYNC_MOST;
+    predicted.extrapolated = outside > 0.0 || is_synced || one.is_beyond_sets(&here);
     predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
@@ -77,9 +81,7 @@ pub fn predict_application(
     if !here.leaves_memory(1) && workload.access == Access::Buffered {
         forecast.written_through_interval90 = Some(UNKNOWN);
     }
-    // Requests that bypass the file cache meet caches that do not grow with memory, whatever their
-    // size.
-    let grows = workload.access.reads_cached() && !one.lacks_read_cache(&here);
+    let grows = one.meets_file_cache() && !one.lacks_read_cache(&here);
     let known = own.filter(|_| grows);
     forecast.memory = known.and_then(|own| memory(&one, &doubts, what_if, own));
     predicted.application = Some(forecast);

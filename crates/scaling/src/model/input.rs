@@ -1,6 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
+use crate::judge::document::alike;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
@@ -164,7 +165,7 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     }
     let on_curves = found.len();
     let mut others: Vec<(ModelInput, Vec<Observation>)> = Vec::new();
-    for probe in evaluation.probes.iter().filter(|probe| !probe.measurement.disturbed) {
+    for probe in alike(evaluation).into_iter().filter(|probe| !probe.measurement.disturbed) {
         if !same_kind(&probe.measurement.workload, base) {
             continue;
         }
@@ -182,11 +183,11 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     found
 }
 
-/// Every run of the evaluation with workloads of the model's kind, and the logarithm of its
-/// throughput, including runs left out of medians.
+/// Every run of the evaluation that is judged with the others and has a workload of the model's
+/// kind, and the logarithm of its throughput, including runs left out of medians.
 pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
     let Some(base) = base(evaluation) else { return Vec::new() };
-    let measured = evaluation.probes.iter().map(|probe| &probe.measurement);
+    let measured = alike(evaluation).into_iter().map(|probe| &probe.measurement);
     let of_kind = measured.filter(|m| same_kind(&m.workload, base));
     of_kind.map(|m| (ModelInput::of(&m.workload), m.throughput_bytes_per_s.ln())).collect()
 }

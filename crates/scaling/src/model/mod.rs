@@ -34,6 +34,7 @@ mod slopes;
 mod stack;
 mod structure;
 mod system_model;
+mod unmeasured;
 mod validate;
 mod what_if;
 
@@ -51,5 +52,6 @@ pub use rivals::{
     validate_with_rivals,
 };
 pub use system_model::{Model, ModelKind, predict};
+pub(crate) use unmeasured::doubt_of_sizes;
 pub use validate::{Validated, validate, validate_what_if};
 pub use what_if::{WhatIf, WhatIfError, predict_what_if};

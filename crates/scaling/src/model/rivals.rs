@@ -138,9 +138,6 @@ impl Predict for SinglePointModel {
 /// The single-point benchmark is made from `single`. The orthogonal model, where it was asked for,
 /// is made from the measured part of its sample. Where `what_if` exchanges something, that
 /// prediction is validated, as by [`validate_what_if`].
-///
-/// # Errors
-/// Those of [`validate`].
 pub fn validate_with_rivals(
     evaluation: &Evaluation,
     what_if: Option<&WhatIf>,

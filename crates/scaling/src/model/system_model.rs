@@ -9,8 +9,6 @@ use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use super::stack::StackedModel;
 use ioscape_schema::{Evaluation, Op, Parameter, Prediction, Workload, WritePolicy};
-use std::fmt;
-use std::str::FromStr;
 
 /// Which model predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,34 +22,8 @@ pub enum ModelKind {
     Product,
 }
 
-impl ModelKind {
-    /// The word used on the command line and in result files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Levels => "levels",
-            Self::Product => "product",
-        }
-    }
-}
-
-impl fmt::Display for ModelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl FromStr for ModelKind {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "default" => Ok(Self::Default),
-            "levels" => Ok(Self::Levels),
-            "product" => Ok(Self::Product),
-            _ => Err(format!("unknown model {text:?}: one of default, levels, product")),
-        }
-    }
-}
+ioscape_schema::words!(ModelKind, "model", Default => "default", Levels => "levels",
+    Product => "product");
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -79,6 +51,10 @@ pub struct Model {
     /// Whether every write was found to complete in storage.
     writes_through: bool,
 }
+
+/// Mean sizes off the measured ones by up to this, on the logarithm, are not told from them: a few
+/// short requests among pages of 4 KiB put the mean just below 4 KiB.
+pub(super) const SIZES_ALIKE: f64 = 0.1;
 
 /// A measured range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -218,12 +194,13 @@ impl Model {
         region: usize,
     ) -> Option<(f64, Measured)> {
         let (value, reads) = (place.scaled(parameter), place.read_frac);
+        let alike = if parameter == Parameter::SizeMean { SIZES_ALIKE } else { 1e-9 };
         let asked = [(Op::Read, reads > 0.0), (Op::Write, reads < 1.0)];
         let ranges = asked.into_iter().filter(|(_, is_asked)| *is_asked).map(|(op, _)| {
             let measured = self.tells(parameter, region, op);
             let [low, high] = measured.range;
             let off = (low - value).max(value - high);
-            (if off > 1e-9 { off / (high - low).max(1.0) } else { 0.0 }, measured)
+            (if off > alike { off / (high - low).max(1.0) } else { 0.0 }, measured)
         });
         ranges.filter(|(off, _)| *off > 0.0).max_by(|a, b| a.0.total_cmp(&b.0))
     }
@@ -317,7 +294,7 @@ impl Model {
     }
 
     /// The position of the region for a set of this many bytes; 0 where there is none.
-    fn region_at(&self, unique_bytes: f64) -> usize {
+    pub(super) fn region_at(&self, unique_bytes: f64) -> usize {
         let found = self.regions.iter().position(|(_, to)| unique_bytes <= *to);
         found.unwrap_or(self.regions.len().saturating_sub(1))
     }

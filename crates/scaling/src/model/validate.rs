@@ -187,9 +187,6 @@ pub fn validate(
 /// Compares the predictions of `evaluation`'s model, for the system after the exchanges of
 /// `what_if`, with what was measured there. Beside them stand `as_evaluated`, its predictions
 /// without the exchange; workloads without a prediction are left out.
-///
-/// # Errors
-/// Those of [`validate`].
 pub fn validate_what_if(
     evaluation: &Evaluation,
     what_if: &WhatIf,

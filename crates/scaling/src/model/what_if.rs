@@ -7,7 +7,7 @@ use super::input::ModelInput;
 use super::kind::OtherKind;
 use super::lending::Asked;
 use super::predict::Estimate;
-use super::system_model::{Model, predict, prediction};
+use super::system_model::{Model, SIZES_ALIKE, predict, prediction};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Parameter, Prediction, Workload};
 
@@ -16,6 +16,8 @@ pub(super) const HARDLY_REACHED: f64 = 0.95;
 /// Times the set, a memory that holds it wholly: also as a cache of a twentieth of memory, which is
 /// the least that grows with it.
 const HELD_WHOLLY: u64 = 64;
+/// Times the set, a memory that holds it with ease while it is only read.
+const READ_WITH_EASE: u64 = 2;
 /// The change of ln(throughput) by an exchange at which the product no longer contributes: half or
 /// double.
 const PRODUCT_LASTS: f64 = std::f64::consts::LN_2;
@@ -38,10 +40,18 @@ impl WhatIf {
         is_as_before && self.storage.is_none() && self.write_done.is_none()
     }
 
-    /// Whether nothing but more memory is exchanged.
-    pub(crate) fn only_adds_memory(&self) -> bool {
-        let is_more = self.memory_bytes.is_some_and(|[own, other]| own < other);
-        is_more && self.storage.is_none() && self.write_done.is_none()
+    /// Whether nothing but memory is exchanged, and both memories hold the set of `workload`.
+    pub(crate) fn leaves_held(&self, workload: &Workload) -> bool {
+        let is_alone = self.storage.is_none() && self.write_done.is_none();
+        self.memory_bytes.filter(|_| is_alone).is_some_and(|[own, other]| {
+            let times = match (own <= other, workload.read_frac < 1.0) {
+                // More memory only removes misses, and there are none.
+                (true, _) => 1,
+                (false, true) => HELD_WHOLLY,
+                (false, false) => READ_WITH_EASE,
+            };
+            workload.unique_bytes.saturating_mul(times) <= own.min(other)
+        })
     }
 }
 
@@ -159,8 +169,8 @@ fn impossible(log: f64, least: Option<f64>, most: Option<f64>) -> f64 {
 /// The prediction of a workload that both systems know.
 fn changed(model: &Model, what_if: &WhatIf, workload: &Workload) -> Result<Changed, WhatIfError> {
     let lender = what_if.storage.as_ref();
-    let writes = workload.read_frac < 1.0;
-    let exchanged = exchanged(model, what_if, Model::calibrated_levels, writes)?;
+    let does = [workload.read_frac > 0.0, workload.read_frac < 1.0];
+    let exchanged = exchanged(model, what_if, Model::calibrated_levels, does)?;
     // Without a file cache everything is storage, so the measurements of the borrower do not
     // matter.
     let whole = lender.filter(|_| !model.base().access.reads_cached());
@@ -193,12 +203,13 @@ fn left_of(product: f64, gain: f64) -> f64 {
 }
 
 /// The levels of `model`'s system, as `levels` selects them from a model, with the exchanges of
-/// `what_if`, for requests with or without `writes`.
+/// `what_if`, for requests with or without `reads` and `writes`. Memory changes nothing for those
+/// that no file cache serves.
 pub(super) fn exchanged<'a>(
     model: &'a Model,
     what_if: &'a WhatIf,
     levels: fn(&Model) -> Option<&HierarchyModel>,
-    writes: bool,
+    [reads, writes]: [bool; 2],
 ) -> Result<Exchanged<'a>, WhatIfError> {
     let none = |one: &'_ Model| WhatIfError::NoLevels(one.target().to_owned());
     let here = levels(model).ok_or_else(|| none(model))?;
@@ -207,9 +218,10 @@ pub(super) fn exchanged<'a>(
         Some(lender) => Some(levels(lender).ok_or_else(|| none(lender))?),
         None => None,
     };
-    let memory = what_if.memory_bytes.filter(|[own, other]| own != other);
-    let memory = memory.map(|both| both.map(|bytes| bytes as f64));
     let (write_done, access) = (what_if.write_done, model.base().access);
+    let is_cached = meets_file_cache(access, [reads, writes]);
+    let memory = what_if.memory_bytes.filter(|[own, other]| own != other && is_cached);
+    let memory = memory.map(|both| both.map(|bytes| bytes as f64));
     let asked = Asked { writes, writes_cached: access == Access::Buffered };
     let reads_cached = access.reads_cached();
     let exchange = Exchange { memory, storage, write_done, reads_cached, asked };
@@ -224,12 +236,18 @@ pub(super) fn exchanged<'a>(
     })
 }
 
+/// Whether a file cache serves the `reads` or the `writes` with this access.
+pub(super) fn meets_file_cache(access: Access, [reads, writes]: [bool; 2]) -> bool {
+    reads && access.reads_cached() || writes && access == Access::Buffered
+}
+
 /// Checks that all five parameters lie within the measured ranges of `model`'s system, which may be
 /// the lender.
 fn within(model: &Model, is_lender: bool, workload: &Workload) -> Result<(), WhatIfError> {
     let outside = Parameter::ALL.into_iter().find(|parameter| {
         let (value, [low, high]) = (workload.get(*parameter), model.measured(*parameter));
-        value < low * (1.0 - 1e-9) || value > high * (1.0 + 1e-9)
+        let alike = if *parameter == Parameter::SizeMean { SIZES_ALIKE } else { 1e-9 };
+        value < low * (-alike).exp() || value > high * alike.exp()
     });
     outside.map_or(Ok(()), |parameter| {
         let (target, value) = (model.target().to_owned(), workload.get(parameter));
@@ -240,6 +258,24 @@ fn within(model: &Model, is_lender: bool, workload: &Workload) -> Result<(), Wha
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against refusing 64 MiB in 23 GiB where 24 GiB served them; a cache of writes may be a
+    /// small share of memory.
+    #[test]
+    fn what_both_memories_hold_is_told_from_the_evaluated_one() {
+        let held = |own: u64, other: u64, read_frac| {
+            let what_if = WhatIf { memory_bytes: Some([own, other]), ..WhatIf::default() };
+            let set = Workload { unique_bytes: 64 << 20, read_frac, ..Workload::default() };
+            what_if.leaves_held(&set)
+        };
+        assert!(held(24 << 30, 23 << 30, 0.5) && held(24 << 30, 25 << 30, 0.5));
+        assert!(held(1 << 30, 128 << 20, 1.0) && !held(1 << 30, 128 << 20, 0.9));
+        assert!(!held(1 << 30, 127 << 20, 1.0) && !held(63 << 20, 1 << 30, 1.0));
+        let through = Some(WriteDone::Through);
+        let memory_bytes = Some([24 << 30, 23 << 30]);
+        let both = WhatIf { memory_bytes, write_done: through, ..WhatIf::default() };
+        assert!(!both.leaves_held(&Workload { unique_bytes: 1 << 20, ..Workload::default() }));
+    }
 
     /// Guards against advice to buy less memory, from a prediction beyond what the whole set in
     /// memory reaches.

@@ -106,7 +106,9 @@ impl TracedApplication {
         // The pattern contains its pauses.
         let workload = Workload { think_time_ns: system.base().think_time_ns, ..workload };
         let found = system.predict_application(&self.name, &workload, &self.pattern)?;
-        Ok(Prediction { extrapolated: found.extrapolated || self.is_partial, ..found })
+        let has_other_pages = system.doubt_of_pages(&self.name, &self.pattern).is_some();
+        let extrapolated = found.extrapolated || self.is_partial || has_other_pages;
+        Ok(Prediction { extrapolated, ..found })
     }
 
     /// The doubts about its prediction on a system, beyond those about [every prediction
@@ -115,11 +117,9 @@ impl TracedApplication {
         let memory = system.lack_of_memory(&self.name, &self.pattern);
         let is_cached_again = self.is_below_cache && system.has_file_cache();
         let cached = is_cached_again.then(|| system.second_cache(&self.name));
-        let partial = self.is_partial.then(|| {
-            let message = "a part of what it read and wrote was not seen, or not told apart by file (its characterization says why), so the prediction and its interval are a guess";
-            Warning::new(WarningKind::CallsUnseen, message).at(self.name.clone())
-        });
-        memory.into_iter().chain(cached).chain(partial).collect()
+        let sizes = system.doubt_of_sizes((&self.name, &self.workload), &self.pattern);
+        let pages = system.doubt_of_pages(&self.name, &self.pattern);
+        memory.into_iter().chain(cached).chain(sizes).chain(pages).collect()
     }
 }
 

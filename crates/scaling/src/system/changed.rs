@@ -1,9 +1,12 @@
 //! Predictions for an evaluated system with something exchanged, and the measurements that are
 //! missing where nothing is known.
 
+use super::outgrown::Unfilled;
 use super::pauses::with_pauses;
 use super::{Missing, NotPredicted, System};
-use crate::model::{WhatIf, WhatIfError, WriteDone, predict, predict_application, predict_what_if};
+use crate::model::{
+    WhatIf, WhatIfError, WriteDone, doubt_of_sizes, predict, predict_application, predict_what_if,
+};
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
     AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
@@ -127,7 +130,7 @@ impl<'a> ChangedSystem<'a> {
             self.system.check(name, one)?;
             self.exchanged(one)
                 .and_then(|told| self.check_lender().map(|()| told))
-                .map_err(|error| self.refused(&error, one))
+                .map_err(|error| self.refused(&error, name, one))
         })?;
         Ok(Prediction { name: name.map(str::to_owned), system: self.name.clone(), ..predicted })
     }
@@ -142,15 +145,12 @@ impl<'a> ChangedSystem<'a> {
         let told = match told {
             Ok(told) if is_held => return Ok(told),
             Ok(_) => Err(WhatIfError::NoCache(model.target().to_owned())),
-            // More memory only removes misses, and there are none.
-            Err(WhatIfError::NoCache(_))
-                if what_if.only_adds_memory() && !unfilled.is_outgrown_by(workload, 0) =>
-            {
+            Err(WhatIfError::NoCache(_)) if what_if.leaves_held(workload) => {
                 return Ok(predict(model, workload)?);
             }
             Err(error) => Err(error),
         };
-        unfilled.predict(what_if, workload).map_or(told, Ok)
+        unfilled.predict(what_if, workload).unwrap_or(told)
     }
 
     /// The first `wanted` of some random workloads that can be predicted, with a warning about the
@@ -204,7 +204,7 @@ impl<'a> ChangedSystem<'a> {
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
         let predicted = predict_application(model, &self.what_if, memory, workload, pattern)
             .and_then(|told| self.check_lender().map(|()| told))
-            .map_err(|error| self.refused(&error, workload))?;
+            .map_err(|error| self.refused(&error, Some(name), workload))?;
         let extrapolated = predicted.extrapolated || self.lack_of_memory(name, pattern).is_some();
         let (name, system) = (Some(name.to_owned()), self.name.clone());
         Ok(Prediction { name, system, extrapolated, ..predicted })
@@ -218,6 +218,28 @@ impl<'a> ChangedSystem<'a> {
         let [own, all] = [own, all].map(|bytes| Bytes(bytes as f64));
         let message = format!(
             "{name} had {own} of memory or more for itself when it was recorded, and there is {all}: it would be swapped out or killed, or work otherwise, and the prediction is a guess"
+        );
+        Some(Warning::new(WarningKind::Extrapolated, message).at(self.name.clone()))
+    }
+
+    /// The doubt about an application where the sizes of its requests make it extrapolated.
+    pub(super) fn doubt_of_sizes(
+        &self,
+        named: (&str, &Workload),
+        pattern: &AccessPattern,
+    ) -> Option<Warning> {
+        let doubt = doubt_of_sizes(&self.system.model, &self.what_if, named, pattern)?;
+        Some(doubt.at(self.name.clone()))
+    }
+
+    /// The doubt about an application called `name` that was counted in other pages than those of
+    /// the file cache here.
+    pub(super) fn doubt_of_pages(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
+        let here = self.system.document.environment.page_bytes.filter(|_| self.has_file_cache())?;
+        let counted = Some(pattern.page_bytes()).filter(|counted| *counted != here)?;
+        let [counted, here] = [counted, here].map(|bytes| Bytes(bytes as f64));
+        let message = format!(
+            "{name} was counted in pages of {counted}, and this file cache holds pages of {here}: small files and scattered requests take another part of it than predicted; run `ioscape characterize` where pages have {here}"
         );
         Some(Warning::new(WarningKind::Extrapolated, message).at(self.name.clone()))
     }
@@ -289,35 +311,23 @@ impl<'a> ChangedSystem<'a> {
         }
     }
 
-    fn refused(&self, error: &WhatIfError, workload: &Workload) -> NotPredicted<'_> {
-        // Both may have the same target, such as /mnt/data of two machines.
-        let is_lender = match error {
-            WhatIfError::Beyond { is_lender, .. } => *is_lender,
-            WhatIfError::NoStorage(_) => true,
-            WhatIfError::OtherKind(_) => self.system.model.knows(workload).is_ok(),
-            _ => false,
+    /// Why `workload`, which may have a `name`, is not predicted, and what would have to be measured.
+    fn refused(
+        &self,
+        error: &WhatIfError,
+        name: Option<&str>,
+        workload: &Workload,
+    ) -> NotPredicted<'_> {
+        let why = match name {
+            Some(name) => format!("{name} is not predicted: {error}"),
+            None => error.to_string(),
         };
-        let system = self.lender.as_deref().filter(|_| is_lender).unwrap_or(self.system);
-        let needs_storage = matches!(
-            error,
-            WhatIfError::NoCache(_)
-                | WhatIfError::NoWrites(_)
-                | WhatIfError::NoStorage(_)
-                | WhatIfError::NoOwnStorage(_)
-        );
-        let max_unique_bytes = match error {
-            WhatIfError::Beyond { parameter: Parameter::UniqueBytes, value, .. } => {
-                Some(whole_mebibytes(*value))
-            }
-            _ if needs_storage => {
-                system.memory_bytes().map(|memory| memory.saturating_mul(PAST_MEMORY))
-            }
-            _ => None,
-        };
+        let system = self.short_of(error, workload);
         let file_system = system.document.environment.file_system.as_deref();
-        if let Some(name @ ("tmpfs" | "ramfs")) = file_system.filter(|_| needs_storage) {
+        let file_system = file_system.filter(|_| self.needs_storage(error));
+        if let Some(name @ ("tmpfs" | "ramfs")) = file_system {
             let why =
-                format!("{error}: the files of {name} are in memory, with no storage behind it");
+                format!("{why}: the files of {name} are in memory, with no storage behind it");
             return NotPredicted { why, missing: None };
         }
         // Sets that outgrew memory did not make writes wait, so larger ones would not either.
@@ -327,23 +337,65 @@ impl<'a> ChangedSystem<'a> {
             WhatIfError::NoWrites(_) => ends.next().is_some(),
             _ => false,
         };
-        if is_absorbed {
-            return NotPredicted { why: error.to_string(), missing: None };
-        }
-        let workload = match error {
-            WhatIfError::OtherKind(_) => workload,
-            _ => system.model.base(),
+        let missing = (!is_absorbed).then(|| Box::new(self.missing(system, error, workload)));
+        NotPredicted { why, missing }
+    }
+
+    /// The system whose evaluation falls short: both may have the same target, such as /mnt/data of
+    /// two machines.
+    fn short_of(&self, error: &WhatIfError, workload: &Workload) -> &System {
+        let is_lender = match error {
+            WhatIfError::Beyond { is_lender, .. } => *is_lender,
+            WhatIfError::NoStorage(_) => true,
+            WhatIfError::OtherKind(_) => self.system.model.knows(workload).is_ok(),
+            _ => false,
         };
+        self.lender.as_deref().filter(|_| is_lender).unwrap_or(self.system)
+    }
+
+    /// Whether sets that outgrow memory would tell. Where a control group was evaluated, it was
+    /// asked last.
+    fn needs_storage(&self, error: &WhatIfError) -> bool {
+        let group = self.system.unfilled.as_ref().and_then(Unfilled::group_model);
+        match error {
+            WhatIfError::NoCache(_)
+            | WhatIfError::NoWrites(_)
+            | WhatIfError::NoStorage(_)
+            | WhatIfError::NoOwnStorage(_) => true,
+            WhatIfError::Beyond { is_lender: false, .. } => group.is_some(),
+            _ => false,
+        }
+    }
+
+    /// What must be measured of `system` before `workload` can be predicted.
+    fn missing<'b>(
+        &self,
+        system: &'b System,
+        error: &WhatIfError,
+        workload: &Workload,
+    ) -> Missing<'b> {
         let beyond = match error {
-            WhatIfError::Beyond { parameter, value, .. } => {
-                Some((*parameter, *value)).filter(|beyond| !system.varies_to(*beyond))
-            }
+            WhatIfError::Beyond { parameter, value, .. } => Some((*parameter, *value)),
             _ => None,
         };
-        let in_less_memory = needs_storage && system.model.base().access.reads_cached();
-        let workload = workload.clone();
-        let missing = Missing { system, workload, max_unique_bytes, in_less_memory, beyond };
-        NotPredicted { why: error.to_string(), missing: Some(Box::new(missing)) }
+        let set = beyond.filter(|(parameter, _)| *parameter == Parameter::UniqueBytes);
+        let needs_storage = self.needs_storage(error);
+        let max_unique_bytes = match needs_storage {
+            true => system.memory_bytes().map(|memory| memory.saturating_mul(PAST_MEMORY)),
+            false => set.map(|(_, bytes)| whole_mebibytes(bytes)),
+        };
+        let is_told_in_less =
+            needs_storage && set.is_none() && system.model.base().access.reads_cached();
+        Missing {
+            system,
+            workload: match error {
+                WhatIfError::OtherKind(_) => workload.clone(),
+                _ => system.model.base().clone(),
+            },
+            max_unique_bytes,
+            in_less_memory: is_told_in_less.then_some(workload.size_mean),
+            beyond: beyond.filter(|beyond| !system.varies_to(*beyond)),
+        }
     }
 }
 
@@ -388,7 +440,7 @@ mod tests {
         let is_sent = |operation, error: fn(String) -> WhatIfError| {
             let system = evaluated(operation);
             let changed = ChangedSystem::new(&system, Vec::new()).unwrap();
-            let not = changed.refused(&error("here".to_owned()), &Workload::default());
+            let not = changed.refused(&error("here".to_owned()), None, &Workload::default());
             not.missing.is_some()
         };
         assert!(is_sent(BorderOperation::Write, WhatIfError::NoWrites));

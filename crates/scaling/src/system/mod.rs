@@ -75,8 +75,9 @@ pub struct Missing<'a> {
     pub workload: Workload,
     /// The least size that its largest set needs, in bytes.
     pub max_unique_bytes: Option<u64>,
-    /// Whether an evaluation in less memory, and so with smaller sets, tells it too.
-    pub in_less_memory: bool,
+    /// The mean size of requests, in bytes, of which an evaluation in less memory, and so with
+    /// smaller sets, tells it too; absent where none does.
+    pub in_less_memory: Option<u64>,
     /// The parameter that exceeds the range an evaluation in the same memory varies, and its value
     /// there.
     pub beyond: Option<(Parameter, f64)>,
@@ -108,9 +109,6 @@ impl System {
     }
 
     /// The system of one result, named after its file.
-    ///
-    /// # Errors
-    /// Those of [`Self::all`].
     pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, SystemError> {
         let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
             return Err(SystemError::NoEvaluation(path.display().to_string()));
@@ -226,13 +224,14 @@ impl System {
                 system: self,
                 workload: workload.clone(),
                 max_unique_bytes: None,
-                in_less_memory: false,
+                in_less_memory: None,
                 beyond: None,
             })),
         })?;
         let predicted = match self.outgrown(workload, 0) {
             Some(unfilled) => unfilled
                 .predict(&WhatIf::default(), workload)
+                .and_then(Result::ok)
                 .ok_or_else(|| self.never_outgrown(unfilled, label, (workload, 0)))?,
             None => predicted,
         };
@@ -262,7 +261,7 @@ impl System {
             system: self,
             workload: self.model.base().clone(),
             max_unique_bytes: Some(workload.unique_bytes.saturating_add(own_bytes)),
-            in_less_memory: false,
+            in_less_memory: None,
             beyond: None,
         };
         let why = unfilled.why(label, workload, own_bytes);
@@ -285,7 +284,7 @@ impl System {
             system: self,
             workload,
             max_unique_bytes: None,
-            in_less_memory: false,
+            in_less_memory: None,
             beyond: None,
         })
     }

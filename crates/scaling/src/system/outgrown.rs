@@ -1,7 +1,7 @@
 //! Memory that no evaluated set filled: predictions at its speed would be far too fast for sets
 //! that outgrow it.
 
-use crate::model::{Model, ModelKind, WhatIf, predict_what_if};
+use crate::model::{Model, ModelKind, WhatIf, WhatIfError, predict_what_if};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     Border, BorderOperation, Evaluation, Parameter, Prediction, Warning, WarningKind, Workload,
@@ -26,6 +26,20 @@ pub(super) struct Unfilled {
 struct Group {
     limit_bytes: u64,
     model: Model,
+}
+
+impl Group {
+    /// `error` with this group in place of the target, where its own evaluation falls short.
+    fn called(&self, error: WhatIfError) -> WhatIfError {
+        match error {
+            WhatIfError::Beyond { target, is_lender: false, parameter, value } => {
+                let target =
+                    format!("{target} in a control group of {}", Bytes(self.limit_bytes as f64));
+                WhatIfError::Beyond { target, is_lender: false, parameter, value }
+            }
+            error => error,
+        }
+    }
 }
 
 impl Unfilled {
@@ -68,14 +82,20 @@ impl Unfilled {
     }
 
     /// The prediction for a workload with the exchanges of `what_if`, as the evaluation in the
-    /// control group says, with this memory or the exchanged one in place of the group's; `None`
-    /// where there was no such evaluation, or it does not cover that.
-    pub(super) fn predict(&self, what_if: &WhatIf, workload: &Workload) -> Option<Prediction> {
+    /// control group says, with this memory or the exchanged one in place of the group's, or why it
+    /// has none; `None` where there was no such evaluation.
+    pub(super) fn predict(
+        &self,
+        what_if: &WhatIf,
+        workload: &Workload,
+    ) -> Option<Result<Prediction, WhatIfError>> {
         let group = self.group.as_deref()?;
         let memory_bytes = Some([group.limit_bytes, self.memory_with(what_if)]);
         let what_if = WhatIf { memory_bytes, ..what_if.clone() };
-        let predicted = predict_what_if(&group.model, &what_if, workload).ok()?;
-        Some(Prediction { region: format!("{IN_GROUP}{}", predicted.region), ..predicted })
+        let named =
+            |told: Prediction| Prediction { region: format!("{IN_GROUP}{}", told.region), ..told };
+        let told = predict_what_if(&group.model, &what_if, workload).map(named);
+        Some(told.map_err(|error| group.called(error)))
     }
 
     /// Whether `predicted` comes from a control group.

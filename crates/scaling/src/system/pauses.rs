@@ -10,10 +10,8 @@ use ioscape_schema::{Prediction, Workload};
 /// The rate is that of pauses of random lengths. Its interval reaches up to that of requests that
 /// never meet by chance. A queue drains before each pause, and what storage serves meanwhile was not
 /// measured: with a queue depth above 1 the interval spans storage that serves one request at a time
-/// and storage that serves all at once; rate and response time are the geometric middle.
-///
-/// # Errors
-/// Those of `predict`.
+/// and storage that serves all at once; rate and response time are the geometric middle. The
+/// response time that `predict` tells with pauses must be that of the whole queue.
 pub(super) fn with_pauses<E>(
     workload: &Workload,
     evaluated_ns: u64,
@@ -22,16 +20,20 @@ pub(super) fn with_pauses<E>(
     let think_time_ns = workload.think_time_ns.min(evaluated_ns);
     let of = |process_num| predict(&Workload { process_num, think_time_ns, ..workload.clone() });
     let whole = of(workload.process_num)?;
-    if workload.think_time_ns == think_time_ns {
-        return Ok(whole);
-    }
-    let mut told = numbers_below(workload.process_num).map(of).collect::<Result<Vec<_>, _>>()?;
-    told.push(whole);
-    Ok(paused(workload, &told))
+    let found = if workload.think_time_ns == think_time_ns {
+        whole
+    } else {
+        let mut told =
+            numbers_below(workload.process_num).map(of).collect::<Result<Vec<_>, _>>()?;
+        told.push(whole);
+        paused(workload, &told)
+    };
+    let share = if workload.think_time_ns > 0 { mean_share(workload.queue_depth) } else { 1.0 };
+    Ok(Prediction { response_time_ns: found.response_time_ns * share, ..found })
 }
 
 /// The prediction for `workload` from those for increasing numbers of its processes, the last for
-/// all of them, with shorter pauses.
+/// all of them, with shorter pauses. Its response time is that of the whole queue.
 fn paused(workload: &Workload, told: &[Prediction]) -> Prediction {
     let whole = &told[told.len() - 1];
     let depth = f64::from(workload.queue_depth.max(1));
@@ -55,9 +57,6 @@ fn paused(workload: &Workload, told: &[Prediction]) -> Prediction {
     let iops = rate_with_pauses(&middle, more_s);
     let low = rate_with_pauses(&station(|one| one.interval90[0], slower), more_s);
     let high = rate_at_best(&station(|one| one.interval90[1], 1.0), more_s);
-    let drain_ns = (in_flight / iops * 1e9 - workload.pause_ns()).max(0.0);
-    // From the first issue to the last completion; most requests of the queue take less.
-    let mean = ((depth + 1.0) / (2.0 * depth) / longest).sqrt();
     let computing = COMPUTING * (iops * more_s / users).min(1.0);
     let off = |end: f64| (end / iops).ln().hypot(computing).exp();
     let throughput_bytes_per_s = iops * bytes;
@@ -66,9 +65,17 @@ fn paused(workload: &Workload, told: &[Prediction]) -> Prediction {
         throughput_bytes_per_s,
         interval90: [throughput_bytes_per_s / off(low), throughput_bytes_per_s * off(high)],
         iops,
-        response_time_ns: drain_ns * mean,
+        response_time_ns: (in_flight / iops * 1e9 - workload.pause_ns()).max(0.0),
         ..whole.clone()
     }
+}
+
+/// The mean response time of a queue that drains, as a share of the time from its first issue to its
+/// last completion: between storage that serves one request at a time and storage that serves all
+/// at once.
+fn mean_share(depth: u32) -> f64 {
+    let requests = f64::from(depth.max(1));
+    ((requests + 1.0) / (2.0 * requests) / longest_of(depth)).sqrt()
 }
 
 /// How many times their mean the longest of `depth` response times is, if they are exponential. So
@@ -168,6 +175,10 @@ mod tests {
         };
         let told = with_pauses(&asked, 1000, predict).expect("a prediction");
         assert!(near(told.iops, evaluated.iops, 0.01), "{told:?}");
+        // Guards against half the response time for a nanosecond more of pauses.
+        let asked = Workload { think_time_ns: 1000, ..asked };
+        let same = with_pauses(&asked, 1000, predict).expect("a prediction");
+        assert!(near(told.response_time_ns, same.response_time_ns, 0.01), "{told:?} {same:?}");
     }
 
     /// Guards against twice the rate and, where one request is served at a time, twice the response

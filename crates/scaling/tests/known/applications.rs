@@ -84,6 +84,23 @@ fn added_s(evaluation: &Evaluation, access: Access, what_if: &WhatIf, missed: f6
     elapsed_s(20.0) - elapsed_s(0.0)
 }
 
+/// Guards against the time that `fsync` took on a slow disk being carried to other storage within
+/// 10 %.
+#[test]
+fn what_fsync_waited_for_on_other_storage_is_a_guess() {
+    let model = Model::new(&evaluate(&system("dirty limit"), 0.0, 5, EXTRA)).unwrap();
+    let workload = Workload { read_frac: 0.0, ..Workload::default() };
+    let [unsynced, little, most] = [0.0, 0.01, 20.0].map(|sync_s| {
+        let mut pattern = AccessPattern { sync_s, ..reads(16 << 20, |_| 0.0, 0.0) };
+        (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, 16 << 20);
+        predict_application(&model, &WhatIf::default(), None, &workload, &pattern).unwrap()
+    });
+    assert!(!unsynced.extrapolated && !little.extrapolated && most.extrapolated);
+    let fastest = unsynced.throughput_bytes_per_s;
+    assert!(most.throughput_bytes_per_s < fastest / 2.0, "{most:?} {fastest}");
+    assert!(most.interval90[1] > fastest, "{most:?} {fastest}");
+}
+
 /// Such as a log with `fdatasync` after every write, which makes its access dsync: the evaluation's
 /// writes already include that cost.
 #[test]
@@ -93,6 +110,38 @@ fn waits_for_fsync_count_once_where_every_write_waits_for_storage() {
     assert_eq!(added_s(&evaluation, Access::Dsync, &as_evaluated, 1.0), 0.0);
     let waited = added_s(&evaluation, Access::Buffered, &as_evaluated, 1.0);
     assert!((waited - 20.0).abs() < 1e-6, "{waited}");
+}
+
+/// A slower level of their costs is no cache that absorbs them: neither computing nor memory
+/// shortens their waits.
+#[test]
+fn each_synchronous_write_waits_for_storage() {
+    let evaluation = evaluate(&system("dirty limit"), 0.0, 5, EXTRA);
+    let access = Access::Dsync;
+    let model = Model::new(&of_access(evaluation, access)).unwrap();
+    let workload = Workload { read_frac: 0.0, access, ..Workload::default() };
+    let told = |size: u64, think_time_ns, memory_bytes, further_waits| {
+        let mut pattern = reads(256 << 20, |_| 1.0, think_time_ns);
+        let class = &mut pattern.classes[0];
+        (class.op, class.bytes) = (Op::Write, class.requests * size);
+        (pattern.unique_write_bytes, pattern.further_waits) = (256 << 20, further_waits);
+        let what_if = WhatIf { memory_bytes: Some(memory_bytes), ..WhatIf::default() };
+        let said = predict_application(&model, &what_if, None, &workload, &pattern).unwrap();
+        said.application.unwrap()
+    };
+    let memory = system("dirty limit").caches[0][0].onset as u64;
+    let alone = told(16384, 0.0, [memory; 2], 0);
+    let computing = told(16384, 1e6, [memory; 2], 0);
+    let added_s = computing.elapsed_s - alone.elapsed_s;
+    assert!((added_s - 100.0).abs() < 1e-6, "100,000 times 1 ms: {added_s}");
+    assert_eq!(alone.memory, None);
+    for other in [memory / 4, memory * 4] {
+        assert_eq!(told(16384, 0.0, [memory, other], 0), alone);
+    }
+    // As many syncs of directories as writes cost as much as if each were a small write.
+    let further_s = told(16384, 0.0, [memory; 2], 100_000).elapsed_s - alone.elapsed_s;
+    let small_s = told(4096, 0.0, [memory; 2], 0).elapsed_s;
+    assert!((further_s / small_s - 1.0).abs() < 1e-6, "{further_s} {small_s}");
 }
 
 #[test]

@@ -166,6 +166,24 @@ fn of_a_process_that_would_have_no_memory_left_a_guess_is_told_as_one() {
     assert!(doubt.contains("there is 256 MiB"), "{doubt}");
 }
 
+/// Once, small files were predicted to stay in the cache of a Raspberry Pi 5, where each takes a page
+/// of 16 KiB.
+#[test]
+fn an_application_counted_in_other_pages_than_those_of_the_file_cache_is_extrapolated() {
+    let mut here = of("ext4", evaluate(&system("one cache"), 0.01, 6, EXTRA));
+    let one = application(1 << 20);
+    let mut told = |page_bytes| {
+        here.document.environment.page_bytes = page_bytes;
+        let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
+        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
+    };
+    assert_eq!([told(None), told(Some(4096))], [(false, None), (false, None)]);
+    let (is_guess, doubt) = told(Some(16_384));
+    let doubt = doubt.expect("a doubt");
+    assert!(is_guess && doubt.contains("in pages of 4 KiB, and this file cache"), "{doubt}");
+}
+
 /// The control group's evaluation covers sets that outgrow memory, but not where other memory is
 /// asked for.
 #[test]

@@ -69,13 +69,31 @@ fn other_memory_is_told_from_the_control_group() {
     });
     assert!(less < plain.throughput_bytes_per_s * 1.05, "{less} {plain:?}");
     assert!(more > plain.throughput_bytes_per_s * 1.1 && held > 3.0 * more, "{more} {held}");
-    // A set that this memory holds is as fast with more, and slower with too little for it.
+    // A set that both memories hold with ease is as fast as before, and slower with too little for
+    // it.
     let small = reads(256 << 20);
     let plain = here.predict(None, &small).unwrap();
-    let same = with(2 * MEMORY, &small).unwrap();
-    assert_eq!(Prediction { system: plain.system.clone(), ..same }, plain);
+    for memory in [MEMORY / 2, 2 * MEMORY] {
+        let same = with(memory, &small).unwrap();
+        assert_eq!(Prediction { system: plain.system.clone(), ..same }, plain);
+    }
     let less = with(LIMIT, &small).unwrap();
     assert!(less.throughput_bytes_per_s < plain.throughput_bytes_per_s / 3.0, "{less:?}");
+}
+
+/// Guards against "no cache was found" where the control group found it, but measured no requests of
+/// that size.
+#[test]
+fn requests_beyond_those_of_the_control_group_are_said_to_be() {
+    let here = unfilled(true);
+    let changed = ChangedSystem::new(&here, vec![Exchange::Memory(MEMORY / 2)]).unwrap();
+    let asked = Workload { size_mean: 64 << 20, ..reads(4 * MEMORY) };
+    let refused = changed.predict(Some("scan"), &asked).unwrap_err();
+    let why =
+        "scan is not predicted: a mean size of requests of 64 MiB is beyond what was measured on";
+    assert!(refused.why.starts_with(why), "{}", refused.why);
+    assert!(refused.why.ends_with("in a control group of 64 MiB"), "{}", refused.why);
+    assert_eq!(refused.missing.unwrap().in_less_memory, Some(64 << 20));
 }
 
 #[test]
@@ -96,7 +114,7 @@ fn without_a_control_group_nothing_is_guessed() {
     let (here, large) = (unfilled(false), reads(4 * MEMORY));
     let changed = ChangedSystem::new(&here, vec![Exchange::Memory(2 * MEMORY)]).unwrap();
     let refused = changed.predict(None, &large).unwrap_err();
-    assert!(refused.missing.unwrap().in_less_memory, "{}", refused.why);
+    assert!(refused.missing.unwrap().in_less_memory.is_some(), "{}", refused.why);
     let borrower = system_of(evaluate(&system("one cache"), 0.02, 43, EXTRA), LIMIT, None);
     assert!(told(&borrower, Exchange::Storage(Box::new(here)), &reads(256 << 20)).is_none());
 }

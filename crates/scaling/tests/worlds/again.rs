@@ -3,7 +3,7 @@
 use super::world::World;
 use super::{chosen, today};
 use ioscape_scaling::explore;
-use ioscape_scaling::judge::agreement::{Finding, agreement, findings};
+use ioscape_scaling::judge::testing_agreement::{Finding, agreement, findings};
 use std::collections::BTreeMap;
 
 /// Number of evaluations of each world.

@@ -15,15 +15,7 @@ pub enum Locality {
     Remote,
 }
 
-impl Locality {
-    /// Returns the word used in tables and files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Remote => "remote",
-        }
-    }
-}
+crate::words!(Locality, Local => "local", Remote => "remote");
 
 /// The unit of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

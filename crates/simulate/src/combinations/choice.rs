@@ -87,9 +87,8 @@ pub fn precondition(text: &str) -> Result<Filled, String> {
 /// # Errors
 /// The text is none of these.
 pub fn arrivals(text: &str) -> Result<Arrivals, String> {
-    let known =
-        [("queued", Arrivals::Queued), ("issued", Arrivals::Issued), ("closed", Arrivals::Closed)];
-    one_of(text, &known)
+    let known = [Arrivals::Queued, Arrivals::Issued, Arrivals::Closed];
+    one_of(text, &known.map(|one| (one.word(), one)))
 }
 
 /// Reads a write cache: `none`, `immediate`, `volatile[:SIZE]` or `nvram:SIZE`.

@@ -470,9 +470,6 @@ impl Parameters {
 
 impl Drive {
     /// Reads a parameter file and builds its drive.
-    ///
-    /// # Errors
-    /// As [`Parameters::parse`] and [`Parameters::build`].
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
         Parameters::parse(text, name)?.build()
     }

@@ -16,17 +16,10 @@ pub enum Status {
     Generic,
 }
 
-impl Status {
-    /// Returns the status in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Calibrated => "calibrated",
-            Self::NotCalibrated => "not calibrated",
-            Self::FromPublishedParameters => "from published parameters",
-            Self::Generic => "generic",
-        }
-    }
+ioscape_schema::words!(Status, Calibrated => "calibrated", NotCalibrated => "not calibrated",
+    FromPublishedParameters => "from published parameters", Generic => "generic");
 
+impl Status {
     /// The warning that every simulation with a drive of this status carries, if any.
     pub fn doubt(self) -> Option<&'static str> {
         (self == Self::NotCalibrated).then_some(

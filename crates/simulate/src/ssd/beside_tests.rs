@@ -226,6 +226,22 @@ fn a_limit_of_writes_holds_no_reads_up() {
 }
 
 #[test]
+fn what_a_limit_holds_back_keeps_no_controller_busy_before_its_time() {
+    let only = Some(Only::Reads);
+    let limit = Limit { operations_per_s: Some(100.0), bytes_per_s: None, only, credit: 0.0 };
+    let mut parameters = Parameters { limits: vec![limit], ..generic() };
+    let write = |parameters: &Parameters, reads: u64| {
+        let model = parameters.build().unwrap();
+        let mut ssd = Ssd::new(&model);
+        let done = (0..reads).map(|page| send(&mut ssd, 0, page * 8, 8, false));
+        assert!(done.last().is_none_or(|last| last > 90_000_000));
+        send(&mut ssd, 1_000_000, 1 << 20, 8, true)
+    };
+    parameters.controller.busy_ms = Some(0.1);
+    assert_eq!(write(&parameters, 10), write(&parameters, 0));
+}
+
+#[test]
 fn beside_a_limit_of_writes_one_of_all_requests_counts_them_as_they_come() {
     let limit = |rate: f64, only| Limit {
         operations_per_s: Some(rate),

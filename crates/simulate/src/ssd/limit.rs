@@ -91,6 +91,11 @@ impl Limit {
 }
 
 impl Bucket {
+    /// Whether it lets either reads or writes pass.
+    pub fn is_partial(&self) -> bool {
+        self.only.is_some()
+    }
+
     /// When a request of `bytes` bytes that arrives at `now_ns` may proceed.
     pub fn admit(&mut self, now_ns: u64, bytes: u64, write: bool) -> u64 {
         if self.only.is_some_and(|only| (only == Only::Writes) != write) {

@@ -34,6 +34,8 @@ pub struct Ssd<'a> {
     /// with them.
     takes_ns: u64,
     busy_ns: u64,
+    /// When it does commands that a limit holds back until then, but not those behind them.
+    ahead: Line,
     /// Where the last command ended, and whether it wrote.
     last: (u64, bool),
     buffer: Buffer,
@@ -70,6 +72,7 @@ impl<'a> Ssd<'a> {
             held_ns: 0,
             takes_ns: 0,
             busy_ns: 0,
+            ahead: Line::default(),
             last: (u64::MAX, false),
             buffer: Buffer::new(model.buffer_pages, model.pages(), model.page_blocks as u32),
             limits: model.limits.clone(),
@@ -99,6 +102,7 @@ impl<'a> Ssd<'a> {
         self.queue.pass(now_ns);
         self.to_host.pass(now_ns);
         self.to_drive.pass(now_ns);
+        self.ahead.pass(now_ns);
         for channel in &mut self.channels {
             channel.forget_reads(now_ns);
         }
@@ -111,7 +115,8 @@ impl<'a> Ssd<'a> {
         let bytes = command.count * u64::from(SECTOR_BYTES);
         let admit = |now, limit: &mut Bucket| limit.admit(now, bytes, command.write);
         let goes_ns = self.limits.iter_mut().fold(now_ns, admit);
-        let goes_ns = self.turn(goes_ns, command);
+        let is_overtaken = goes_ns > now_ns && self.limits.iter().any(|limit| limit.is_partial());
+        let goes_ns = self.turn(goes_ns, command, is_overtaken);
         let mut done =
             if command.write { self.write(goes_ns, command) } else { self.read(goes_ns, command) };
         done.parts.waited_ns += goes_ns - now_ns;
@@ -119,21 +124,27 @@ impl<'a> Ssd<'a> {
     }
 
     /// When a controller that does one thing at a time has done its part of a command that arrives
-    /// at `now_ns`.
-    fn turn(&mut self, now_ns: u64, command: Command) -> u64 {
+    /// at `now_ns`; commands that come later may arrive earlier if it `is_overtaken`.
+    fn turn(&mut self, now_ns: u64, command: Command, is_overtaken: bool) -> u64 {
         let model = self.model;
         if [model.busy_ns, model.busy_block] == [[0; 2]; 2] && model.wake_ns == 0 {
             return now_ns;
         }
         let of = usize::from(command.write);
+        let is_adjacent = self.last == (command.block, command.write);
+        self.last = (command.block + command.count, command.write);
+        let each = if is_adjacent { &model.adjacent_busy_ns } else { &model.busy_ns };
+        let each_ns = each[of] + ((command.count * model.busy_block[of]) >> 10);
+        if is_overtaken {
+            let from_ns = now_ns.max(self.busy_ns);
+            let is_idle = now_ns > self.busy_ns && self.ahead.free_ns(now_ns - 1, now_ns) > 0;
+            return self.ahead.take(from_ns, each_ns + if is_idle { model.wake_ns } else { 0 });
+        }
         if now_ns > self.takes_ns || self.busy_ns == 0 {
             self.takes_ns = now_ns.max(self.busy_ns) + model.wake_ns;
             self.busy_ns = self.takes_ns;
         }
-        let is_adjacent = self.last == (command.block, command.write);
-        self.last = (command.block + command.count, command.write);
-        let each = if is_adjacent { &model.adjacent_busy_ns } else { &model.busy_ns };
-        self.busy_ns += each[of] + ((command.count * model.busy_block[of]) >> 10);
+        self.busy_ns = self.ahead.carried(self.busy_ns, each_ns);
         self.busy_ns
     }
 

@@ -45,9 +45,6 @@ impl SystemParameters {
 
     /// The settings of an evaluation on a drive of this extent within `budget_s` seconds, with sets
     /// of up to `most_bytes` and workloads like `base`.
-    ///
-    /// # Errors
-    /// As [`Self::sets_up_to`].
     pub fn settings(
         &self,
         extent: Extent<'_>,

@@ -10,8 +10,8 @@ use series::Series;
 use crate::comparison::measured::{Condition, NotComparable};
 use ioscape_schema::units::counted;
 use ioscape_schema::{
-    ConditionResult, Environment, MeasuredComparison, MeasuredRow, Measurement, Metric, Workload,
-    is_wide,
+    ConditionResult, Environment, MeasuredComparison, MeasuredRow, Measurement, Metric, Verdict,
+    Workload, is_wide,
 };
 
 /// Returns the order in which the arms of a pair, 0 and 1, are measured. It is balanced over every
@@ -29,7 +29,7 @@ const CAUTION: f64 = 1.1;
 /// A run takes about this many times as long as it measures, since it also warms up. A run that
 /// writes through the file cache may take far longer: until its dirty pages reach their limit, and
 /// while they are flushed.
-const WITH_WARM_UP: f64 = 1.5;
+pub const WITH_WARM_UP: f64 = 1.5;
 
 /// A run that measures for less than this, in seconds, says little.
 const LEAST_RUN_S: f64 = 0.05;
@@ -199,6 +199,12 @@ impl Interleaving {
         duel.series.iter_mut().for_each(|one| one.push(runs, spent));
     }
 
+    /// Records a pair of runs before which one arm did not rest, once there are no others. An arm
+    /// that rests in the other's turn may earn something in it, such as burst credit.
+    pub fn record_unrested(&mut self, index: usize, runs: &[Measurement; 2]) {
+        self.duels[index].series.iter_mut().for_each(|one| one.push_unrested(runs));
+    }
+
     /// Ends measuring: the remaining error is spent on what is still open. While other workloads
     /// were due as well, each pair was judged as one of more pairs than there are now, so its bound
     /// was no lower.
@@ -232,6 +238,35 @@ impl Interleaving {
 
     fn short(&self) -> impl Iterator<Item = &Duel> {
         self.duels.iter().filter(|duel| (1..PAIRS_MIN).contains(&duel.pairs()))
+    }
+
+    /// The arms on whose speed a verdict on throughput rests, each after the index of its workload:
+    /// the faster one, or both if they do not differ.
+    pub fn credited(&self) -> Vec<(usize, usize)> {
+        let of = |(index, duel): (usize, &Duel)| {
+            let arms: &[usize] = match duel.series[0].test.verdict() {
+                Verdict::Faster => &[1],
+                Verdict::Slower => &[0],
+                Verdict::NoDifference => &[0, 1],
+                Verdict::CannotBeTold => &[],
+            };
+            arms.iter().map(move |arm| (index, *arm))
+        };
+        self.duels.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The workloads whose throughputs compare otherwise if an arm does not rest, in order, each with
+    /// the ratios without its rests and with them.
+    pub fn changed_by_rests(&self) -> Vec<String> {
+        let of = |duel: &Duel| {
+            let test = &duel.series[0].test;
+            let without: Vec<String> =
+                test.unrested().iter().map(|ratio| format!("{ratio:.2}")).collect();
+            let (name, without) = (&duel.name, without.join(" and "));
+            let told = format!("{name} ({without} times, {:.2} with rests)", test.ratio());
+            (!without.is_empty()).then_some(told)
+        };
+        self.duels.iter().filter_map(of).collect()
     }
 
     /// The workloads whose throughputs are not told apart and whose ratio changed during the

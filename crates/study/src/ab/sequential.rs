@@ -36,13 +36,16 @@ pub struct PairedTest {
     spent: f64,
     /// Resolution of the figures, on the logarithm.
     pub(super) resolution: f64,
+    /// ln(ratio) of each pair before which one arm did not rest, if chance does not explain how far
+    /// it lies from the others.
+    unrested: Vec<f64>,
 }
 
 impl PairedTest {
     /// Returns a test without pairs, in which at most a share `alpha` of equal arms gets a false
     /// verdict.
     pub fn new(alpha: f64, margin: f64) -> Self {
-        Self { logs: Vec::new(), alpha, margin, spent: 0.0, resolution: 0.0 }
+        Self { logs: Vec::new(), alpha, margin, spent: 0.0, resolution: 0.0, unrested: Vec::new() }
     }
 
     /// Adds a pair of throughputs, the first arm's and the second's. With it, a share `spent` of
@@ -53,6 +56,20 @@ impl PairedTest {
         if log.is_finite() {
             self.logs.push(log);
         }
+    }
+
+    /// Adds a pair of throughputs before which one arm did not rest, once there are no others. The
+    /// interval then reaches to its ratio, if that is another one beyond chance.
+    pub fn push_unrested(&mut self, first: f64, second: f64) {
+        let log = (second / first).ln();
+        if log.is_finite() && (log - self.mean()).abs() > self.half_of_one() {
+            self.unrested.push(log);
+        }
+    }
+
+    /// The ratios without rests that are others than the pairs' beyond chance.
+    pub fn unrested(&self) -> Vec<f64> {
+        self.unrested.iter().map(|log| log.exp()).collect()
     }
 
     /// Declares that there will be no further pairs.
@@ -76,6 +93,16 @@ impl PairedTest {
 
     /// Half the width of the interval on the logarithm; infinite while there are too few pairs.
     fn half(&self) -> f64 {
+        self.resolution + self.error(self.spent)
+    }
+
+    /// How far chance may put one more pair from the mean of the others, on the logarithm.
+    fn half_of_one(&self) -> f64 {
+        self.resolution + (self.logs.len() as f64 + 1.0).sqrt() * self.error(1.0)
+    }
+
+    /// By how much the mean may be off once a share `spent` of all possible pairs is measured.
+    fn error(&self, spent: f64) -> f64 {
         if self.logs.len() < PAIRS_MIN {
             return f64::INFINITY;
         }
@@ -83,7 +110,7 @@ impl PairedTest {
         // do.
         let correlation = if self.wanders() { 1.0 } else { correlation(&self.logs) };
         let (error, freedom) = standard_error(&self.logs, correlation);
-        self.resolution + self.bound(freedom) * error
+        self.bound(freedom, spent) * error
     }
 
     /// Whether neighbouring pairs correlate by more than two standard errors of independent pairs,
@@ -92,21 +119,27 @@ impl PairedTest {
         correlation(&self.logs) > 2.0 / (self.logs.len() as f64).sqrt()
     }
 
-    /// By how many standard errors the mean may be off at this point.
-    fn bound(&self, freedom: f64) -> f64 {
+    /// The same in standard errors.
+    fn bound(&self, freedom: f64, spent: f64) -> f64 {
         let (Ok(normal), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, freedom))
         else {
             return BOUND_MAX;
         };
         let over_all_time = -normal.inverse_cdf(self.alpha / 4.0);
-        let tail = normal.cdf(-over_all_time / self.spent.sqrt());
+        let tail = normal.cdf(-over_all_time / spent.sqrt());
         if tail < TAIL_MIN { BOUND_MAX } else { -student.inverse_cdf(tail) }
     }
 
     /// The interval of the ratio that holds at all times with probability 1 - alpha: low and high.
     pub fn interval(&self) -> [f64; 2] {
+        let about = |middle: f64, half: f64| [middle - half, middle + half];
+        let [mut low, mut high] = about(self.mean(), self.half());
+        for log in &self.unrested {
+            let [least, most] = about(*log, self.half_of_one());
+            (low, high) = (low.min(least), high.max(most));
+        }
         // Far beyond any real ratio, but still finite.
-        [-1.0, 1.0].map(|sign| (self.mean() + sign * self.half()).clamp(-100.0, 100.0).exp())
+        [low, high].map(|end| end.clamp(-100.0, 100.0).exp())
     }
 
     /// What can be said about the second arm so far.

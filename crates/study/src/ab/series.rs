@@ -40,15 +40,28 @@ impl Series {
         !self.samples[0].is_empty()
     }
 
+    /// The figures of a pair of runs; `None` if one has too few requests for the quantity.
+    fn figures(&self, runs: &[Measurement; 2]) -> Option<[f64; 2]> {
+        let quantity = self.quantity();
+        let has_few = runs.iter().any(|run| run.ios > 0 && run.ios < quantity.least);
+        (!has_few).then(|| runs.each_ref().map(quantity.of))
+    }
+
+    /// Adds the runs of a pair before which one arm did not rest, once there are no others.
+    pub(super) fn push_unrested(&mut self, runs: &[Measurement; 2]) {
+        if let Some([first, second]) = self.figures(runs) {
+            self.test.push_unrested(first, second);
+        }
+    }
+
     /// Adds the runs of a pair, the first arm's and the second's, if they have enough requests for
     /// the quantity. With it, a share `spent` of all possible pairs has been measured.
     pub(super) fn push(&mut self, runs: &[Measurement; 2], spent: f64) {
         let quantity = self.quantity();
-        if runs.iter().any(|run| run.ios > 0 && run.ios < quantity.least) {
+        let Some([first, second]) = self.figures(runs) else {
             self.has_few = true;
             return;
-        }
-        let [first, second] = runs.each_ref().map(quantity.of);
+        };
         // The clock counts whole steps, so a median stands still between two of them.
         if quantity.metric == Metric::Time && first.min(second) > 0.0 {
             let step = self.tick_ns / first.min(second);

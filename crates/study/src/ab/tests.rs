@@ -1,7 +1,7 @@
 //! Tests of duels between made-up runs: what is reported about them, and when they end.
 
 use super::*;
-use ioscape_schema::{Stop, Verdict};
+use ioscape_schema::Stop;
 
 /// A pair of runs with these throughputs and matching response times.
 fn runs(throughputs: [f64; 2]) -> [Measurement; 2] {
@@ -74,6 +74,50 @@ fn times_are_told_apart_no_finer_than_the_clock_ticks() {
         ab.rows()[1].verdict
     };
     assert_eq!([told(1.0), told(40.0)], [Verdict::Slower, Verdict::CannotBeTold]);
+}
+
+/// Volumes of 30 MB/s and of 20 MB/s that bursts to 40: it earns in the first one's turns what it
+/// spends in its own. Guards against a false verdict: once, the second was faster.
+#[test]
+fn an_arm_that_is_faster_only_after_rests_is_not_called_faster() {
+    let told = |unrested: [f64; 2]| {
+        let condition = "throughput<0.9".parse().expect("a condition");
+        let ab = Interleaving::new(one(), 0.05, 0.03, 1);
+        let mut ab = ab.failing_if(Some(condition)).expect("what its rows count");
+        for pair in 0..8u32 {
+            let scatter = if pair % 2 == 0 { 1.02 } else { 1.0 / 1.02 };
+            ab.record(0, &runs([3e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
+        }
+        assert_eq!(throughputs(&ab)[0].verdict, Verdict::Faster);
+        assert_eq!(ab.credited(), [(0, 1)]);
+        ab.record_unrested(0, &runs(unrested));
+        let [throughput, p50, p99] = &ab.rows()[..] else { panic!("{:?}", ab.rows()) };
+        assert_eq!([p50.verdict, p99.verdict], [throughput.verdict; 2]);
+        let low = throughput.ci95[0];
+        (throughput.verdict, (low * 10.0).round(), ab.changed_by_rests())
+    };
+    let words = "one (0.67 times, 1.33 with rests)".to_owned();
+    assert_eq!(told([3e7, 2e7]), (Verdict::CannotBeTold, 6.0, vec![words]));
+    assert_eq!(told([3e7, 4.1e7]), (Verdict::Faster, 13.0, vec![]));
+    // Both lose as much.
+    assert_eq!(told([1.5e7, 2e7]), (Verdict::Faster, 13.0, vec![]));
+}
+
+/// Two volumes that burst alike, each measured once without rests. Guards against a ratio in favour
+/// of the one that was measured so first.
+#[test]
+fn arms_that_both_lose_without_rests_are_both_told() {
+    let mut ab = Interleaving::new(one(), 0.05, 0.03, 1);
+    for pair in 0..8u32 {
+        let scatter = if pair % 2 == 0 { 1.002 } else { 1.0 / 1.002 };
+        ab.record(0, &runs([4e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
+    }
+    assert_eq!(ab.credited(), [(0, 0), (0, 1)]);
+    ab.record_unrested(0, &runs([2e7, 4e7]));
+    ab.record_unrested(0, &runs([4e7, 2e7]));
+    let [low, high] = throughputs(&ab)[0].ci95;
+    assert!(low <= 0.5 && high >= 2.0, "{low} {high}");
+    assert_eq!(ab.changed_by_rests(), ["one (2.00 and 0.50 times, 1.00 with rests)"]);
 }
 
 /// The 99th percentile of 21 requests is the longest of them.

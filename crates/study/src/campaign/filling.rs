@@ -47,9 +47,6 @@ pub fn add_fillings(sentences: &mut Vec<String>, anew: Vec<String>) {
 /// Refuses to fill `many` loop devices of `fs_bytes` each if their contents would take more than
 /// half of the free space. The files measured there, of at most `largest_file` bytes, count for at
 /// most half of that half, since they may be made smaller.
-///
-/// # Errors
-/// The sentence for the user.
 pub fn room_to_fill(
     rows: &[RowPlan],
     fs_bytes: u64,

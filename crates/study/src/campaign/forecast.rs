@@ -48,6 +48,8 @@ pub struct Work {
     pub read_bytes: f64,
     /// Runs, including those that lay files out.
     pub runs: f64,
+    /// Random requests, whose latency the forecast leaves out.
+    pub random_requests: f64,
     /// Operations on names, including those that lay files out and remove them.
     pub name_operations: f64,
 }
@@ -83,6 +85,9 @@ impl Work {
                 }
                 all.runs += 1.0;
                 let moved = plan.moved_bytes() as f64;
+                if plan.job.workload.is_random() {
+                    all.random_requests += moved / plan.job.iosize as f64;
+                }
                 match plan.job.workload.writes() {
                     true => all.written_bytes += moved,
                     false => all.read_bytes += moved,
@@ -168,8 +173,15 @@ pub fn describe_place(
         ),
         false => Default::default(),
     };
+    let random = match sum(|work| work.random_requests) {
+        0.0 => String::new(),
+        requests => format!(
+            "; {} are counted by their bytes, and take longer where latency or a limit on IOPS holds them up",
+            counted(requests as u64, "random request")
+        ),
+    };
     let line = format!(
-        "{label}: {} to move{todo}, about {} at {how} {} writing and {} reading{rate}{why}\n",
+        "{label}: {} to move{todo}, about {} at {how} {} writing and {} reading{rate}{why}{random}\n",
         Bytes(moved),
         Seconds(seconds),
         Rate(pace.write_bytes_per_s),
@@ -182,7 +194,7 @@ pub fn describe_place(
 mod tests {
     use super::super::room::tests::cell;
     use super::*;
-    use ioscape_schema::VxWorkload::{Read, Write};
+    use ioscape_schema::VxWorkload::{RandRead, Read, Write};
     use ioscape_schema::{Fill, NameOperation};
 
     const MIB: f64 = 1048576.0;
@@ -245,6 +257,21 @@ mod tests {
         assert!(line.contains("and 2 operations on names per second"), "{line}");
         let row = describe_rows(&rows, 2, 1, 3);
         assert!(row.contains("240 operations on names per directory and round"), "{row}");
+    }
+
+    #[test]
+    fn random_requests_are_said_to_be_counted_by_their_bytes() {
+        let told = |workload| {
+            let work =
+                Work::of(&rows(vec![cell(Prepare::Written, false, workload)], 1), 1, false, 0);
+            describe_place("/a", &[work], Ok(Pace::ASSUMED)).0
+        };
+        assert!(
+            told(RandRead).contains("; 128 random requests are counted by their bytes"),
+            "{}",
+            told(RandRead)
+        );
+        assert!(!told(Read).contains("random"));
     }
 
     #[test]

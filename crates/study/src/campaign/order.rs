@@ -1,6 +1,7 @@
 //! The order in which the cells of a table are measured: round after round, row after row, with the
 //! columns of each row shuffled.
 
+use ioscape_schema::chance::mix;
 use ioscape_schema::{CampaignCell, CampaignResult, Prepare, Warning, WarningKind};
 
 /// All rows of all rounds, in order.
@@ -79,12 +80,9 @@ pub fn budget_spent(schedule: Schedule, step: usize) -> Warning {
 /// that no column always inherits the pages or dirty blocks of the same other column.
 fn order(columns: usize, round: usize, row: usize) -> Vec<usize> {
     let draw = |column: usize| {
-        // The finalizer of splitmix64, applied to numbers that are all different.
-        let z = (((round as u64) << 40) | ((row as u64) << 20) | column as u64) + 1;
-        let z = z.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let number = ((round as u64) << 40) | ((row as u64) << 20) | column as u64;
+        // SplitMix64's draw of this number, from seed 0.
+        mix(number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     };
     let mut order: Vec<usize> = (0..columns).collect();
     order.sort_by_key(|column| draw(*column));

@@ -1,9 +1,8 @@
 //! One cell of a campaign, run by several clients at the same time, each on its own files.
 
-use super::{apart_ns, evenness, own_doubts, skewed, times, work};
-use ioscape_schema::{
-    CampaignResult, CampaignSample, CellPlan, Client, Clients, ResponseTime, Warning,
-};
+use super::joint::Joint;
+use super::times;
+use ioscape_schema::{CampaignResult, CampaignSample, CellPlan, Client, ResponseTime, Warning};
 use serde::Deserialize;
 
 /// Returns the cell for each client, with the client's own random seed.
@@ -18,55 +17,29 @@ pub fn cells(plan: &CellPlan, clients: u32) -> Vec<CellPlan> {
 
 /// What one client did of a cell.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ClientCell {
-    /// Number of the client.
-    pub rank: u32,
-    /// The machine that it ran on.
-    pub host: String,
+pub struct Celled {
     /// What it did.
     pub sample: CampaignSample,
     /// Warnings about the sample.
     #[serde(default)]
     pub warnings: Vec<Warning>,
-    /// When it began, in nanoseconds since 1970 on the first client's clock.
-    #[serde(default)]
-    pub began_unix_ns: i64,
 }
 
-/// What all clients did of a cell after a common start.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct CellTogether {
-    /// The clients.
-    #[serde(rename = "clients")]
-    pub cells: Vec<ClientCell>,
-    /// Seconds spent on agreeing.
-    #[serde(default)]
-    pub coordination_s: f64,
-    /// How far the clock offsets may be off, in nanoseconds.
-    #[serde(default)]
-    pub clock_error_ns: u64,
-}
-
-impl CellTogether {
+impl Joint<Celled> {
     /// Combines all clients into one run, from the first start to the last end, with the warnings
     /// about it.
     pub fn sample(&self) -> (CampaignSample, Vec<Warning>) {
-        let clients = self.clients();
-        let mut doubts = Vec::from_iter(skewed(&clients));
-        doubts.extend(work::slow(&clients));
-        for cell in &self.cells {
-            own_doubts(&mut doubts, cell.rank, &cell.host, cell.warnings.iter());
-        }
+        // The rate that a campaign compares counts operations if no data is moved.
+        let rate = |cell: &Celled| cell.sample.rate();
+        let clients =
+            self.clients(|cell| Client { throughput_bytes_per_s: rate(cell), ..Client::default() });
+        let doubts = self.doubts(&clients, |cell| &cell.warnings);
         (CampaignSample { fairness: Some(clients.fairness), ..self.total() }, doubts)
     }
 
     fn total(&self) -> CampaignSample {
-        let each = || self.cells.iter().map(|cell| &cell.sample);
-        let first = self.cells.iter().map(|cell| cell.began_unix_ns).min().unwrap_or(0);
-        let ended_s = |cell: &ClientCell| {
-            cell.began_unix_ns.abs_diff(first) as f64 / 1e9 + cell.sample.elapsed_s
-        };
-        let elapsed_s = self.cells.iter().map(ended_s).fold(0.0, f64::max);
+        let each = || self.each.iter().map(|one| &one.did.sample);
+        let elapsed_s = self.elapsed_s(|cell| cell.sample.elapsed_s);
         let bytes: u64 = each().map(|one| one.bytes).sum();
         // All clients have the same number of requests.
         let of = |times: fn(&CampaignSample) -> Option<ResponseTime>| -> Option<ResponseTime> {
@@ -83,23 +56,6 @@ impl CellTogether {
             response_time_ns: of(|one| one.response_time_ns),
             fsync_ns: of(|one| one.fsync_ns),
             fairness: None,
-        }
-    }
-
-    /// The clients with the rate that a campaign compares: operations if no data is moved.
-    fn clients(&self) -> Clients {
-        let each = self.cells.iter().map(|cell| Client {
-            rank: cell.rank,
-            host: cell.host.clone(),
-            throughput_bytes_per_s: cell.sample.rate(),
-            ..Client::default()
-        });
-        Clients {
-            start_skew_ns: apart_ns(self.cells.iter().map(|cell| cell.began_unix_ns)),
-            clock_error_ns: self.clock_error_ns,
-            coordination_s: self.coordination_s,
-            windows: 1,
-            ..evenness(each.collect())
         }
     }
 }
@@ -123,10 +79,11 @@ pub(crate) fn sentence(table: &CampaignResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ByClient;
     use super::*;
     use ioscape_schema::{CampaignCell, CampaignRow};
 
-    fn cell(rank: u32, elapsed_s: f64, began_unix_ns: i64) -> ClientCell {
+    fn cell(rank: u32, elapsed_s: f64, began_unix_ns: i64) -> ByClient<Celled> {
         let bytes = 8_000_000;
         let throughput_bytes_per_s = bytes as f64 / elapsed_s;
         let sample = CampaignSample {
@@ -138,14 +95,18 @@ mod tests {
             response_time_ns: Some(ResponseTime { mean: elapsed_s, ..ResponseTime::default() }),
             ..CampaignSample::default()
         };
-        ClientCell { rank, host: format!("h{rank}"), sample, warnings: Vec::new(), began_unix_ns }
+        let did = Celled { sample, warnings: Vec::new() };
+        ByClient { rank, host: format!("h{rank}"), did, began_unix_ns }
+    }
+
+    fn joint(each: Vec<ByClient<Celled>>) -> Joint<Celled> {
+        Joint { each, coordination_s: 0.0, clock_error_ns: 0 }
     }
 
     #[test]
     fn a_run_lasts_from_the_first_beginning_to_the_last_end() {
         let cells = vec![cell(0, 1.0, 0), cell(1, 1.0, 2_000_000), cell(2, 2.0, 1_000_000)];
-        let together = CellTogether { cells, ..CellTogether::default() };
-        let (sample, doubts) = together.sample();
+        let (sample, doubts) = joint(cells).sample();
         assert_eq!(
             (sample.bytes, sample.fragments, sample.operations),
             (24_000_000, Some(6), None)
@@ -173,16 +134,16 @@ mod tests {
     fn operations_on_names_are_summed_and_compared_as_such() {
         let on_names = |rank, count| {
             let mut one = cell(rank, 1.0, 0);
-            one.sample = CampaignSample {
+            one.did.sample = CampaignSample {
                 operations: Some(count),
                 bytes: 0,
                 throughput_bytes_per_s: 0.0,
-                ..one.sample
+                ..one.did.sample
             };
             one
         };
         let cells = vec![on_names(0, 100), on_names(1, 100)];
-        let (sample, doubts) = CellTogether { cells, ..CellTogether::default() }.sample();
+        let (sample, doubts) = joint(cells).sample();
         assert_eq!((sample.operations, sample.rate(), doubts.len()), (Some(200), 200.0, 0));
         assert!(sample.fairness.is_some_and(|fairness| (fairness - 1.0).abs() < 1e-9));
     }

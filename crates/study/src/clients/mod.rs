@@ -4,16 +4,18 @@
 mod cell;
 mod curve;
 mod hosts;
+mod joint;
 mod room;
 mod witness;
 mod work;
 
 pub(crate) use cell::sentence;
-pub use cell::{CellTogether, cells};
+pub use cell::{Celled, cells};
 pub use curve::{curves, exploring_s};
 pub use hosts::unname;
+pub use joint::{ByClient, Joint};
 pub use room::{check_files, check_sets};
-pub use work::{ClientTask, ClientWork, WorkTogether, dealt};
+pub use work::{ClientTask, Worked, dealt};
 
 use ioscape_schema::statistics::{mean, median};
 use ioscape_schema::tally::{Interval, Looks, StopRule, ends_of, interval_of_requests};
@@ -21,17 +23,13 @@ use ioscape_schema::{
     Client, Clients, Direction, Evaluation, Measurement, ResponseTime, Stop, Warning, WarningKind,
     Witness, Workload,
 };
+use joint::{STRAGGLES, evenness, own_doubts, rates, skewed};
 use serde::Deserialize;
 
 /// The sum is known well enough when half its interval is at most this share of the throughput.
 const CONFIDENCE: f64 = 0.03;
 /// Shortest measured part that clients agree on, in seconds.
 const LEAST_S: f64 = 0.5;
-
-/// A client straggles below this share of the median client's throughput.
-const STRAGGLES: f64 = 0.8;
-/// Starts further apart than this are reported, in nanoseconds.
-const SKEW_MAX_NS: u64 = 1_000_000;
 
 /// The number of clients that ran an evaluation.
 pub fn number_of(evaluation: &Evaluation) -> u32 {
@@ -41,9 +39,6 @@ pub fn number_of(evaluation: &Evaluation) -> u32 {
 }
 
 /// Refuses to validate with `asked` clients if another number of clients ran the evaluation.
-///
-/// # Errors
-/// The sentence for the user.
 pub fn check_number(evaluation: &Evaluation, asked: u32) -> Result<(), String> {
     match number_of(evaluation) {
         found if found == asked => Ok(()),
@@ -58,32 +53,11 @@ pub fn check_number(evaluation: &Evaluation, asked: u32) -> Result<(), String> {
 
 /// What one client did in one window.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ClientRun {
-    /// Number of the client.
-    pub rank: u32,
-    /// The machine that it ran on.
-    pub host: String,
+pub struct Windowed {
     /// What it measured.
     pub measurement: Measurement,
     /// Bytes per second of each slice of the window; slices of all clients are equally long.
     pub rates: Vec<f64>,
-    /// When its measured part began, in nanoseconds since 1970 on the first client's clock.
-    #[serde(default)]
-    pub began_unix_ns: i64,
-}
-
-/// What all clients did in one window.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Window {
-    /// The clients.
-    #[serde(rename = "clients")]
-    pub runs: Vec<ClientRun>,
-    /// Seconds spent on agreeing.
-    #[serde(default)]
-    pub coordination_s: f64,
-    /// How far the clock offsets may be off, in nanoseconds.
-    #[serde(default)]
-    pub clock_error_ns: u64,
 }
 
 /// The rule for when the sum of the clients is known well enough: after `min_s` to `cap_s` seconds,
@@ -98,7 +72,7 @@ pub struct Together {
     workload: Workload,
     rule: StopRule,
     looks: Looks,
-    windows: Vec<Window>,
+    windows: Vec<Joint<Windowed>>,
 }
 
 impl Together {
@@ -115,11 +89,11 @@ impl Together {
     }
 
     /// Adds a window; returns the measurement if it was the last one.
-    pub fn add(&mut self, window: Window) -> Option<Measurement> {
+    pub fn add(&mut self, window: Joint<Windowed>) -> Option<Measurement> {
         self.windows.push(window);
         // A slice may be missing at the end of each window.
         let elapsed_s = self.elapsed_s() + 0.06 * self.windows.len() as f64;
-        let ios: u64 = self.runs().map(|run| run.measurement.ios).sum();
+        let ios: u64 = self.runs().map(|run| run.did.measurement.ios).sum();
         self.looks.look(&self.rates(), ios as f64, elapsed_s).map(|stop| self.measurement(stop))
     }
 
@@ -129,29 +103,29 @@ impl Together {
 
     /// Seconds of the slowest client, summed over all windows.
     fn slowest_s(&self, of: fn(&Measurement) -> f64) -> f64 {
-        let of_window = |window: &Window| {
-            window.runs.iter().map(|run| of(&run.measurement)).fold(0.0, f64::max)
+        let of_window = |window: &Joint<Windowed>| {
+            window.each.iter().map(|run| of(&run.did.measurement)).fold(0.0, f64::max)
         };
         self.windows.iter().map(of_window).sum()
     }
 
     /// Bytes per second of all clients together, slice by slice.
     fn rates(&self) -> Vec<f64> {
-        let of_window = |window: &Window| -> Vec<f64> {
-            let slices = window.runs.iter().map(|run| run.rates.len()).min().unwrap_or(0);
-            (0..slices).map(|at| window.runs.iter().map(|run| run.rates[at]).sum()).collect()
+        let of_window = |window: &Joint<Windowed>| -> Vec<f64> {
+            let slices = window.each.iter().map(|run| run.did.rates.len()).min().unwrap_or(0);
+            (0..slices).map(|at| window.each.iter().map(|run| run.did.rates[at]).sum()).collect()
         };
         self.windows.iter().flat_map(of_window).collect()
     }
 
-    fn runs(&self) -> impl Iterator<Item = &ClientRun> {
-        self.windows.iter().flat_map(|window| &window.runs)
+    fn runs(&self) -> impl Iterator<Item = &ByClient<Windowed>> {
+        self.windows.iter().flat_map(|window| &window.each)
     }
 
     fn measurement(&self, stop: Stop) -> Measurement {
         let clients = self.clients();
         let throughput: f64 = clients.each.iter().map(|client| client.throughput_bytes_per_s).sum();
-        let all = || self.runs().map(|run| &run.measurement);
+        let all = || self.runs().map(|run| &run.did.measurement);
         let bytes: u64 = all().map(|one| one.bytes).sum();
         // The time that all bytes take at the throughput, as for the streams of one client; the
         // slowest client's time would contradict it.
@@ -193,8 +167,8 @@ impl Together {
     }
 
     fn witness(&self) -> Witness {
-        let of_window = |window: &Window| {
-            window.runs.iter().map(|run| run.measurement.witness.clone()).collect()
+        let of_window = |window: &Joint<Windowed>| {
+            window.each.iter().map(|run| run.did.measurement.witness.clone()).collect()
         };
         witness::of_all(&self.windows.iter().map(of_window).collect::<Vec<_>>())
     }
@@ -209,7 +183,7 @@ impl Together {
             client.straggles = client.throughput_ci95[1] < STRAGGLES * median;
         }
         Clients {
-            start_skew_ns: self.windows.iter().map(skew_ns).max().unwrap_or(0),
+            start_skew_ns: self.windows.iter().map(Joint::skew_ns).max().unwrap_or(0),
             clock_error_ns: self.windows.iter().map(|w| w.clock_error_ns).max().unwrap_or(0),
             coordination_s: self.windows.iter().map(|window| window.coordination_s).sum(),
             windows: self.windows.len() as u32,
@@ -218,14 +192,15 @@ impl Together {
     }
 
     fn client(&self, rank: u32) -> Client {
-        let own: Vec<&ClientRun> = self.runs().filter(|run| run.rank == rank).collect();
-        let bytes: u64 = own.iter().map(|run| run.measurement.bytes).sum();
-        let elapsed_s: f64 = own.iter().map(|run| run.measurement.elapsed_s).sum();
+        let own: Vec<&ByClient<Windowed>> = self.runs().filter(|run| run.rank == rank).collect();
+        let bytes: u64 = own.iter().map(|run| run.did.measurement.bytes).sum();
+        let elapsed_s: f64 = own.iter().map(|run| run.did.measurement.elapsed_s).sum();
         let throughput = if elapsed_s > 0.0 { bytes as f64 / elapsed_s } else { 0.0 };
-        let rates: Vec<f64> = own.iter().flat_map(|run| run.rates.iter().copied()).collect();
-        let ios: u64 = own.iter().map(|run| run.measurement.ios).sum();
+        let rates: Vec<f64> = own.iter().flat_map(|run| run.did.rates.iter().copied()).collect();
+        let ios: u64 = own.iter().map(|run| run.did.measurement.ios).sum();
         let found = interval_of_requests(&rates, ios as f64);
-        let times = own.iter().map(|run| (run.measurement.ios, run.measurement.response_time_ns));
+        let times =
+            own.iter().map(|run| (run.did.measurement.ios, run.did.measurement.response_time_ns));
         Client {
             rank,
             host: own.first().map(|run| run.host.clone()).unwrap_or_default(),
@@ -265,72 +240,11 @@ impl Together {
             warnings.push(Warning::new(WarningKind::NotSteady, message));
         }
         for run in self.runs() {
-            let own = run.measurement.warnings.iter();
+            let own = run.did.measurement.warnings.iter();
             let own = own.filter(|one| !matches!(one.kind, WarningKind::NotConfident));
-            own_doubts(&mut warnings, run.rank, &run.host, own);
+            own_doubts(&mut warnings, run, own);
         }
         warnings
-    }
-}
-
-fn skew_ns(window: &Window) -> u64 {
-    apart_ns(window.runs.iter().map(|run| run.began_unix_ns))
-}
-
-/// The difference between the first and the last of these times.
-fn apart_ns(times: impl Iterator<Item = i64> + Clone) -> u64 {
-    match (times.clone().min(), times.max()) {
-        (Some(first), Some(last)) => last.abs_diff(first),
-        _ => 0,
-    }
-}
-
-/// The warning that the clients did not begin together, or that their clocks are too inexact to
-/// show it.
-fn skewed(clients: &Clients) -> Option<Warning> {
-    let mut message =
-        format!("the clients began {:.1} ms apart", clients.start_skew_ns as f64 / 1e6);
-    let untold = clients.clock_error_ns > SKEW_MAX_NS;
-    if untold {
-        let error_ms = clients.clock_error_ns as f64 / 1e6;
-        message += &format!(", by clocks that may be {error_ms:.1} ms wrong");
-    }
-    (untold || clients.start_skew_ns > SKEW_MAX_NS)
-        .then(|| Warning::new(WarningKind::NotSteady, message))
-}
-
-/// Adds the warnings of one client, with its name, unless there is already one of that kind.
-fn own_doubts<'a>(
-    warnings: &mut Vec<Warning>,
-    rank: u32,
-    host: &str,
-    own: impl Iterator<Item = &'a Warning>,
-) {
-    for warning in own {
-        if warnings.iter().all(|one| one.kind != warning.kind) {
-            let message = format!("client {rank} on {host}: {}", warning.message);
-            warnings.push(Warning::new(warning.kind, message));
-        }
-    }
-}
-
-fn rates(each: &[Client]) -> Vec<f64> {
-    each.iter().map(|client| client.throughput_bytes_per_s).collect()
-}
-
-/// The clients with Jain's fairness index and their spread.
-fn evenness(each: Vec<Client>) -> Clients {
-    let rates = rates(&each);
-    let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|r| r * r).sum::<f64>());
-    let mean = sum / rates.len().max(1) as f64;
-    let over_mean = |rate: f64| if mean > 0.0 { rate / mean } else { 0.0 };
-    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = rates.iter().copied().fold(0.0, f64::max);
-    Clients {
-        fairness: if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 },
-        spread: [over_mean(least), over_mean(most)],
-        each,
-        ..Clients::default()
     }
 }
 
@@ -367,7 +281,7 @@ mod tests {
 
     const RULE: StopRule = StopRule { min_s: 1.0, cap_s: 4.0, confidence: 0.05 };
 
-    fn run(rank: u32, rate: f64, wobble: f64) -> ClientRun {
+    fn run(rank: u32, rate: f64, wobble: f64) -> ByClient<Windowed> {
         let rates: Vec<f64> =
             (0..40u32).map(|at| rate * (1.0 + wobble * f64::from(at * at % 7) / 7.0)).collect();
         let bytes = (2.0 * mean(&rates)) as u64;
@@ -383,12 +297,13 @@ mod tests {
             ..Measurement::empty(workload, Stop::TimeCap)
         };
         let began_unix_ns = 1_000_000_000 + i64::from(rank) * 300_000;
-        ClientRun { rank, host: format!("h{rank}"), measurement, rates, began_unix_ns }
+        let did = Windowed { measurement, rates };
+        ByClient { rank, host: format!("h{rank}"), did, began_unix_ns }
     }
 
-    fn window(rates: &[f64], wobble: f64) -> Window {
-        let runs = (0u32..).zip(rates).map(|(rank, &rate)| run(rank, rate, wobble)).collect();
-        Window { runs, coordination_s: 0.1, clock_error_ns: 20_000 }
+    fn window(rates: &[f64], wobble: f64) -> Joint<Windowed> {
+        let each = (0u32..).zip(rates).map(|(rank, &rate)| run(rank, rate, wobble)).collect();
+        Joint { each, coordination_s: 0.1, clock_error_ns: 20_000 }
     }
 
     #[test]
@@ -413,7 +328,7 @@ mod tests {
     #[test]
     fn who_straggles_is_told_beside_the_median_client() {
         let mut all = window(&[1e8, 1e8, 1e8, 7.5e7, 5e6], 0.0);
-        all.runs.iter_mut().for_each(|run| run.measurement.ios = 1000);
+        all.each.iter_mut().for_each(|run| run.did.measurement.ios = 1000);
         let found = Together::new(Workload::default(), RULE).add(all).expect("it is steady");
         let told: Vec<&str> = found.warnings.iter().map(|one| &*one.message).collect();
         let expected = "client 3 on h3 straggles: 75 % of the median client's throughput";
@@ -436,10 +351,10 @@ mod tests {
     #[test]
     fn figures_of_the_sum_agree_where_a_client_ends_late() {
         let mut late = window(&[1e8; 2], 0.0);
-        late.runs[1].measurement.elapsed_s = 4.0;
-        for run in &mut late.runs {
-            let (ios, bytes) = (run.measurement.ios, run.measurement.bytes);
-            run.measurement.read = Some(Direction { ios, bytes, ..Direction::default() });
+        late.each[1].did.measurement.elapsed_s = 4.0;
+        for run in &mut late.each {
+            let (ios, bytes) = (run.did.measurement.ios, run.did.measurement.bytes);
+            run.did.measurement.read = Some(Direction { ios, bytes, ..Direction::default() });
         }
         let found = Together::new(Workload::default(), RULE).add(late).expect("time is up");
         assert_eq!((found.bytes, found.throughput_bytes_per_s), (400_000_000, 1.5e8));
@@ -454,8 +369,8 @@ mod tests {
             Together::new(Workload::default(), StopRule { confidence: 1e-4, ..RULE });
         let filled = |each: [Option<f64>; 2]| {
             let mut window = window(&[1e8, 1e8], 5.0);
-            for (run, fill_s) in window.runs.iter_mut().zip(each) {
-                run.measurement.fill_s = fill_s;
+            for (run, fill_s) in window.each.iter_mut().zip(each) {
+                run.did.measurement.fill_s = fill_s;
             }
             window
         };
@@ -467,7 +382,7 @@ mod tests {
     #[test]
     fn a_set_that_one_client_did_not_read_in_is_not_read_in() {
         let mut all = window(&[1e8; 3], 0.0);
-        all.runs[1].measurement.not_read_in = true;
+        all.each[1].did.measurement.not_read_in = true;
         let found = Together::new(Workload::default(), RULE).add(all).expect("it is steady");
         assert!(found.not_read_in);
     }
@@ -475,7 +390,7 @@ mod tests {
     #[test]
     fn equal_clients_are_served_evenly_and_late_ones_are_told() {
         let mut late = window(&[1e8; 3], 0.0);
-        late.runs[2].began_unix_ns += 5_000_000;
+        late.each[2].began_unix_ns += 5_000_000;
         let found = Together::new(Workload::default(), RULE).add(late).expect("it is steady");
         let clients = found.clients.as_ref().expect("there were clients");
         assert!((clients.fairness - 1.0).abs() < 1e-9);
@@ -486,11 +401,11 @@ mod tests {
     #[test]
     fn a_window_is_read_as_whoever_leads_the_clients_writes_it() {
         let one = run(1, 1e8, 0.0);
-        let client = serde_json::json!({"rank": 1, "host": "h1", "measurement": one.measurement, "rates": one.rates,
+        let client = serde_json::json!({"rank": 1, "host": "h1", "measurement": one.did.measurement, "rates": one.did.rates,
             "began_unix_ns": one.began_unix_ns});
         let text = serde_json::json!({"clients": [client], "coordination_s": 0.1, "clock_error_ns": 20_000});
-        let read: Window = serde_json::from_value(text).expect("a window");
-        assert_eq!(read, Window { runs: vec![one], coordination_s: 0.1, clock_error_ns: 20_000 });
-        assert!(serde_json::from_str::<Window>(r#"{"ready": true}"#).is_err());
+        let read: Joint<Windowed> = serde_json::from_value(text).expect("a window");
+        assert_eq!(read, Joint { each: vec![one], coordination_s: 0.1, clock_error_ns: 20_000 });
+        assert!(serde_json::from_str::<Joint<Windowed>>(r#"{"ready": true}"#).is_err());
     }
 }

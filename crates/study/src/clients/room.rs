@@ -5,9 +5,6 @@ use ioscape_schema::units::Bytes;
 
 /// Refuses a `target` that has room only for sets of `each_bytes`, one for each client, if they may
 /// reach `most_bytes`.
-///
-/// # Errors
-/// The sentence for the user.
 pub fn check_sets(
     target: &str,
     clients: u32,
@@ -24,9 +21,6 @@ pub fn check_sets(
 
 /// Refuses rows of a campaign whose files, once for each client, do not fit into the `free_bytes`
 /// of `place`.
-///
-/// # Errors
-/// The sentence for the user.
 pub fn check_files(
     place: &str,
     clients: u32,

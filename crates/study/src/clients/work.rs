@@ -1,9 +1,9 @@
 //! A fixed amount of work done by several clients at the same time, each on its own files: vxbench
 //! beyond one machine.
 
-use super::{STRAGGLES, apart_ns, evenness, own_doubts, rates, skewed, times};
-use ioscape_schema::statistics::median;
-use ioscape_schema::{Client, Clients, VxFigures, VxJob, VxRun, Warning, WarningKind};
+use super::joint::Joint;
+use super::times;
+use ioscape_schema::{Client, VxFigures, VxJob, VxRun};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -62,55 +62,26 @@ pub fn dealt(
 
 /// What one client did of the work.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct ClientWork {
-    /// Number of the client.
-    pub rank: u32,
-    /// The machine that it ran on.
-    pub host: String,
+pub struct Worked {
     /// What it did.
     pub run: VxRun,
-    /// When it began, in nanoseconds since 1970 on the first client's clock.
-    #[serde(default)]
-    pub began_unix_ns: i64,
 }
 
-/// What all clients did after a common start.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct WorkTogether {
-    /// The clients.
-    #[serde(rename = "clients")]
-    pub works: Vec<ClientWork>,
-    /// Seconds spent on agreeing.
-    #[serde(default)]
-    pub coordination_s: f64,
-    /// How far the clock offsets may be off, in nanoseconds.
-    #[serde(default)]
-    pub clock_error_ns: u64,
-}
-
-impl WorkTogether {
+impl Joint<Worked> {
     /// Combines all clients into one run of `job`: files in the order of the clients, the total
     /// from the first start to the last end.
     pub fn run(self, job: &VxJob) -> VxRun {
-        let clients = self.clients();
-        let mut warnings = Vec::from_iter(skewed(&clients));
-        warnings.extend(slow(&clients));
-        for work in &self.works {
-            own_doubts(&mut warnings, work.rank, &work.host, work.run.warnings.iter());
-        }
+        let clients = self.clients(|work| client(&work.run.total));
+        let warnings = self.doubts(&clients, |work| &work.run.warnings);
         let total = self.total();
-        let files = self.works.into_iter().flat_map(|work| work.run.files).collect();
+        let files = self.each.into_iter().flat_map(|one| one.did.run.files).collect();
         let (job, clients) = (job.clone(), Some(clients));
         VxRun { job, files, total, verify: None, clients, warnings }
     }
 
     fn total(&self) -> VxFigures {
-        let each = || self.works.iter().map(|work| &work.run.total);
-        let first = self.works.iter().map(|work| work.began_unix_ns).min().unwrap_or(0);
-        let ended_s = |work: &ClientWork| {
-            work.began_unix_ns.abs_diff(first) as f64 / 1e9 + work.run.total.elapsed_s
-        };
-        let elapsed_s = self.works.iter().map(ended_s).fold(0.0, f64::max);
+        let each = || self.each.iter().map(|one| &one.did.run.total);
+        let elapsed_s = self.elapsed_s(|work| work.run.total.elapsed_s);
         let bytes: u64 = each().map(|one| one.bytes).sum();
         let answered = each().filter_map(|one| Some((one.ios, one.response_time_ns?)));
         let synced: Vec<_> = each().filter_map(|one| Some((1, one.fsync_ns?))).collect();
@@ -127,70 +98,42 @@ impl WorkTogether {
             fsync_ns: (!synced.is_empty()).then(|| times(synced.into_iter())),
         }
     }
-
-    fn clients(&self) -> Clients {
-        let each = self.works.iter().map(|work| {
-            let total = &work.run.total;
-            Client {
-                rank: work.rank,
-                host: work.host.clone(),
-                throughput_bytes_per_s: total.throughput_bytes_per_s,
-                // A single run of a client does not show how much the next would differ.
-                throughput_ci95: [0.0, 2.0 * total.throughput_bytes_per_s],
-                response_time_mean_ns: total.response_time_ns.map_or(0.0, |times| times.mean),
-                straggles: false,
-            }
-        });
-        Clients {
-            start_skew_ns: apart_ns(self.works.iter().map(|work| work.began_unix_ns)),
-            clock_error_ns: self.clock_error_ns,
-            coordination_s: self.coordination_s,
-            windows: 1,
-            ..evenness(each.collect())
-        }
-    }
 }
 
-/// One warning for each client that the others waited for.
-pub(super) fn slow(clients: &Clients) -> Vec<Warning> {
-    let median = median(&rates(&clients.each));
-    let slow = clients.each.iter().filter(|one| one.throughput_bytes_per_s < STRAGGLES * median);
-    let sentence = |one: &Client| {
-        let message = format!(
-            "client {} on {} had {:.0} % of the median client's throughput in this run: more runs would tell whether it straggles",
-            one.rank,
-            one.host,
-            100.0 * one.throughput_bytes_per_s / median
-        );
-        Warning::new(WarningKind::NotSteady, message)
-    };
-    slow.map(sentence).collect()
+fn client(total: &VxFigures) -> Client {
+    Client {
+        throughput_bytes_per_s: total.throughput_bytes_per_s,
+        // A single run of a client does not show how much the next would differ.
+        throughput_ci95: [0.0, 2.0 * total.throughput_bytes_per_s],
+        response_time_mean_ns: total.response_time_ns.map_or(0.0, |times| times.mean),
+        ..Client::default()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::joint::{ByClient, skewed};
     use super::*;
-    use ioscape_schema::VxFile;
+    use ioscape_schema::{Clients, VxFile};
 
-    fn work(rank: u32, elapsed_s: f64, began_unix_ns: i64) -> ClientWork {
+    fn work(rank: u32, elapsed_s: f64, began_unix_ns: i64) -> ByClient<Worked> {
         let bytes = 8_000_000;
         let throughput_bytes_per_s = bytes as f64 / elapsed_s;
         let total =
             VxFigures { ios: 10, bytes, elapsed_s, throughput_bytes_per_s, ..VxFigures::default() };
         let files = vec![VxFile { path: format!("/s/{rank}"), ..VxFile::default() }];
         let run = VxRun { files, total, ..VxRun::default() };
-        ClientWork { rank, host: format!("h{rank}"), run, began_unix_ns }
+        ByClient { rank, host: format!("h{rank}"), did: Worked { run }, began_unix_ns }
     }
 
     #[test]
     fn the_sum_lasts_from_the_first_beginning_to_the_last_end() {
-        let works = vec![
+        let each = vec![
             work(0, 1.0, 5_000_000_000),
             work(1, 1.0, 5_000_500_000),
             work(2, 2.0, 5_002_000_000),
         ];
-        let run =
-            WorkTogether { works, coordination_s: 0.1, clock_error_ns: 7 }.run(&VxJob::default());
+        let run = Joint { each, coordination_s: 0.1, clock_error_ns: 7 }.run(&VxJob::default());
         assert_eq!((run.total.ios, run.total.bytes), (30, 24_000_000));
         assert!((run.total.elapsed_s - 2.002).abs() < 1e-9, "{}", run.total.elapsed_s);
         assert_eq!(

@@ -25,7 +25,10 @@ pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> 
         system.memory_limit_bytes.map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
     };
     let limits = ("memory limit", [limit(first), limit(other)]);
+    let is_limited = first.memory_limit_bytes.is_some() && limits.1[0] == limits.1[1];
+    let matters = [first, other].iter().any(|one| one.base.access.reads_cached()) && !is_limited;
     let all = first.environment.machines_apart(other.environment).into_iter();
+    let all = all.filter(|(what, _)| *what != "memory" || matters);
     let apart = std::iter::once(limits).chain(all).filter(|(_, [ours, theirs])| ours != theirs);
     let found: Vec<String> =
         apart.map(|(what, [ours, theirs])| format!("{what} {theirs} against {ours}")).collect();
@@ -145,6 +148,14 @@ mod tests {
         assert!(said.contains("(memory limit 1 GiB against none):"), "{said}");
         let said = differences(&first, &EvaluatedSystem { environment: &large, ..first }).unwrap();
         assert!(said.message.contains("(processors 16 against 2)"), "{said}");
+        let [small, big] = [8, 64]
+            .map(|gib: u64| Environment { memory_bytes: Some(gib << 30), ..environment.clone() });
+        let apart = |base, memory_limit_bytes| {
+            let first = EvaluatedSystem { environment: &small, base, memory_limit_bytes, ..first };
+            differences(&first, &EvaluatedSystem { environment: &big, ..first }).is_some()
+        };
+        let of_memory = [apart(&buffered, None), apart(&buffered, memory_limit_bytes)];
+        assert_eq!((of_memory, apart(&direct, None)), ([true, false], false), "its use is equal");
         assert_eq!(other_way(&first, &first), None);
         let way = other_way(&first, &other).unwrap();
         assert!(way.contains("access direct against buffered") && !way.contains("engine"), "{way}");

@@ -4,9 +4,6 @@ use super::{ReachLimits, UNIQUE_BYTES_MIN};
 use ioscape_schema::units::Bytes;
 
 /// Refuses a target at `path` that holds no set worth measuring.
-///
-/// # Errors
-/// The refusal, in a sentence.
 pub fn check_capacity(path: &str, capacity_bytes: u64) -> Result<(), String> {
     let [holds, least] = [capacity_bytes, UNIQUE_BYTES_MIN].map(|bytes| Bytes(bytes as f64));
     match capacity_bytes < UNIQUE_BYTES_MIN {
@@ -19,9 +16,6 @@ pub fn check_capacity(path: &str, capacity_bytes: u64) -> Result<(), String> {
 
 impl ReachLimits {
     /// Refuses a target at `path` with too little space, for any set or for the one asked for.
-    ///
-    /// # Errors
-    /// The refusal, in a sentence.
     pub fn check_room(&self, path: &str) -> Result<(), String> {
         check_capacity(path, self.capacity_bytes)?;
         match self.max_unique_bytes.is_some_and(|asked| asked > self.capacity_bytes) {

@@ -25,7 +25,10 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
     let differs = |(what, a, b): (&str, String, String)| {
         (a != b).then(|| format!("{what} {b} instead of {a}"))
     };
+    let is_limited =
+        there.memory_limit_bytes.is_some() && there.memory_limit_bytes == here.memory_limit_bytes;
     let apart = there.machines_apart(here).into_iter().map(|(what, [a, b])| (what, a, b));
+    let apart = apart.filter(|(what, ..)| *what != "memory" || !is_limited);
     let found: Vec<String> = both.into_iter().chain(apart).filter_map(differs).collect();
     (!found.is_empty()).then(|| {
         let message = format!(
@@ -67,6 +70,9 @@ mod tests {
             .map(|bytes| Environment { memory_bytes: Some(bytes), ..there.clone() });
         let told = changed(&small, &large).unwrap().message;
         assert!(told.contains("(memory 64 GiB instead of 8 GiB)"), "{told}");
+        let limited = [small, large]
+            .map(|machine| Environment { memory_limit_bytes: Some(1 << 29), ..machine });
+        assert_eq!(changed(&limited[0], &limited[1]), None, "both had 512 MiB");
     }
 
     /// Guards against a defect: a snapshot was found first at the next boot, and the same drive was

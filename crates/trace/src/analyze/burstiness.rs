@@ -170,7 +170,7 @@ pub(super) fn hurst(dispersion: &[(u64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::mix::mix;
+    use ioscape_schema::chance::mix;
 
     fn at(times: impl Iterator<Item = u64>) -> Arrivals {
         let mut seen = Arrivals::default();

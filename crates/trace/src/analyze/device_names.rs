@@ -1,7 +1,7 @@
 //! Devices by name: the sample of blocks must not depend on how a part numbers its devices.
 
-use super::mix::mix;
 use ioscape_schema::Device;
+use ioscape_schema::chance::mix;
 
 /// Numbers each device by its name, or by its index if it has no name.
 #[derive(Clone, Debug, Default)]

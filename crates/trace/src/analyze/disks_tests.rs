@@ -1,7 +1,7 @@
 //! Many disks take bounded memory, and what remains of those given up is exact.
 
 use super::*;
-use crate::analyze::mix::mix;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Op, Request};
 
 /// Requests to `disks` disks, the last of which is the busiest.

@@ -39,7 +39,6 @@ pub mod latency_over_time;
 pub mod log_histogram;
 mod long_arrays;
 pub mod miss_ratio;
-pub mod mix;
 mod names;
 mod options;
 mod partial;

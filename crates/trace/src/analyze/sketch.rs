@@ -1,6 +1,6 @@
 //! About how many distinct keys? A HyperLogLog sketch in a kibibyte, or less while keys are few.
 
-use super::mix::mix;
+use ioscape_schema::chance::mix;
 use serde::{Deserialize, Serialize};
 
 const BITS: u32 = 10;

@@ -43,12 +43,14 @@ impl Stack {
         Some(self.len() as u64 - self.up_to(slot))
     }
 
-    /// Removes a key, as if it had never been used.
-    pub fn remove(&mut self, key: u64) {
-        if let Some(slot) = self.slots.get(key).filter(|slot| self.is_live(*slot)) {
+    /// Removes a key, as if it had never been used; returns whether it was there.
+    pub fn remove(&mut self, key: u64) -> bool {
+        let slot = self.slots.get(key).filter(|slot| self.is_live(*slot));
+        if let Some(slot) = slot {
             self.end(slot);
             self.gone += 1;
         }
+        slot.is_some()
     }
 
     /// Number of distinct keys.

@@ -1,6 +1,7 @@
 //! However a trace is cut into parts, the result equals that of the whole.
 
 use super::*;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{IoFlags, IoType, Op, Request, WarningKind};
 use proptest::prelude::*;
 
@@ -147,7 +148,7 @@ proptest! {
 #[test]
 fn long_parts_give_the_whole_too() {
     let row = |i: u64| {
-        let x = mix::mix(i);
+        let x = mix(i);
         let queued_ns = i * 1_000_000 + x % 900_000;
         Io {
             request: Request {

@@ -57,6 +57,13 @@ impl<'a> Head<'a> {
         lines(self.bytes).collect()
     }
 
+    /// Returns the first line if it names the fields: it has no digits, and the next one has.
+    pub fn names(&self) -> Option<&'a [u8]> {
+        let has_digits = |line: &[u8]| line.iter().any(u8::is_ascii_digit);
+        let [first, second, ..] = self.lines[..] else { return None };
+        (!has_digits(first) && has_digits(second)).then_some(first)
+    }
+
     /// Whether the bytes cannot be text.
     pub fn is_binary(&self) -> bool {
         self.bytes.contains(&0)

@@ -3,6 +3,7 @@
 use super::decode::{BATCH, Decode, Epoch};
 use super::head::{Head, Likeness};
 use super::input::{Input, LONGEST};
+use super::plausible::are_plausible;
 use super::source::Opened;
 use super::tables::{Bad, Sink, Tables, passed_over};
 use crate::error::{Error, FilePosition};
@@ -17,6 +18,8 @@ pub(crate) trait Pieces: Send {
     /// Whether to skip comments, which begin with #, and a first line without digits, which names
     /// the fields.
     const HEADER: bool = true;
+    /// The names of the fields in such a first line, as its source writes them, if it has one.
+    const NAMES: &'static str = "";
 
     /// Takes one line without its end, or one record, and adds its rows to `sink`.
     fn piece(&mut self, piece: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad>;
@@ -38,20 +41,23 @@ struct Cutter<P> {
     skip_bad: bool,
     /// Number of pieces so far.
     count: u64,
+    /// The first line if it has no digits: the names of the fields, which come again in each file
+    /// that was joined to the first.
+    names: Vec<u8>,
     ended: bool,
 }
 
 impl<P: Pieces> Cutter<P> {
     /// Decodes `input` with `pieces`.
     fn new(input: Input, pieces: P, tables: Tables, skip_bad: bool) -> Self {
-        Self { input, pieces, tables, skip_bad, count: 0, ended: false }
+        Self { input, pieces, tables, skip_bad, count: 0, names: Vec::new(), ended: false }
     }
 
     /// Decodes one block of pieces; returns `false` if no whole piece is at hand.
     fn block(&mut self, into: &mut Vec<Io>) -> Result<bool, Error> {
         let rows = into.len() + BATCH;
         let start = self.input.position();
-        let Self { input, pieces, tables, skip_bad, count, .. } = self;
+        let Self { input, pieces, tables, skip_bad, count, names, .. } = self;
         let bytes = input.at_hand();
         let mut at = 0;
         let mut bad = None;
@@ -59,7 +65,7 @@ impl<P: Pieces> Cutter<P> {
             && let Some((piece, length)) = first(&bytes[at..], P::RECORD)
         {
             *count += 1;
-            let taken = if is_passed_over::<P>(piece, *count) {
+            let taken = if is_passed_over::<P>(piece, *count, names) {
                 Ok(())
             } else {
                 taken(pieces, piece, &mut Sink { rows: into, tables })
@@ -108,7 +114,7 @@ impl<P: Pieces> Cutter<P> {
         let taken = match rest.trim_ascii_end() {
             _ if rest.is_empty() => Ok(()),
             _ if P::RECORD > 0 => Err("the file ends within a record".into()),
-            line if is_passed_over::<P>(line, self.count + 1) => Ok(()),
+            line if is_passed_over::<P>(line, self.count + 1, &mut self.names) => Ok(()),
             line => taken(&mut self.pieces, line, &mut sink),
         };
         self.count += 1;
@@ -162,9 +168,15 @@ pub(crate) fn cut_rest<P: Pieces + 'static>(
 }
 
 /// Counts how many of the first lines can be rows of `P`. It is the registry's `looks_like` for
-/// formats of lines without a mark of their own.
+/// formats of lines without a mark of their own. Other names of the fields may mean another order
+/// or other units.
 pub(crate) fn fits<P: Pieces + Default>(head: &Head<'_>) -> Likeness {
-    Likeness::Lines(rows_of::<P>(&head.lines).0)
+    let (count, rows) = rows_of::<P>(&head.lines);
+    let named = head.names().is_none_or(|names| {
+        let names = names.iter().filter(|byte| **byte != b' ').map(u8::to_ascii_lowercase);
+        names.eq(P::NAMES.bytes().map(|byte| byte.to_ascii_lowercase()))
+    });
+    if named && are_plausible(P::EPOCH, &rows) { Likeness::Lines(count) } else { Likeness::NONE }
 }
 
 /// Returns how many of the lines `P` accepts, and their rows.
@@ -185,10 +197,19 @@ fn first(bytes: &[u8], record: usize) -> Option<(&[u8], usize)> {
     Some((line.strip_suffix(b"\r").unwrap_or(line), end + 1))
 }
 
-/// Whether to skip a line: one that is empty, a comment, or a first line of names.
-fn is_passed_over<P: Pieces>(line: &[u8], number: u64) -> bool {
-    let is_name = || number == 1 && !line.iter().any(u8::is_ascii_digit);
-    P::RECORD == 0 && (line.is_empty() || P::HEADER && (line.starts_with(b"#") || is_name()))
+/// Whether to skip a line: one that is empty, a comment, or one of names, which the first line
+/// puts into `names`.
+fn is_passed_over<P: Pieces>(line: &[u8], number: u64, names: &mut Vec<u8>) -> bool {
+    if P::RECORD > 0 || line.is_empty() {
+        return P::RECORD == 0;
+    }
+    if number > 1 {
+        return line == names.as_slice() || P::HEADER && line.starts_with(b"#");
+    }
+    if !line.iter().any(u8::is_ascii_digit) {
+        names.extend_from_slice(line);
+    }
+    P::HEADER && (line.starts_with(b"#") || !names.is_empty())
 }
 
 fn position<P: Pieces>(number: u64, byte: u64) -> FilePosition {

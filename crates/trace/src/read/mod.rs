@@ -11,6 +11,7 @@ mod input;
 mod lines;
 mod order;
 mod ordered;
+mod plausible;
 mod reader;
 mod record;
 mod row;

@@ -6,7 +6,7 @@ use super::tables::{Bad, Tables};
 use crate::error::Error;
 use ioscape_schema::{Io, TraceInfo};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 /// A decoder and the window that orders its rows.
 pub(crate) struct Ordered {
@@ -108,7 +108,7 @@ pub(crate) struct Merged {
     started: bool,
     /// The first trace with rows; its epoch is that of the merged trace.
     first: usize,
-    /// The note about files that may be of two disks but count as parts of one.
+    /// The note about files that may be of two disks or two times but count as parts of one.
     shared: Option<String>,
 }
 
@@ -216,21 +216,17 @@ impl Merged {
         Ok(())
     }
 
-    /// Notes if another file that names no disk counts as the same device and goes on after this
-    /// one began. Parts of one disk would follow one another.
+    /// Notes if another file has requests of the same disk and goes on after this one began, though
+    /// it names no disk or does not tell when it began. Parts of one recording would follow one
+    /// another.
     fn find_shared(&mut self, index: usize, now_ns: u64) -> Result<(), Error> {
         let (before, rest) = self.children.split_at_mut(index);
         let Some((this, after)) = rest.split_first_mut() else { return Ok(()) };
-        let Some(file) = this.rows.decoder.namesake() else { return Ok(()) };
         for other in before.iter_mut().chain(after) {
             let goes_on = other.next_ns()?.is_some_and(|next_ns| next_ns > now_ns);
-            if let Some(one) = other.rows.decoder.namesake()
-                && goes_on
-                && other.devices == this.devices
-            {
-                self.shared.get_or_insert_with(|| {
-                    format!("{one} and {file} name no disk and count as one, though their times overlap; if they are of two, tell them apart by a column \"device\" or, in a format without columns, by names of the files that differ before the first dot")
-                });
+            let has_begun = !other.devices.is_empty();
+            if has_begun && goes_on && self.shared.is_none() {
+                self.shared = shared(this, other);
             }
         }
         Ok(())
@@ -249,6 +245,31 @@ impl Merged {
             info.notes.insert("files of one disk".to_owned(), shared.clone());
         }
     }
+}
+
+/// Returns what is doubtful in two traces with rows at the same times, if they have rows of one
+/// disk.
+fn shared(this: &Child, other: &Child) -> Option<String> {
+    let [mine, theirs] = [this, other].map(|child| child.rows.decoder.as_ref());
+    if let (Some(file), Some(one)) = (mine.namesake(), theirs.namesake()) {
+        return (this.devices == other.devices).then(|| format!("{one} and {file} name no disk and count as one, though their times overlap; if they are of two, tell them apart by a column \"device\" or, in a format without columns, by names of the files that differ before the first dot"));
+    }
+    let is_dated = matches!(mine.epoch(), Epoch::Unix | Epoch::Clock { unix_offset_ns: Some(_) })
+        || mine.info().started_unix_ns.is_some();
+    // The logs of fio's jobs do begin together, and tables of other programs are parts of one.
+    if is_dated || ["fio-iolog", "parquet", "arrow", "csv"].contains(&mine.info().format.as_str()) {
+        return None;
+    }
+    let names: HashSet<&str> = names_of(theirs).collect();
+    let disk = names_of(mine).find(|name| names.contains(name))?;
+    Some(format!(
+        "several files have requests of {disk} at the same times and do not tell when they began; if they are of different recordings, rates, queues and distances of that disk are of all at once: analyze them one by one, or compare them (trace compare)"
+    ))
+}
+
+/// Returns the names of the devices of a trace so far.
+fn names_of(decoder: &dyn Decode) -> impl Iterator<Item = &str> {
+    decoder.info().devices.iter().map(|device| device.name.as_str())
 }
 
 /// Returns what the times of a trace count from. Only traces of one format can share an unknown

@@ -129,9 +129,16 @@ pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), E
     Ok((Opened::Input(begun(name, Box::new(bytes))?), damage))
 }
 
+/// The mark of tar archives, and where it lies.
+const TAR: (&[u8], std::ops::Range<usize>) = (b"ustar", 257..262);
+
 fn begun(name: String, bytes: Box<dyn Read + Send>) -> Result<Input, Error> {
     let mut input = Input::new(name, bytes);
     input.pass_mark()?;
+    if input.peek(TAR.1.end)?.get(TAR.1) == Some(TAR.0) {
+        let reason = "a tar archive, which is not unpacked: read what is in it, as with tar -xOf FILE | ioscape trace analyze -";
+        return Err(input.bad_header(reason));
+    }
     Ok(input)
 }
 

@@ -100,7 +100,12 @@ impl Tables {
 
     /// Whether the trace has such a single, unnamed device.
     pub fn has_only_device(&self) -> bool {
-        self.devices.contains_key(&b""[..])
+        self.has_device(b"")
+    }
+
+    /// Whether the trace has the device with the name or number `key`.
+    pub fn has_device(&self, key: &[u8]) -> bool {
+        self.devices.contains_key(key)
     }
 
     /// Returns the index of a command; 0 is the unknown command.

@@ -33,7 +33,7 @@ impl Ring {
         let unix_offset_ns = info.started_unix_ns;
         let mut tables = Tables::default();
         tables.restore_numbered(TraceInfo { started_unix_ns: None, ..info }, devices);
-        let (cpus, pairing) = Default::default();
+        let (cpus, pairing) = (Vec::new(), Pairing::of_whole());
         let (heads, until_ns) = Default::default();
         Self { layout, cpus, heads, tables, pairing, unix_offset_ns, next, until_ns, ended: false }
     }
@@ -48,6 +48,7 @@ impl Ring {
         }
         self.tables.info.lost_by_cpu = part.lost_by_cpu;
         self.unix_offset_ns = part.unix_offset_ns.or(self.unix_offset_ns);
+        self.pairing.stopped_ns = part.stopped_ns;
         (self.until_ns, self.heads, self.ended) = (part.until_ns, None, false);
     }
 

@@ -29,7 +29,6 @@ pub fn open(
     devices: &[u32],
     info: TraceInfo,
 ) -> Result<Reader, Error> {
-    let lost_by_cpu = info.lost_by_cpu.clone();
-    let part = Part { cpus, until_ns: None, lost_by_cpu, unix_offset_ns: None };
+    let part = Part { cpus, lost_by_cpu: info.lost_by_cpu.clone(), ..Part::default() };
     Parts::new(layout, devices, info).begin(part)
 }

@@ -4,12 +4,16 @@ use crate::read::{Input, Source};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a part adds to those before it.
+#[derive(Default)]
 pub struct Part {
     /// The pages of each CPU since the previous part.
     pub cpus: Vec<Source>,
     /// Events from this time on, on the events' clock, are left for the next part; the last part
     /// takes all events.
     pub until_ns: Option<u64>,
+    /// When the recorder began to stop, on the events' clock. Requests that began later may lack
+    /// their beginning: nothing was lost. Absent for all parts but the last.
+    pub stopped_ns: Option<u64>,
     /// Events that the kernel could not keep during the part, by CPU.
     pub lost_by_cpu: Vec<u64>,
     /// What to add to the events' clock to get nanoseconds since 1970, if it differs from the

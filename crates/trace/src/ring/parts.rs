@@ -87,9 +87,8 @@ mod tests {
     fn each_part_tells_what_is_missing_in_it_and_when_it_began() {
         let info = TraceInfo { started_unix_ns: Some(1_000_000), ..TraceInfo::default() };
         let mut parts = Parts::new(layout(), &[], info);
-        let mut told = |page, until_ns, unix_offset_ns| {
-            let (cpus, lost_by_cpu) = (vec![page], Vec::new());
-            let part = Part { cpus, until_ns, lost_by_cpu, unix_offset_ns };
+        let mut told = |page, part| {
+            let part = Part { cpus: vec![page], ..part };
             let (mut reader, mut batch) = (parts.begin(part).unwrap(), Vec::new());
             while reader.next_batch(&mut batch).unwrap() {}
             let info = reader.info().clone();
@@ -97,8 +96,13 @@ mod tests {
             (info.notes.get("completions without a beginning").cloned(), info.started_unix_ns)
         };
         let first = page(1000, &[(COMPLETE, 99, 0), (QUEUE, 8, 1), (COMPLETE, 8, 10)]);
-        assert_eq!(told(first, Some(5000), None), (Some("1".to_owned()), Some(1_001_001)));
+        let until = |time_ns| Part { until_ns: Some(time_ns), ..Part::default() };
+        assert_eq!(told(first, until(5000)), (Some("1".to_owned()), Some(1_001_001)));
         let second = page(6000, &[(QUEUE, 8, 0), (COMPLETE, 8, 10)]);
-        assert_eq!(told(second, None, Some(9_000_000)), (None, Some(9_006_000)), "suspended");
+        let suspended = Part { unix_offset_ns: Some(9_000_000), ..until(7000) };
+        assert_eq!(told(second, suspended), (None, Some(9_006_000)), "suspended");
+        let third = page(8000, &[(COMPLETE, 7, 0), (COMPLETE, 99, 5), (COMPLETE, 8, 5)]);
+        let stopped = Part { stopped_ns: Some(8005), ..Part::default() };
+        assert_eq!(told(third, stopped).0.as_deref(), Some("1"), "what began later is not lost");
     }
 }

@@ -143,9 +143,6 @@ impl Writer {
     }
 
     /// Does the same with the values of the additional columns, row by row; missing values are 0.
-    ///
-    /// # Errors
-    /// As [`Self::rows`].
     pub fn rows_with(&mut self, rows: &[Io], more: &[u64], info: &TraceInfo) -> Result<(), Error> {
         self.encoder.rows(rows, more, info)
     }

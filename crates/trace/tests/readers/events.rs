@@ -316,6 +316,11 @@ fn traces_without_completions_or_issues_give_rows_too() {
     let (rows, info) = text("8,0 1 1 0.000000001 7 Q W 8 + 8 [a]\n");
     assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([1, 1, 1], 4096, 4096)]);
     assert!(info.notes.contains_key("times"));
+    let ends = "8,0 1 1 0.000000009 7 C W 8 + 8 [0]\n8,0 1 2 0.000000010 0 C FWS 0 + 0 [0]\n";
+    let (rows, info) = text(ends);
+    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), [([9, 9, 9], 4096, 4096)]);
+    assert_eq!(rows[0].process, 0, "the one that was interrupted");
+    assert!(info.notes["times"].contains("completions alone"), "{:?}", info.notes);
 }
 
 #[test]

@@ -167,13 +167,21 @@ fn disksim_validation_starts_after_each_completion() {
 
 #[test]
 fn fio_logs_of_both_versions() {
+    // fio waits until so many milliseconds after its start; then a second wait as long is none.
     let text = b"fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda read 4096 512\n/dev/sda wait 250 0\n\
-        /dev/sda trim 0 8192\n/dev/sda datasync 0 0\n/dev/sda close\n";
-    let rows = [(0, 0, R, 4096, 512), (250_000, 0, W, 0, 8192), (250_000, 0, W, 0, 0)];
+        /dev/sda trim 0 8192\n/dev/sda wait 250 0\n/dev/sda datasync 0 0\n/dev/sda wait 400 0\n\
+        /dev/sda read 0 512\n/dev/sda close\n";
+    let rows = [
+        (0, 0, R, 4096, 512),
+        (250 * MS, 0, W, 0, 8192),
+        (250 * MS, 0, W, 0, 0),
+        (400 * MS, 0, R, 0, 512),
+    ];
     holds("fio-iolog", text, &rows, &["/dev/sda"]);
-    let text = b"fio version 3 iolog\n0 a add\n0 a open\n15 a write 4096 512\n99 b read 0 1024\n100 a close\n";
+    let text = b"fio version 3 iolog\n0 a add\n0 a open\n15 a write 4096 512\n20 a sync_file_range 0 4096\n99 b read 0 1024\n100 a close\n";
     let rows = [(15_000, 0, W, 4096, 512), (99_000, 0, R, 0, 1024)];
-    holds("fio-iolog", text, &rows, &["a", "b"]);
+    let info = holds("fio-iolog", text, &rows, &["a", "b"]);
+    assert!(doubts(&info)[0].message.starts_with("1 calls of sync_file_range"));
 }
 
 /// All requests of such a log are at time 0; once, nothing said so.
@@ -188,8 +196,9 @@ fn a_fio_log_of_version_2_without_waits_is_said_to_tell_no_times() {
     };
     assert_eq!(told(&log(["", ""])), (true, vec![WarningKind::TimesUnknown]));
     assert_eq!(told(&log(["a wait 0\n", ""])), (true, vec![WarningKind::TimesUnknown]));
-    assert_eq!(told(&log(["a wait 9\n", ""])), (false, Vec::new()));
-    assert_eq!(told(&log(["", "a wait 9\n"])), (false, Vec::new()));
+    // In what units the waits are is not told.
+    assert_eq!(told(&log(["a wait 9\n", ""])), (false, vec![WarningKind::TimesUnknown]));
+    assert_eq!(told(&log(["", "a wait 9\n"])), (false, vec![WarningKind::TimesUnknown]));
     let version_3 = "fio version 3 iolog\n0 a add\n0 a read 0 512\n0 a read 512 512\n";
     assert_eq!(told(version_3), (false, Vec::new()));
 }
@@ -208,7 +217,11 @@ fn fios_logs_of_samples_are_refused_and_said_to_hold_no_requests() {
     }
     assert_eq!(read(means.as_bytes(), &whole::named("tencent")).unwrap().0.len(), 2);
     // Requests of one sector or none, and with blanks between the fields.
-    for trace in ["1538323200,12345,1,0,0\n9,9,0,0,0\n", "7, 8, 8, 0, 0\n", "7, 8, 1, 1, 0\n"] {
+    for trace in [
+        "1538323200,12345,1,0,0\n9,9,0,0,0\n",
+        "1538323200, 8, 8, 0, 0\n",
+        "1538323200, 8, 1, 1, 0\n",
+    ] {
         let (_, info) = read(trace.as_bytes(), &ReadOptions::default()).unwrap();
         assert_eq!(info.format, "tencent", "{trace}");
     }
@@ -423,4 +436,24 @@ fn files_that_name_no_disk_are_parts_of_one_unless_their_times_overlap() {
     let (disks, warnings) = told([("vm1/disk.csv", [5, 9]), ("vm2/disk.csv", [6, 10])]);
     assert_eq!((disks, warnings.len()), (1, 1));
     assert!(warnings[0].starts_with("vm1/disk.csv and vm2/disk.csv name no disk"), "{warnings:?}");
+}
+
+/// As with the recordings of two days, each from its own beginning.
+#[test]
+fn files_that_name_one_disk_and_no_date_are_doubted_if_their_times_overlap() {
+    let told = |texts: [&str; 2]| {
+        let source = |text: &str| Source::stream("t", Cursor::new(text.as_bytes().to_vec()));
+        let (_, info) = whole::read(texts.map(source).into(), &ReadOptions::default()).unwrap();
+        doubts(&info).into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    let first = "0,8,512,r,0.0\n1,16,512,w,5.0\n";
+    let warnings = told([first, "1,8,512,r,1.0\n0,16,512,w,2.0\n"]);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("several files have requests of ASU"), "{warnings:?}");
+    assert!(told([first, "1,8,512,r,5.0\n"]).is_empty(), "parts follow one another");
+    assert!(told([first, "2,8,512,r,0.0\n"]).is_empty(), "another disk");
+    let log = "fio version 3 iolog\n0 /f add\n0 /f open\n5 /f read 0 512\n9 /f read 0 512\n";
+    assert!(told([log, log]).is_empty(), "jobs begin together");
+    let dated = "128166372003061629,usr,0,Read,0,512,1\n128166372003061729,usr,0,Read,512,512,1\n";
+    assert!(told([dated, dated]).is_empty());
 }

@@ -86,9 +86,6 @@ impl Campaign {
     }
 
     /// Returns the room if no file may be larger than `most` bytes.
-    ///
-    /// # Errors
-    /// As for [`Self::rows`].
     fn room_of(&self, most: u64) -> Result<Room, CampaignError> {
         if most >= TREE_FILE_BYTES {
             return Ok(Room { each: most, tree: u64::MAX });

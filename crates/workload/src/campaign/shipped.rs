@@ -21,9 +21,6 @@ impl Shipped {
     }
 
     /// Lists name and title of each, one per line.
-    ///
-    /// # Errors
-    /// As for [`Self::campaign`].
     pub fn list() -> Result<String, CampaignError> {
         let line = |one: &Self| Ok(format!("{:<34} {}\n", one.name, one.campaign()?.title));
         SHIPPED.iter().map(line).collect()

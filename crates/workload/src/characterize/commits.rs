@@ -1,7 +1,7 @@
-//! The writes to one file: how many of their bytes its syncs wait for, and which writers take
-//! turns.
+//! The calls on one file: how many written bytes its syncs wait for, and which processes take turns.
 
 use super::phases::PAUSE_NS;
+use super::turns::Turns;
 use ioscape_schema::FileCall;
 
 /// A sync makes at most this many of the writes before it wait for storage, as those of `O_DSYNC`
@@ -16,8 +16,8 @@ const WRITERS_MOST: u64 = 64;
 pub(super) struct Commit {
     /// The process that it counts for: its own, or the first of those that it takes turns with.
     pub(super) actor: u32,
-    /// Written bytes that it waits for.
-    pub(super) waited_bytes: u64,
+    /// The writes that it waits for, and their bytes.
+    pub(super) waited: (u64, u64),
 }
 
 /// The last write to a file.
@@ -44,6 +44,7 @@ pub(super) struct Commits {
     /// Writes that no sync accounts for, and their bytes.
     unsynced: (u64, u64),
     last: Option<Last>,
+    reads: Turns,
     /// Total time in writes and syncs, and between them.
     busy_ns: u64,
     idle_ns: u64,
@@ -53,7 +54,7 @@ impl Commits {
     /// Adds the next call. One that begins the file counts for the process `first`.
     pub(super) fn record(&mut self, call: &FileCall, first: u32) -> Commit {
         if call.is_read() {
-            return Commit { actor: call.process, waited_bytes: 0 };
+            return Commit { actor: self.reads.actor(call), waited: (0, 0) };
         }
         self.busy_ns = self.busy_ns.saturating_add(call.own_ns());
         if call.is_sync() { self.sync(call) } else { self.write(call, first) }
@@ -72,12 +73,12 @@ impl Commits {
             last.ended_ns = last.ended_ns.max(call.completed_ns);
             actor = if last.process == actor { last.actor } else { actor };
         }
-        Commit { actor, waited_bytes }
+        Commit { actor, waited: (made, waited_bytes) }
     }
 
     fn write(&mut self, call: &FileCall, first: u32) -> Commit {
         let (from, len) = (call.request.offset, u64::from(call.request.len));
-        let waited_bytes = if call.is_synchronous { len } else { 0 };
+        let waited = if call.is_synchronous { (1, len) } else { (0, 0) };
         if !call.is_synchronous {
             self.unsynced.0 += 1;
             self.unsynced.1 = self.unsynced.1.saturating_add(len);
@@ -87,7 +88,7 @@ impl Commits {
         let place = (from, from.saturating_add(len));
         let is_forced = call.is_synchronous;
         self.last = Some(Last { process: call.process, actor, place, ended_ns, is_forced });
-        Commit { actor, waited_bytes }
+        Commit { actor, waited }
     }
 
     /// The process that a write counts for.
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use ioscape_schema::{Op, Request};
 
-    /// The bytes that `syncs` wait for after as many writes of 4 KiB.
+    /// The writes that `syncs` wait for after as many of 4 KiB.
     fn waited(writes: u64, syncs: u64) -> u64 {
         let call = |len| FileCall {
             request: Request { op: Op::Write, offset: 0, len },
@@ -123,14 +124,17 @@ mod tests {
         };
         let mut commits = Commits::default();
         let calls = (0..writes).map(|_| call(4096)).chain((0..syncs).map(|_| call(0)));
-        calls.map(|call| commits.record(&call, 0).waited_bytes).sum()
+        let waited = calls.map(|call| commits.record(&call, 0).waited);
+        let (made, bytes) = waited.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        assert_eq!(bytes, made * 4096);
+        made
     }
 
     #[test]
     fn a_sync_makes_two_writes_wait_whoever_made_them() {
-        assert_eq!(waited(4, 4), 4 * 4096, "four processes write before the first syncs");
-        assert_eq!(waited(1000, 1), 2 * 4096, "a flush");
-        assert_eq!(waited(1000, 500), 2 * 4096, "what was flushed is not waited for again");
+        assert_eq!(waited(4, 4), 4, "four processes write before the first syncs");
+        assert_eq!(waited(1000, 1), 2, "a flush");
+        assert_eq!(waited(1000, 500), 2, "what was flushed is not waited for again");
         assert_eq!([waited(0, 1), waited(1, 0)], [0, 0]);
     }
 }

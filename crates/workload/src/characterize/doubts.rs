@@ -45,7 +45,7 @@ pub struct Unseen {
     pub program_unprivileged: Option<String>,
     /// Descriptors whose offset and flags could not be read.
     pub unread_descriptors: u64,
-    /// Bytes of copies whose file system does not say whether it moved them.
+    /// Bytes of copies, read and written, whose file system does not say whether it moved them.
     pub untold_copied_bytes: u64,
     /// Whether no filter could be installed, so that every call was stopped.
     pub unfiltered: bool,
@@ -95,6 +95,7 @@ pub fn doubts(found: &Characterization, unseen: &Unseen) -> Vec<Warning> {
     let mut doubts = unseen_io(&found.overall, unseen);
     doubts.extend(unidentified(found.unidentified_calls()));
     doubts.extend(merged(found.merged_requests()));
+    doubts.extend(partly_seen(found));
     doubts.extend(poor_fit(&found.overall, &unseen.ways));
     doubts.extend(sequential_together(&found.overall));
     doubts.extend(too_large(found));
@@ -135,6 +136,14 @@ fn merged(requests: u64) -> Option<Warning> {
         counted(requests, "request")
     );
     (requests > 0).then(|| Warning::new(WarningKind::CallsUnseen, message))
+}
+
+/// Warns where the requests are not the command's workload.
+fn partly_seen(found: &Characterization) -> Option<Warning> {
+    found.is_partial().then(|| {
+        let message = "more than one request per 20 was not seen or not told apart by file, or more bytes were mapped unseen than moved: no command to run it is given, and a prediction of it is a guess";
+        Warning::new(WarningKind::CallsUnseen, message)
+    })
 }
 
 /// Warns of concurrent sequential requests: a workload has one at a time.
@@ -201,7 +210,7 @@ fn unseen_io(overall: &Traits, unseen: &Unseen) -> Vec<Warning> {
     let untold = unseen.untold_copied_bytes as f64;
     if untold > overall.bytes as f64 * UNTOLD_SHARE_MAX {
         messages.push(format!(
-            "{} were moved by copy_file_range on a file system that does not say whether its server copied them or both files share the blocks now (NFS, FUSE, ZFS): they count as read and written; the counters of the device or the network would tell",
+            "{} of what counts as read or written are copies (copy_file_range) on a file system that does not say whether its server made them or both files share the blocks now (NFS, SMB, FUSE, ZFS): the counters of the device or the network would tell",
             Bytes(untold)
         ));
     }
@@ -236,13 +245,16 @@ fn poor_fit(overall: &Traits, ways: &Ways) -> Vec<Warning> {
             overall.goodness
         ));
     }
-    let waited_s = overall.syncs as f64 * overall.sync_time_ns / 1e9;
     // With access dsync, every write waits like this.
-    if waited_s > overall.active_s * SYNC_SHARE_MAX && overall.access != Access::Dsync {
+    let (syncs, beyond) = match overall.access {
+        Access::Dsync => (ways.further_waits, " beyond one for each write"),
+        _ => (overall.syncs, ""),
+    };
+    let waited_s = syncs as f64 * overall.sync_time_ns / 1e9;
+    if waited_s > overall.active_s * SYNC_SHARE_MAX {
         messages.push(format!(
-            "it waited {} for dirty pages ({} calls of fsync and the like), which a workload of five parameters does not model",
-            Nanos(waited_s * 1e9),
-            overall.syncs
+            "it waited {} for dirty pages ({syncs} calls of fsync and the like{beyond}), which a workload of five parameters does not model",
+            Nanos(waited_s * 1e9)
         ));
     }
     messages.extend(other_ways(overall.access, ways));
@@ -353,16 +365,16 @@ mod tests {
         let mut found = application();
         let mut told = |calls| {
             found.elsewhere = [(Characterization::UNIDENTIFIED.to_owned(), calls)].into();
-            (kinds(&found, &Unseen::default()), found.is_partial())
+            kinds(&found, &Unseen::default())
         };
-        assert_eq!(told(50), (vec![WarningKind::CallsUnseen], false));
-        assert_eq!(told(51), (vec![WarningKind::CallsUnseen], true));
-        assert_eq!(told(0), (Vec::new(), false));
+        let unseen = WarningKind::CallsUnseen;
+        assert_eq!(told(50), [unseen]);
+        assert_eq!(told(51), [unseen, unseen], "no longer its workload");
+        assert!(told(0).is_empty());
         let traits = Traits { requests: 51, ..Traits::default() };
         let kind = FileKind::Others;
         found.files = vec![FileTraits { kind, traits, ..FileTraits::default() }];
-        let kinds = kinds(&found, &Unseen::default());
-        assert_eq!((kinds, found.is_partial()), (vec![WarningKind::CallsUnseen], true));
+        assert_eq!(kinds(&found, &Unseen::default()), [unseen, unseen]);
     }
 
     #[test]
@@ -407,6 +419,10 @@ mod tests {
         found.overall.access = Access::Dsync;
         let ways = Ways { waited_bytes_frac: 1.0, ..Ways::default() };
         assert_eq!(kinds(&found, &Unseen { ways, ..Unseen::default() }), expected[1..]);
+        let ways = Ways { further_waits: 6, ..ways };
+        let told = doubts(&found, &Unseen { ways, ..Unseen::default() }).remove(0).message;
+        assert!(told.starts_with("it waited 60 ms for dirty pages (6 calls"), "{told}");
+        assert!(told.contains("beyond one for each write"), "{told}");
         found.overall.access = Access::Direct;
         assert_eq!(kinds(&found, &Unseen::default()), expected, "it waits beside its requests");
     }

@@ -9,6 +9,7 @@ mod phases;
 mod share;
 mod stages;
 mod touched;
+mod turns;
 
 pub use application::Application;
 pub use doubts::{MappedFaults, Unseen, doubts};

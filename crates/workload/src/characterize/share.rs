@@ -38,8 +38,8 @@ pub(super) struct Share {
     syncs: u64,
     /// Syncs that empty no drive's cache.
     write_backs: u64,
-    /// Written bytes that were waited for.
-    waited_bytes: u64,
+    /// Writes that were waited for, and their bytes.
+    waited: (u64, u64),
     response_ns: u128,
     sync_ns: u128,
     held_ns: u128,
@@ -64,9 +64,10 @@ impl Share {
         self.held_ns += u128::from(call.held_before_ns + call.held_within_ns);
     }
 
-    /// Adds written bytes that were waited for.
-    pub(super) fn wait(&mut self, bytes: u64) {
-        self.waited_bytes = self.waited_bytes.saturating_add(bytes);
+    /// Adds writes that were waited for, and their bytes.
+    pub(super) fn wait(&mut self, (writes, bytes): (u64, u64)) {
+        self.waited.0 += writes;
+        self.waited.1 = self.waited.1.saturating_add(bytes);
     }
 
     pub(super) fn request(&mut self, call: &FileCall, neighbours: Neighbours) {
@@ -95,14 +96,16 @@ impl Share {
     pub(super) fn ways(&self) -> Ways {
         let writes = self.requests - self.reads;
         let written = self.bytes.saturating_sub(self.read_bytes);
+        let waits = self.synchronous + self.syncs - self.write_backs;
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         Ways {
             direct_frac: share(self.direct, self.requests),
             direct_bytes_frac: share(self.direct_bytes, self.bytes),
             synchronous_frac: share(self.synchronous, writes),
             // A process may also wait for what others wrote.
-            waited_bytes_frac: share(self.waited_bytes.min(written), written),
+            waited_bytes_frac: share(self.waited.1.min(written), written),
             direct_writes_are_synchronous: self.direct_synchronous * 2 > writes,
+            further_waits: waits.saturating_sub(writes),
         }
     }
 
@@ -168,26 +171,30 @@ impl Share {
 
     /// Returns the part of a process's I/O phase that remains without its requests, its syncs, and
     /// delays caused by others. With it, `process_num` processes, each on its own processor, issue
-    /// as many requests in the time that at least one was active. Time that sequential requests
+    /// as many requests in the time that at least one was at work. Time that sequential requests
     /// spent in flight behind others counts once.
     fn think_ns(&self, beside: &ShareContext) -> u64 {
         let requests = self.requests.max(1) as f64;
         // The first request of a phase has no pause before it, but such requests are too few to
         // matter.
-        let others = (self.response_ns + self.sync_ns + self.held_ns) as f64
-            - beside.activity.queued_ns as f64;
-        let together_ns = beside.activity.union_ns as f64 * f64::from(beside.activity.processes());
-        ((together_ns - others) / requests).max(0.0) as u64
+        let activity = &beside.activity;
+        let others = (self.response_ns + self.held_ns) as f64 - activity.queued_ns as f64
+            + activity.synced_ns(self.sync_ns as f64);
+        ((activity.at_work_ns() - others) / requests).max(0.0) as u64
     }
 
-    /// Returns how most bytes were moved. Writes are synchronous only if most of them are, too: one
-    /// large write that is waited for does not make many small ones so.
+    /// Returns the seconds that its processes, in their number, waited for syncs.
+    pub(super) fn sync_s(&self, activity: &Activity) -> f64 {
+        activity.all_synced_ns(self.sync_ns as f64) / 1e9
+    }
+
+    /// Returns how most bytes were moved. Writes are synchronous only if most of them are waited
+    /// for, too: one large write that is does not make many small ones so.
     fn access(&self) -> Access {
         let ways = self.ways();
-        let forced = self.synchronous.max(self.syncs - self.write_backs);
         if ways.direct_bytes_frac > 0.5 {
             Access::Direct
-        } else if forced * 2 > self.requests - self.reads && ways.waited_bytes_frac > 0.5 {
+        } else if self.waited.0 * 2 > self.requests - self.reads && ways.waited_bytes_frac > 0.5 {
             Access::Dsync
         } else {
             Access::Buffered

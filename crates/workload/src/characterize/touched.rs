@@ -13,7 +13,7 @@ const PAGE_WORDS: usize = PAGE_GRANULES as usize / 64;
 /// Memory: about 100 bytes for every 512 granules of which at least one was touched.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
-    granule_bytes: u64,
+    pub(super) granule_bytes: u64,
     pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
     /// The end of the last byte touched.
     pub(super) end: u64,

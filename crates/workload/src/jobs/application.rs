@@ -13,7 +13,7 @@ impl Job {
         workload.advice = advice(&workload.phases);
         let memory_bytes = found.pattern.as_ref().and_then(|pattern| pattern.memory_bytes);
         workload.memory_bytes = memory_bytes.filter(|_| !workload.phases.is_empty());
-        Self::named(&found.program(), workload)
+        Self { is_partial: found.is_partial(), ..Self::named(&found.program(), workload) }
     }
 }
 

@@ -51,12 +51,16 @@ pub struct Job {
     pub seed: Option<u64>,
     /// Whether its data is verified; the program decides if absent.
     pub verify: Option<bool>,
+    /// Whether it is an application of which only [a part](ioscape_schema::Characterization::is_partial)
+    /// was seen.
+    pub is_partial: bool,
 }
 
 impl Job {
     /// Creates a job from a workload alone.
     pub fn named(name: &str, workload: Workload) -> Self {
-        Self { name: name.to_owned(), workload, seconds: None, seed: None, verify: None }
+        let (name, is_partial) = (name.to_owned(), false);
+        Self { name, workload, seconds: None, seed: None, verify: None, is_partial }
     }
 }
 
@@ -147,7 +151,7 @@ impl JobTable<'_> {
         }
         draft.validate(&self.header)?;
         let Draft { workload, seconds, seed, verify, .. } = draft;
-        Ok(Job { name, workload, seconds, seed, verify })
+        Ok(Job { seconds, seed, verify, ..Job::named(&name, workload) })
     }
 }
 

@@ -2,7 +2,7 @@
 //! needs.
 
 use crate::jobs::error::JobError;
-use ioscape_schema::units::{parse_bytes, parse_duration_ns};
+use ioscape_schema::units::{parse_bytes, parse_delay_ns, parse_duration_ns};
 use std::fmt::Display;
 use std::str::FromStr;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -135,17 +135,12 @@ impl Setting<'_> {
     /// Parses a pause in the same way, but accepts 0 with any unit: so a job can cancel the pause
     /// of the defaults.
     pub(super) fn pause_ns(&self) -> Result<u64, JobError> {
-        let unit = self.value.as_str().and_then(|text| text.strip_prefix('0'));
-        let is_none = unit.is_some_and(|unit| {
-            let is_digit = |c: char| c.is_ascii_digit() || c == '.';
-            !unit.contains(is_digit) && parse_duration_ns(&format!("1{unit}")).is_ok()
-        });
-        let has_unit = |text: &str| text.ends_with(char::is_alphabetic);
-        match self.value.as_str() {
-            _ if is_none => Ok(0),
+        let text = self.value.as_str().ok_or_else(|| self.must(PAUSE))?;
+        match parse_delay_ns(text) {
+            Ok(0) => Ok(0),
             // A bare number means seconds elsewhere, but microseconds in fio's files.
-            Some(text) if !has_unit(text) => Err(self.must(PAUSE)),
-            _ => self.duration_ns(),
+            _ if !text.ends_with(char::is_alphabetic) => Err(self.must(PAUSE)),
+            pause => pause.map_err(|error| self.unread(error)),
         }
     }
 

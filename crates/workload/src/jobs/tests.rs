@@ -66,11 +66,8 @@ seconds = "2m"
         phases: Vec::new(),
         memory_bytes: None,
     };
-    let (name, seed) = ("all".to_owned(), Some(u64::MAX));
-    assert_eq!(
-        jobs[0],
-        Job { name, workload: expected, seconds: Some(2.5), seed, verify: Some(true) }
-    );
+    let (seconds, seed, verify) = (Some(2.5), Some(u64::MAX), Some(true));
+    assert_eq!(jobs[0], Job { seconds, seed, verify, ..Job::named("all", expected) });
     let expected = Workload {
         size_distribution: SizeDistribution::Fixed,
         process_num: 16,

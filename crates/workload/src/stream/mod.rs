@@ -23,8 +23,8 @@ mod phased;
 
 use crate::alias::AliasTable;
 use crate::sizes::{Grid, granular, probabilities};
+pub(crate) use chance::generator;
 use chance::{CERTAIN, threshold};
-pub(crate) use chance::{generator, mix};
 use ioscape_schema::{ByOperation, Op, Request, Workload};
 use phased::Phased;
 use rand_pcg::Pcg64Mcg;

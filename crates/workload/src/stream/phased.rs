@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn the_phases_of_a_stream_are_found_again() {
-        let mut seen = Application::default();
+        let mut seen = Application::new(4096);
         for (at, request) in (0..).zip(pass(&sort())) {
             let (issued_ns, completed_ns) = (at * 1000, at * 1000 + 500);
             seen.record(&FileCall { request, issued_ns, completed_ns, ..FileCall::default() });
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn what_was_read_once_is_read_once_again() {
-        let mut seen = Application::default();
+        let mut seen = Application::new(4096);
         let parts = [(0, Op::Read), (1, Op::Write), (2, Op::Read)].into_iter();
         let calls = parts.flat_map(|(file, op)| (0..256).map(move |at| (file, op, at * 65_536)));
         for (at, (file, op, offset)) in (0..).zip(calls) {

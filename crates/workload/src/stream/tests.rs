@@ -15,7 +15,7 @@ const REQUESTS: usize = 400_000;
 /// Characterizes `REQUESTS` requests of a workload's processes, issued in turn; also returns the
 /// coefficient of variation of their sizes.
 fn characterize(workload: &Workload, seed: u64) -> (Traits, f64) {
-    let mut seen = Application::default();
+    let mut seen = Application::new(4096);
     let mut streams = streams(workload, seed);
     let turns = streams.len() as u64;
     let (mut sum, mut squares) = (0.0, 0.0);

@@ -134,7 +134,7 @@ impl Run {
         let missing = || fails("size is missing: write size= at the storage definition".to_owned());
         let workload = parameters.workload().ok_or_else(missing)?;
         workload.validate().map_err(|e| fails(e.to_string()))?;
-        Ok(Job { name, workload, seconds: self.seconds, seed: None, verify: None })
+        Ok(Job { seconds: self.seconds, ..Job::named(&name, workload) })
     }
 }
 

@@ -83,9 +83,9 @@ const FLAGS: [&str; 7] = ["align", "chgsize", "chgsiz", "contig", "noextend", "n
 /// # Errors
 /// A word is unknown, a value is invalid, or words contradict each other.
 pub fn parse(words: &VxWords) -> Result<VxJob, VxError> {
-    let names = VxWorkload::ALL.map(VxWorkload::name);
+    let names = VxWorkload::ALL.map(VxWorkload::word);
     let name = known("workload", &words.workload, &names)?;
-    let workload = VxWorkload::ALL.into_iter().find(|w| w.name() == name).unwrap_or_default();
+    let workload = VxWorkload::ALL.into_iter().find(|w| w.word() == name).unwrap_or_default();
     let mut job = VxJob {
         workload,
         users: words.users,

@@ -5,7 +5,8 @@
 //! Random offsets are uniform over the blocks of the file.
 
 use super::VxError;
-use crate::stream::{generator, mix};
+use crate::stream::generator;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Op, Request, VxJob, VxWorkload};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;

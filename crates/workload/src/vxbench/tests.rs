@@ -59,7 +59,7 @@ fn every_word_of_the_usage_text_is_known() {
     let job = parse(&appending).unwrap();
     assert!(job.append && job.trunc);
     for workload in VxWorkload::ALL {
-        assert_eq!(parse(&words(workload.name(), "")).unwrap().workload, workload);
+        assert_eq!(parse(&words(workload.word(), "")).unwrap().workload, workload);
     }
     let reserving = VxWords { reservation: Some("1g".into()), ..words("write", "reserveonly") };
     assert!(parse(&reserving).unwrap().reserve_only);

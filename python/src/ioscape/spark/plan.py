@@ -34,14 +34,14 @@ class Shard:
     from_ns: Optional[int]
     # The first arrival after it; None: the end of the trace.
     to_ns: Optional[int]
-    # The one disk taken, by number from 0; None: all of them.
-    disk: Optional[int] = None
+    # The name of the one disk taken; None: all of them.
+    disk: Optional[str] = None
 
     def options(self) -> list[str]:
         """The stretch as options of `ioscape trace analyze`."""
         words = [] if self.from_ns is None else ["--from", f"{self.from_ns}ns"]
         words += [] if self.to_ns is None else ["--to", f"{self.to_ns}ns"]
-        return words + ([] if self.disk is None else ["--disk", str(self.disk)])
+        return words + ([] if self.disk is None else [f"--disk={self.disk}"])
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ def plan(patterns: Sequence[str], shards: Optional[int] = None, at_ns: Optional[
         share = max(1, round(wanted * sum(count for _, count in groups) / rows))
         times = sorted(set(at_ns)) if at_ns is not None else cuts(groups, share)
         if by_disk and (not trace[0].devices or any(part.devices != trace[0].devices for part in trace)):
-            raise Misuse("the files do not all tell the same disks, so disks cannot be told apart by number: shard them by time alone")
-        disks: list[Optional[int]] = list(range(len(trace[0].devices))) if by_disk else [None]
+            raise Misuse("the files do not all tell the same disks, so disks cannot be told apart: shard them by time alone")
+        disks: list[Optional[str]] = list(trace[0].devices) if by_disk else [None]
         # Executors work in directories of their own.
         paths = tuple(os.path.abspath(part.path) for part in trace)
         for disk in disks:

@@ -1,8 +1,8 @@
 //! How large the crates are: lines of their sources without tests and with them, as `ARCHITECTURE.md` states them.
 
-use super::sources;
+use super::{circles, sources};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;
 
 /// A stated size may be off by this share, so that not every change has to touch the table.
@@ -14,24 +14,22 @@ fn lines_for_tests(file: &syn::File) -> usize {
     only.map(|item| item.span().end().line + 1 - item.span().start().line).sum()
 }
 
-/// Whether all of a source serves tests, benches or examples, by its place in the crate.
-fn serves_tests(inside: &Path) -> bool {
-    let name = inside.file_stem().unwrap_or_default().to_string_lossy();
-    !inside.starts_with("src") && !inside.starts_with("build.rs")
-        || name.ends_with("tests")
-        || name.starts_with("testing")
+/// Whether a source is part of what is shipped; the others serve tests, benches or examples.
+fn is_shipped(path: &Path, modules: &[PathBuf]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name == "build.rs" || modules.iter().any(|m| m == path) && !name.starts_with("testing")
 }
 
 /// Lines of a crate, without tests and with them.
 fn size(name: &str) -> [usize; 2] {
     let folder = sources::root().join("crates").join(name);
+    let modules = circles::files_of_modules(&folder);
     let mut lines = [0, 0];
     for path in sources::below(&folder) {
         let all = sources::text(&path).lines().count();
-        let inside = path.strip_prefix(&folder).expect("below the crate");
-        let tests = match serves_tests(inside) {
-            true => all,
-            false => lines_for_tests(&sources::parsed(&path)),
+        let tests = match is_shipped(&path, &modules) {
+            true => lines_for_tests(&sources::parsed(&path)),
+            false => all,
         };
         lines = [lines[0] + all - tests, lines[1] + all];
     }

@@ -2,7 +2,7 @@
 
 use super::{conclude, of_each_part};
 use ioscape_scaling::judge;
-use ioscape_scaling::judge::agreement::agreement;
+use ioscape_scaling::judge::testing_agreement::agreement;
 use ioscape_schema::{Document, Evaluation};
 use std::fs;
 

@@ -10,7 +10,7 @@ pub use words::{Retest, usage};
 
 use crate::lab::Lab;
 use crate::say;
-use ioscape_scaling::judge::agreement::{Agreement, Finding, agreement, findings};
+use ioscape_scaling::judge::testing_agreement::{Agreement, Finding, agreement, findings};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Evaluation};
 use parts::Part;

@@ -1,6 +1,6 @@
 //! The sums over all pairs and findings, and whether they reach the aim.
 
-use ioscape_scaling::judge::agreement::Agreement;
+use ioscape_scaling::judge::testing_agreement::Agreement;
 
 /// Pairs of evaluations, over all findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,9 +44,33 @@ fn fails(lab: &Lab, fault: &str, word: &str) -> Result<Vec<Check>, String> {
     ])
 }
 
-/// A read error, and a disk that suddenly fills up.
+/// Evaluates a simulated disk that answers nothing for 6 s, three times: whenever that falls, the
+/// evaluation goes on.
+fn stalls(lab: &Lab) -> Checks {
+    let mut up = lab.up();
+    let fast = Parameters {
+        size_mib: 64.0,
+        direct_io: 1.0,
+        bandwidth_mb_s: 200.0,
+        ..Parameters::default()
+    };
+    let disk = up.disk("st", &fast)?;
+    let (orders, binary) = (disk.orders().display().to_string(), lab.binary());
+    let stall = format!(
+        "(for i in 1 2 3; do sleep 4; echo 'hang 1' > {orders}; sleep 6; echo 'hang 0' > {orders}; done) > /dev/null 2>&1 &"
+    );
+    let result = lab.path("results/stall.ioscape.json").display().to_string();
+    let evaluate = format!(
+        "'{binary}' evaluate mnt/st.disk/disk --destroy-data --budget 40s --force -o {result} > w/stall.out 2>&1; echo $?"
+    );
+    let code = lab.shell(&format!("{stall} {evaluate}"))?;
+    Ok(vec![equal("three stalls of 6 s: exit code", "0", &code)])
+}
+
+/// A read error, a disk that suddenly fills up, and one that answers nothing for some seconds.
 pub fn in_the_middle(lab: &Lab) -> Checks {
-    let mut checks = fails(lab, "eio_read 0 99999999999", "Input/output error")?;
+    let mut checks = stalls(lab)?;
+    checks.extend(fails(lab, "eio_read 0 99999999999", "Input/output error")?);
     checks.extend(fails(lab, "enospc 1048576", "No space left on device")?);
     Ok(checks)
 }

@@ -6,6 +6,7 @@ use ioscape_measure::vxbench::Watch;
 use ioscape_measure::vxbench::site::{CampaignSite, CellRun};
 use ioscape_schema::{CampaignSample, CellPlan, VxJob, Warning, WarningKind};
 use ioscape_study::campaign::layout_job;
+use ioscape_workload::seed_of_round;
 use std::path::PathBuf;
 
 /// Runs a cell once, starting together with other clients if `watch` has any; returns the warnings
@@ -35,6 +36,18 @@ pub fn measure(
     Ok((sample, doubts))
 }
 
+/// The plan of a cell with random requests to other places than in the `runs_before` runs of its
+/// row, unless the campaign sets the seed.
+///
+/// A cache below the file cache, of a drive or a server, may hold what was read before.
+pub fn at_other_places(plan: &CellPlan, runs_before: u64) -> CellPlan {
+    let mut plan = plan.clone();
+    if plan.job.rand_seed == VxJob::default().rand_seed {
+        plan.job.rand_seed = seed_of_round(plan.job.rand_seed, runs_before);
+    }
+    plan
+}
+
 /// Whether a warning of this kind, about a run of the cell itself or of the layout of its files, is
 /// reported with the cell. What cold files and direct I/O do not show in a remote place, and what
 /// reads do not show on a device, is reported once for the whole table.
@@ -49,6 +62,14 @@ fn is_told(kind: WarningKind, is_cell: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_draw_other_places_unless_the_seed_is_given() {
+        let plan = |rand_seed| CellPlan::of_file(VxJob { rand_seed, ..VxJob::default() }, 1 << 20);
+        let seeds = [0, 1, 2].map(|before| at_other_places(&plan(1), before).job.rand_seed);
+        assert!(seeds[0] == 1 && seeds[1] != 1 && seeds[2] != seeds[1], "{seeds:?}");
+        assert_eq!(at_other_places(&plan(7), 2), plan(7));
+    }
 
     /// Guards against a defect: it was not reported that a file system served direct I/O through
     /// its cache.

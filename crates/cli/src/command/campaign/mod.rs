@@ -4,6 +4,7 @@ mod cell;
 mod forecast;
 mod room;
 
+use cell::at_other_places;
 pub use cell::measure;
 
 use super::single_writer;
@@ -372,8 +373,9 @@ impl Table<'_> {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let (site, method) = self.columns.arms[column];
-        let plan = &self.rows[row].cells[method];
         let taken = result.rows[row].cells[column].samples.len();
+        let runs_before = taken * self.columns.arms.len() + column;
+        let plan = &at_other_places(&self.rows[row].cells[method], runs_before as u64);
         let place = place_of([row, column]);
         let watch = vxbench::watch(self.interrupt, progress);
         let found = match self.relay {

@@ -53,7 +53,7 @@ fn told(
     let names = args.trace.iter().map(|path| path.display().to_string());
     let simulation = Simulation {
         trace: names.collect::<Vec<_>>().join(", "),
-        arrivals: args.arrivals.name().to_owned(),
+        arrivals: args.arrivals.word().to_owned(),
         agreement,
         absorption: found.absorption,
         ..found.simulated.simulation(trace.info())

@@ -25,7 +25,7 @@ pub fn main(args: &SimulateArgs) -> Result<(), Failure> {
     let mut outputs = names.reads("the drive", drives).open()?;
     let mut all = Simulation {
         drive: "each trace on its own".to_owned(),
-        arrivals: args.arrivals.name().to_owned(),
+        arrivals: args.arrivals.word().to_owned(),
         ..Simulation::default()
     };
     let mut document = output::document(0);

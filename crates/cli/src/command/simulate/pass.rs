@@ -146,9 +146,6 @@ pub struct Table {
 
 impl Table {
     /// Begins a file.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn begin(place: Destination, drive: &str) -> Result<Self, Failure> {
         let format = format_of_rows(place.path())?;
         let (file, writer) = Output::with_columns(place, format, &rows::COLUMNS)?;
@@ -172,9 +169,6 @@ impl Table {
     }
 
     /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn keep(self, trace: &TraceInfo) -> Result<(), Failure> {
         let info = rows::info(trace, &self.drive);
         self.writer.finish(&info)?;

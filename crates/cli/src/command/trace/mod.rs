@@ -13,9 +13,6 @@ use crate::failure::Failure;
 use ioscape_arguments::{TraceArgs, TraceCommand};
 
 /// Runs the command.
-///
-/// # Errors
-/// The error of the chosen command.
 pub fn main(args: &TraceArgs) -> Result<(), Failure> {
     match &args.command {
         TraceCommand::Record(args) => record::record(args),

@@ -266,8 +266,9 @@ pub(super) fn part_of(part: RecordedPart) -> Result<Part, Failure> {
     let cpus = part.cpus.into_iter().enumerate().map(pages).collect::<Result<_, _>>();
     let cpus =
         cpus.map_err(|e| Failure::Failed(format!("cannot read the recorded events: {e}")))?;
-    let unix_offset_ns = Some(part.unix_offset_ns);
-    Ok(Part { cpus, until_ns: part.until_ns, lost_by_cpu: part.lost_by_cpu, unix_offset_ns })
+    let RecordedPart { until_ns, stopped_ns, lost_by_cpu, unix_offset_ns, .. } = part;
+    let unix_offset_ns = Some(unix_offset_ns);
+    Ok(Part { cpus, until_ns, stopped_ns, lost_by_cpu, unix_offset_ns })
 }
 
 /// Parts of a recording on their way to their files.

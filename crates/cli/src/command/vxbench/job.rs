@@ -41,9 +41,6 @@ pub fn run_keeping(
 
 /// Does the same without keeping requests, for a command that has no `--best-effort`; refusals then
 /// do not mention it.
-///
-/// # Errors
-/// As for [`run_keeping`].
 pub fn run_strictly(
     job: &VxJob,
     paths: &[PathBuf],

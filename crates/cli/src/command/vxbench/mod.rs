@@ -35,7 +35,7 @@ pub fn main(args: &VxbenchArgs) -> Result<(), Failure> {
     }
     let mut document = output::document(job.rand_seed);
     let interrupt = interrupt::flag();
-    let progress = Progress::of_jobs(0, 1, job.workload.name());
+    let progress = Progress::of_jobs(0, 1, job.workload.word());
     let watch = watch(&interrupt, &progress);
     let most = if args.rows.is_some() { ROWS_MOST } else { 0 };
     let kept =

@@ -34,6 +34,9 @@ const SWITCHES: [Switch; 15] = [
     ("verified", |job| job.verify),
 ];
 
+/// What the rows of a cell's times are called.
+const TAILS: [&str; 2] = ["p99", "longest"];
+
 fn of_samples(value: f64, samples: Vec<f64>) -> Figure {
     let between = BETWEEN_RUNS;
     Figure { value, samples, within: [0.0; 2], between, least_error: 0.0, is_exact: false }
@@ -124,16 +127,27 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
         Some(rate) => (Metric::Rate, rate),
         None => (Metric::Throughput, cell.throughput_bytes_per_s),
     };
-    let late = |of: fn(&CampaignSample) -> Option<ResponseTime>| {
-        of_percentiles(cell.samples.iter().filter_map(of).map(|times| times.p99 as f64).collect())
+    let late = |what: &str, of: fn(&CampaignSample) -> Option<ResponseTime>| {
+        let (tail, all) = tails(&cell.samples.iter().filter_map(of).collect::<Vec<_>>());
+        row(format!("{name}, {tail} {what}"), Metric::Time, of_percentiles(all))
     };
-    let times = late(|sample| sample.response_time_ns);
-    let forced = late(|sample| sample.fsync_ns);
     vec![
         row(name.to_owned(), metric, of_samples(value, samples)),
-        row(format!("{name}, p99 response time"), Metric::Time, times),
-        row(format!("{name}, p99 fsync"), Metric::Time, forced),
+        late("response time", |sample| sample.response_time_ns),
+        late("fsync", |sample| sample.fsync_ns),
     ]
+}
+
+/// The 99th percentiles of several runs of a cell, in nanoseconds; the longest times where no run
+/// tells another percentile. All runs do as much, so one that does has enough requests for all: in
+/// the others the longest time is just within the histogram's bin of the percentile.
+fn tails(runs: &[ResponseTime]) -> (&'static str, Vec<f64>) {
+    let is_told = runs.iter().any(|times| times.p99_below_longest().is_some());
+    let of = |ns: fn(&ResponseTime) -> u64| runs.iter().map(|times| ns(times) as f64).collect();
+    match is_told {
+        true => (TAILS[0], of(|times| times.p99)),
+        false => (TAILS[1], of(|times| times.max)),
+    }
 }
 
 /// How the work of two campaigns differs as a whole, if their cells do not say what they did.
@@ -266,7 +280,9 @@ fn cell_of<'a>(document: &'a Document, name: &str) -> Option<&'a CampaignCell> {
         let all = campaign.columns.iter().zip(&row.cells);
         all.map(|(column, cell)| (cell_name(campaign, row, column), cell))
     });
-    let is_of = |cell: &str| name == cell || name.starts_with(&format!("{cell}, p99 "));
+    let is_time = |rest: &str| TAILS.iter().any(|tail| rest.starts_with(&format!(", {tail} ")));
+    let is_of =
+        |cell: &str| name.strip_prefix(cell).is_some_and(|rest| rest.is_empty() || is_time(rest));
     cells.find(|(cell, _)| is_of(cell)).map(|(_, cell)| cell)
 }
 

@@ -63,7 +63,7 @@ fn a_run_that_is_missing_is_told_once_unless_its_times_are_asked_for() {
     let of = |names: &[&str]| {
         let response_time_ns = ResponseTime { p50: 9, p99: 9, ..ResponseTime::default() };
         let timed = |name: &&str| Measurement {
-            ios: 9,
+            ios: 900,
             response_time_ns,
             ..run(name, Workload::default(), 5e8)
         };
@@ -118,14 +118,17 @@ fn a_cell_that_became_impossible_fails_conditions_on_what_it_counts_alone() {
     cell.operations_per_s = Some(5.0);
     for sample in &mut cell.samples {
         (sample.operations, sample.elapsed_s) = (Some(5), 1.0);
-        sample.response_time_ns = Some(ResponseTime { p99: 100, ..ResponseTime::default() });
+        sample.response_time_ns =
+            Some(ResponseTime { p99: 100, max: 101, ..ResponseTime::default() });
+        sample.fsync_ns = Some(ResponseTime { p99: 100, max: 100, ..ResponseTime::default() });
     }
     let impossible = Some("Input/output error".to_owned());
     *first_cell(&mut other) = CampaignCell { impossible, ..CampaignCell::default() };
     let lost = |fail_if| compared(&base, &other, Some(fail_if)).unwrap().condition.unwrap().lost;
     assert_eq!(lost("throughput < 0.95"), Vec::<String>::new());
     assert_eq!(lost("rate < 0.95"), ["xfs direct: iosize 8k"]);
-    assert_eq!(lost("time > 1.05"), ["xfs direct: iosize 8k, p99 response time"]);
+    let times = ["p99 response time", "longest fsync"];
+    assert_eq!(lost("time > 1.05"), times.map(|of| format!("xfs direct: iosize 8k, {of}")));
 }
 
 #[test]

@@ -212,9 +212,9 @@ fn all_of_run(one: &Measurement) -> Vec<Row> {
             ..throughput.clone()
         }
     };
-    let times: Vec<Row> =
-        QUANTITIES.iter().filter(|one| one.metric == Metric::Time).map(time).collect();
-    [vec![throughput], times].concat()
+    let is_told = |of: &&Quantity| one.ios == 0 || one.ios >= of.least;
+    let times = QUANTITIES.iter().filter(|of| of.metric == Metric::Time).filter(is_told);
+    [vec![throughput.clone()], times.map(time).collect()].concat()
 }
 
 fn of_point(point: &Point) -> Row {

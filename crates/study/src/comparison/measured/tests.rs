@@ -362,7 +362,7 @@ fn cells_have_rows_of_their_times() {
         let cell = &mut campaign.rows[0].cells[0];
         cell.operations_per_s = Some(5.0);
         for (at, sample) in cell.samples.iter_mut().enumerate() {
-            let times = ResponseTime { p99: 100 + at as u64, ..ResponseTime::default() };
+            let times = ResponseTime { p99: 100 + at as u64, max: 200, ..ResponseTime::default() };
             (sample.response_time_ns, sample.fsync_ns) = (Some(times), Some(times));
             sample.operations = Some(5);
             sample.elapsed_s = 1.0 + at as f64;
@@ -380,7 +380,7 @@ fn cells_have_rows_of_their_times() {
 fn late(p99: &[u64]) -> Document {
     let sample = |p99: &u64| CampaignSample {
         throughput_bytes_per_s: 1e6,
-        response_time_ns: Some(ResponseTime { p99: *p99, ..ResponseTime::default() }),
+        response_time_ns: Some(ResponseTime { p99: *p99, max: u64::MAX, ..Default::default() }),
         ..CampaignSample::default()
     };
     let mut document = campaign(1.0, [1.0; 3]);

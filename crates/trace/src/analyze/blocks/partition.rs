@@ -285,8 +285,8 @@ fn put_in_line(line: &mut Line, at: usize, block: &Block, spilled: &mut Vec<Bloc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::mix::mix;
     use crate::analyze::set_windows::Moment;
+    use ioscape_schema::chance::mix;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

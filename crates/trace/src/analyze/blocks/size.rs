@@ -1,7 +1,7 @@
 //! What a block is, and which blocks a request touches.
 
-use crate::analyze::mix::mix;
 use ioscape_schema::Io;
+use ioscape_schema::chance::mix;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 

@@ -7,8 +7,8 @@ use super::partition::Partition;
 use super::size::BLOCK_BITS;
 use super::touch::{Counts, GroupPlace, MOST_PARTITIONS, Rules, Touch};
 use crate::analyze::key_table::KeyTable;
-use crate::analyze::mix::mix;
 use crate::analyze::set_windows::Moment;
+use ioscape_schema::chance::mix;
 
 /// Partitions of all near blocks; there are as many for blocks of far devices and places.
 pub(super) const PARTITIONS: usize = 1 << PARTITION_BITS;

@@ -1,8 +1,8 @@
 //! Block figures of streams worked out by hand.
 
 use super::*;
-use crate::analyze::mix::mix;
 use block::GROUP;
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Op, Request};
 
 impl Blocks {

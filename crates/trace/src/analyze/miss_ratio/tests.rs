@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analyze::blocks::spread;
-use crate::analyze::mix::mix;
+use ioscape_schema::chance::mix;
 
 /// A use of a block on the device whose number by name is 0.
 fn of_block(key: u64) -> Use {

@@ -64,9 +64,6 @@ pub struct Part {
 
 impl Part {
     /// Writes the state; `out` should be buffered.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn write(&self, out: impl Write) -> Result<(), StateError> {
         let mut out = Hashed { inner: out, hash: XxHash3_64::new() };
         out.write_all(MAGIC)?;
@@ -97,9 +94,6 @@ impl Part {
 
 impl Header {
     /// Reads the header of a state and checks all of its bytes.
-    ///
-    /// # Errors
-    /// As [`Part::read`].
     pub fn read(bytes: &[u8]) -> Result<Self, StateError> {
         check(bytes)?;
         head(bytes).map(|(header, _)| header)

@@ -1,8 +1,9 @@
 //! Any trace, any cuts, any order: the parts give the result of the whole.
 
 use super::*;
+use crate::analyze::AnalysisOptions;
 use crate::analyze::tests::rows;
-use crate::analyze::{AnalysisOptions, mix::mix};
+use ioscape_schema::chance::mix;
 use ioscape_schema::{Device, Io, TraceInfo, TraceSummary};
 use proptest::prelude::*;
 

@@ -2,6 +2,7 @@
 
 mod event;
 mod fading;
+mod levels;
 mod numbers;
 mod pair;
 mod rwbs;

@@ -3,6 +3,7 @@
 
 use super::event::{Event, Kind, device_name};
 use super::fading::{Fading, Key};
+use super::levels::Levels;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::SECTOR;
 use ioscape_schema::{Io, IoFlags, Op, Partition, Request};
@@ -20,6 +21,11 @@ const LONGEST_TIMES: u64 = 64;
 const LEAST_NS: u64 = 1_000_000;
 /// How many of the latest arrivals are searched for a request that the device mapper or md cuts.
 const RECENT: usize = 256;
+
+/// The note about rows without times of completion.
+const NO_ENDS: &str = "the trace has no completions: times at the device are not known";
+/// The note about rows without any other times.
+const ENDS_ALONE: &str = "the trace has completions alone: requests count as arriving when they end, and response times are not known; record arrivals or issues too (blktrace -a queue -a issue -a complete, perf -e 'block:*')";
 
 /// What is known of a request from its arrival.
 #[derive(Clone, Copy)]
@@ -69,6 +75,8 @@ enum RowsFrom {
     Completions,
     Issues,
     Arrivals,
+    /// Completions, where the source has nothing that comes before them.
+    Ends,
 }
 
 /// The open requests, whose events are matched to make rows.
@@ -81,6 +89,8 @@ pub(crate) struct Pairing {
     recent: VecDeque<Key>,
     issued: Fading<Issued>,
     partitions: Fading<u32>,
+    /// Which devices lie above others.
+    levels: Levels,
     /// Devices that were sent flushes without bytes. Any other completion there without bytes is
     /// the second end of such a flush.
     flushed: FxHashSet<u32>,
@@ -88,6 +98,9 @@ pub(crate) struct Pairing {
     issuing: FxHashSet<u32>,
     /// Completions whose beginning is not in the trace, since the last note of them.
     orphans: u64,
+    /// From when on the recorder was stopping: what completes later without a beginning began too
+    /// late to be recorded.
+    pub stopped_ns: Option<u64>,
     /// Requests that ended alone at their place, and their total time from arrival on.
     ended: u64,
     took_ns: u64,
@@ -104,6 +117,11 @@ fn operation(event: &Event) -> Option<Op> {
 }
 
 impl Pairing {
+    /// Matches the events of a recorder that records whole requests.
+    pub fn of_whole() -> Self {
+        Self { rows_from: Some(RowsFrom::Completions), ..Self::default() }
+    }
+
     /// Takes the next event in the order of time.
     pub fn take(&mut self, event: Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
         if self.rows_from.is_some() {
@@ -115,9 +133,6 @@ impl Pairing {
 
     /// Ends a part of the trace; requests that are still open may complete in the next part.
     pub fn pause(&mut self, sink: &mut Sink<'_>) {
-        if self.held.iter().any(|event| event.kind == Kind::Complete) {
-            let _ = self.decide(sink);
-        }
         let given_up = self.issued.forgotten();
         self.tell(given_up, sink);
     }
@@ -149,13 +164,15 @@ impl Pairing {
         let held = std::mem::take(&mut self.held);
         let has = |kind| held.iter().any(|event| event.kind == kind);
         if self.rows_from.is_none() {
-            self.rows_from = Some(match () {
-                () if has(Kind::Complete) => RowsFrom::Completions,
-                () if has(Kind::Issue) => RowsFrom::Issues,
-                () => RowsFrom::Arrivals,
-            });
-            if self.rows_from != Some(RowsFrom::Completions) && !held.is_empty() {
-                let text = "the trace has no completions: times at the device are not known";
+            let begins = [Kind::Queue, Kind::Start, Kind::Issue].into_iter().any(has);
+            let (rows_from, lacking) = match () {
+                () if has(Kind::Complete) && begins => (RowsFrom::Completions, None),
+                () if has(Kind::Complete) => (RowsFrom::Ends, Some(ENDS_ALONE)),
+                () if has(Kind::Issue) => (RowsFrom::Issues, Some(NO_ENDS)),
+                () => (RowsFrom::Arrivals, Some(NO_ENDS)),
+            };
+            self.rows_from = Some(rows_from);
+            if let Some(text) = lacking.filter(|_| !held.is_empty()) {
                 sink.tables.info.notes.insert("times".to_owned(), text.to_owned());
             }
         }
@@ -172,9 +189,16 @@ impl Pairing {
             Kind::Split => self.split(event),
             Kind::Remap => self.remap(event),
             Kind::Issue => return self.issue(event, sink),
+            Kind::Complete if self.rows_from == Some(RowsFrom::Ends) => {}
             Kind::Complete => return self.complete(event, sink),
         }
-        if event.kind == Kind::Queue && self.rows_from == Some(RowsFrom::Arrivals) {
+        let makes_row = match self.rows_from {
+            Some(RowsFrom::Arrivals) => event.kind == Kind::Queue,
+            // A flush ends twice, and what ends without bytes need not be one.
+            Some(RowsFrom::Ends) => event.kind == Kind::Complete && event.bytes > 0,
+            _ => false,
+        };
+        if makes_row {
             let io = self.row(event, sink)?;
             sink.rows.push(io);
         }
@@ -309,6 +333,8 @@ impl Pairing {
         let is_stacked = arrival.is_some_and(|one| !one.is_sent_on);
         if !is_stacked && event.from.0 >> 20 == event.device >> 20 {
             self.partitions.put(key(event), event.from.0);
+        } else {
+            self.levels.send_on(event.from.0, event.device);
         }
     }
 
@@ -366,6 +392,7 @@ impl Pairing {
         let place = key(event);
         let is_rest = |one: &Issued| one.len - one.done == event.bytes;
         let as_long = |one: &Arrival| one.bytes_from(event.sector) == event.bytes;
+        let is_late = self.stopped_ns.is_some_and(|stopped_ns| event.time_ns >= stopped_ns);
         if let Some(mut issued) = self.issued.take_earliest(&place, is_rest) {
             issued.done = issued.done.saturating_add(event.bytes);
             if issued.done < issued.len && event.bytes > 0 && event.error == 0 {
@@ -384,7 +411,7 @@ impl Pairing {
             // The kernel completes the flush that it sent, then each request that asked for one;
             // none of these was issued.
         } else if event.bytes > 0 && event.error == 0 && self.issuing.contains(&event.device) {
-            self.orphans += 1;
+            self.orphans += u64::from(!is_late);
         } else if let Some(arrival) =
             self.arrivals.take_earliest(&place, as_long).or_else(|| self.part(event))
         {
@@ -395,7 +422,7 @@ impl Pairing {
             }
             sink.rows.push(io);
         } else if event.bytes > 0 {
-            self.orphans += 1;
+            self.orphans += u64::from(!is_late);
         }
         Ok(())
     }
@@ -423,6 +450,7 @@ impl Pairing {
     fn row(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<Io, Bad> {
         let device =
             sink.tables.device(&event.device.to_le_bytes(), || device_name(event.device))?;
+        self.levels.find_doubled(event.device, sink.tables);
         let flushes = event.bytes == 0 && event.flags.contains(IoFlags::FLUSH);
         // The kernel gives a flush the sector -1. The bytes of a discard may not fit, but none of
         // them moves.
@@ -430,14 +458,16 @@ impl Pairing {
         let most = u64::from(u32::MAX) / SECTOR * SECTOR;
         let len = event.bytes.min(most).min(u64::MAX - offset) as u32;
         let op = if flushes { Op::Write } else { event.op };
+        // A request ends while any process runs.
+        let is_known = event.kind != Kind::Complete;
         let mut io = Io {
             request: Request { op, offset, len },
             queued_ns: event.time_ns,
             issued_ns: event.time_ns,
             completed_ns: event.time_ns,
             device,
-            process: event.process,
-            command: event.command,
+            process: if is_known { event.process } else { 0 },
+            command: if is_known { event.command } else { 0 },
             flags: event.flags,
             error: event.error,
             ..Io::default()

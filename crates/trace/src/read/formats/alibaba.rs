@@ -13,6 +13,7 @@ pub(crate) struct Alibaba;
 
 impl Pieces for Alibaba {
     const EPOCH: Epoch = Epoch::Unix;
+    const NAMES: &'static str = "device_id,opcode,offset,length,timestamp";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [device, op, offset, length, time] = only(fields::<5>(line, b','))?;

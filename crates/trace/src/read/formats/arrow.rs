@@ -19,8 +19,9 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
-use arrow_schema::{DataType, Schema, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
 use ioscape_schema::{Io, TraceInfo};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// First bytes of a file, before its stream.
@@ -110,14 +111,17 @@ impl Batches {
         Ok(())
     }
 
-    fn broken(&self, reason: impl Into<String>) -> Error {
+    fn broken(&self, reason: impl Display) -> Error {
         self.broken_row(self.rows, reason)
     }
 
-    /// Returns the error of a broken row that `before` rows precede.
-    fn broken_row(&self, before: u64, reason: impl Into<String>) -> Error {
-        let position = FilePosition::Record { number: before + 1, byte: self.input.position() };
-        self.input.bad_record(position, reason)
+    /// Returns the error of a row that `before` rows precede and that cannot be left out.
+    fn broken_row(&self, before: u64, reason: impl Display) -> Error {
+        self.input.bad_header(format!("{}: {reason}", self.position(before)))
+    }
+
+    fn position(&self, before: u64) -> FilePosition {
+        FilePosition::Record { number: before + 1, byte: self.input.position() }
     }
 
     /// Returns the next batch with rows.
@@ -128,7 +132,7 @@ impl Batches {
                 let count = bytes.len().min(CHUNK);
                 if count == 0 {
                     let ended = self.decoder.finish();
-                    return ended.map(|()| None).map_err(|e| self.broken(e.to_string()));
+                    return ended.map(|()| None).map_err(|e| self.broken(e));
                 }
                 self.bytes = Buffer::from(&bytes[..count]);
                 self.input.consume(count);
@@ -141,7 +145,7 @@ impl Batches {
                 Ok(Ok(_)) => {}
                 // After a stream's end comes the footer of a file, or nothing.
                 Ok(Err(_)) if self.is_over() => return Ok(None),
-                Ok(Err(e)) => return Err(self.broken(e.to_string())),
+                Ok(Err(e)) => return Err(self.broken(packed(&e).unwrap_or(e.to_string()))),
                 Err(_) => return Err(self.broken("a damaged Arrow stream")),
             }
         }
@@ -162,7 +166,8 @@ impl Batches {
             if let Some(first) = gaps.add(absent)
                 && !self.skip_bad
             {
-                return Err(self.broken_row(self.rows + first as u64, format!("{name} is null")));
+                let position = self.position(self.rows + first as u64);
+                return Err(self.input.bad_record(position, format!("{name} is null")));
             }
         }
         Ok(gaps)
@@ -185,7 +190,7 @@ impl Batches {
                 return Err(self.broken(format!("column {name} is of type {kind}")));
             };
             if !rows.iter_mut().zip(values).all(|(io, value)| columns::set(number, value, io)) {
-                return Err(self.broken(format!("a value of {name} is out of its range")));
+                return Err(self.broken(columns::out_of_range(name)));
             }
         }
         self.check(rows)
@@ -233,6 +238,17 @@ impl Batches {
         }
         Ok(())
     }
+}
+
+/// Returns what to do about a compressed stream, if that is the error: the library names the
+/// feature that it lacks.
+fn packed(error: &ArrowError) -> Option<String> {
+    let text = error.to_string();
+    let is_lacking = |codec: &&str| text.contains(&format!("requires the {codec} feature"));
+    let codec = ["lz4", "zstd"].into_iter().find(is_lacking)?;
+    Some(format!(
+        "compressed with {codec}, which is not read: write it with compression=\"uncompressed\""
+    ))
 }
 
 /// Returns texts of any width; missing ones are empty.
@@ -305,5 +321,29 @@ impl Decode for Batches {
 
     fn namesake(&self) -> Option<&str> {
         self.names_no_disk.then(|| self.input.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Int64Array;
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
+    use std::sync::Arc;
+
+    /// The writer lacks the same features as the reader.
+    #[test]
+    fn of_compressed_streams_the_way_out_is_said() {
+        let column: Arc<dyn Array> = Arc::new(Int64Array::from(vec![1, 2]));
+        let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
+        for (kind, name) in [(CompressionType::LZ4_FRAME, "lz4"), (CompressionType::ZSTD, "zstd")] {
+            let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
+            let writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options);
+            let error = writer.unwrap().write(&batch).unwrap_err();
+            let said = packed(&error).unwrap();
+            assert!(said.starts_with(&format!("compressed with {name}, which is not")), "{said}");
+        }
+        assert_eq!(packed(&ArrowError::DivideByZero), None);
     }
 }

@@ -12,6 +12,9 @@ use ioscape_schema::IoFlags;
 /// Why an event after a summary is refused.
 const SECOND: &str = "a second output of blkparse, whose times count from another beginning: put it into a file of its own";
 
+/// Why an event without a count of sectors is refused.
+const UNCOUNTED: &str = "no \"+ count\" after the sector, so this is not blkparse's default output: leave out its option -f";
+
 /// Parses blkparse lines.
 #[derive(Default)]
 pub(crate) struct Blkparse {
@@ -99,15 +102,8 @@ impl Pieces for Blkparse {
             // A flush, or a command that is not a transfer: no sector is recorded.
             return self.without_sector(event, sink);
         }
-        let tail = words::<10>(line).map(|(cells, _)| [cells[8], cells[9]]);
-        // Bytes before a command in parentheses: it was passed through to the device, not a
-        // transfer of blocks.
-        if tail.is_some_and(|[first, _]| first.starts_with(b"(")) {
-            return Ok(());
-        }
         event.sector = field(whole(sector), "the sector", sector)?;
-        rest(&mut event, line, tail, sink)?;
-        self.pairing.take(event, sink)
+        if rest(&mut event, line, sink)? { self.pairing.take(event, sink) } else { Ok(()) }
     }
 
     fn end(&mut self, sink: &mut Sink<'_>) {
@@ -133,20 +129,23 @@ fn known(action: &[u8]) -> Result<(), Bad> {
 }
 
 /// Parses what follows the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end
-/// `[comm]` or `[error]`.
-fn rest(
-    event: &mut Event,
-    line: &[u8],
-    tail: Option<[&[u8]; 2]>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Bad> {
-    match tail {
-        Some([b"+", count]) => {
-            let count = field(whole(count), "the sector count", count)?;
+/// `[comm]` or `[error]`. Returns `false` for a command that is passed through to the device.
+fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<bool, Bad> {
+    let [mark, number] = match words::<10>(line) {
+        Some((cells, _)) => [cells[8], cells[9]],
+        None => [words::<9>(line).map_or(&b""[..], |(cells, _)| cells[8]), b""],
+    };
+    match (mark, event.kind) {
+        (b"+", _) => {
+            let count = field(whole(number), "the sector count", number)?;
             event.bytes = count.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
         }
-        Some([b"/", second]) => event.from.1 = field(whole(second), "the sector", second)?,
-        _ => {}
+        (b"/", Kind::Split) => event.from.1 = field(whole(number), "the sector", number)?,
+        // It moved nothing.
+        ([b'[' | b'(', ..], Kind::Complete | Kind::Requeue) => {}
+        // Bytes rather than a sector, before a command in parentheses or nothing.
+        ([b'[' | b'(', ..], Kind::Start | Kind::Issue) => return Ok(false),
+        _ => return Err(UNCOUNTED.into()),
     }
     if event.kind == Kind::Remap {
         let (found, _) = words::<13>(line).ok_or("a remapping without its origin")?;
@@ -164,7 +163,7 @@ fn rest(
             _ => {}
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Returns what is in the brackets at the end of a line: a command, which may contain brackets, or

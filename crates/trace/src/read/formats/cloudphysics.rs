@@ -14,6 +14,7 @@ pub(crate) struct CloudPhysics;
 
 impl Pieces for CloudPhysics {
     const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
+    const NAMES: &'static str = "version,time,op,size,lbn";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([version, time, op, size, block], count) =

@@ -23,8 +23,8 @@ pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
 
 /// Whether a line names the columns.
 fn is_header(line: &[u8]) -> bool {
-    let names: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
-    NEEDED.iter().all(|needed| names.contains(&needed.as_bytes()))
+    let names: Vec<Cow<'_, [u8]>> = Fields::of(line).collect();
+    NEEDED.iter().all(|needed| names.iter().any(|name| **name == *needed.as_bytes()))
 }
 
 /// Parses lines of this project's CSV.
@@ -82,8 +82,8 @@ impl<V: Copy> Latest<V> {
 
 impl Header {
     fn of(line: &[u8]) -> Self {
-        let names: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
-        let has = |name: &str| names.contains(&name.as_bytes());
+        let names: Vec<Cow<'_, [u8]>> = Fields::of(line).collect();
+        let has = |name: &str| names.iter().any(|one| **one == *name.as_bytes());
         Self {
             fields: names.iter().map(|name| Field::named(name)).collect(),
             issued: has(columns::ISSUED),
@@ -147,7 +147,7 @@ impl Pieces for Csv {
 impl Csv {
     fn row(&mut self, header: &Header, line: &[u8], sink: &mut Sink<'_>) -> Result<Io, Bad> {
         let mut io = Io::default();
-        let mut fields = Fields { line, start: Some(0), ends: Places::of(b',', line, 0) };
+        let mut fields = Fields::of(line);
         for field in &header.fields {
             let text = fields.next().ok_or("fewer fields than the header names")?;
             self.set(*field, &text, &mut io, sink)?;
@@ -242,6 +242,12 @@ struct Fields<'a> {
     /// Where the next field begins, if there is one.
     start: Option<usize>,
     ends: Places<'a>,
+}
+
+impl<'a> Fields<'a> {
+    fn of(line: &'a [u8]) -> Self {
+        Self { line, start: Some(0), ends: Places::of(b',', line, 0) }
+    }
 }
 
 impl<'a> Iterator for Fields<'a> {

@@ -15,6 +15,12 @@ const MAGICS: [&[u8]; 2] = [b"fio version 2 iolog", b"fio version 3 iolog"];
 /// The note about a log without any times.
 const ARRIVALS: &str = "arrivals";
 
+/// The note that counts calls of `sync_file_range`.
+const RANGES: &str = "ranges synced";
+
+/// What is said of waits. fio's `iolog.c` and its HOWTO differ.
+const WAITS: &str = "waits are taken as fio replays them, as milliseconds since its start; its manual calls them microseconds since the previous wait: if the log was written by the manual, all times of arrivals are wrong";
+
 /// Recognizes the format by the line of a version at the beginning.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
     Likeness::certain_if(MAGICS.iter().any(|magic| head.bytes.starts_with(magic)))
@@ -48,6 +54,8 @@ fn without_arrivals(sink: &mut Sink<'_>) {
 pub(crate) struct FioLog {
     version: u8,
     now_ns: u64,
+    /// Number of calls of `sync_file_range`.
+    ranges: u64,
 }
 
 impl Pieces for FioLog {
@@ -88,6 +96,12 @@ impl FioLog {
         let (op, flags) = match action {
             b"add" | b"open" => return sink.tables.device_named(file).map(drop),
             b"close" => return Ok(()),
+            // It begins to write what is cached, and moves no data itself.
+            b"sync_file_range" => {
+                self.ranges += 1;
+                sink.tables.info.notes.insert(RANGES.to_owned(), self.ranges.to_string());
+                return Ok(());
+            }
             b"wait" if self.version == 2 => return self.wait(line, sink),
             b"read" => (Op::Read, IoFlags::empty()),
             b"write" => (Op::Write, IoFlags::empty()),
@@ -111,13 +125,15 @@ impl FioLog {
         Ok(())
     }
 
-    /// Parses `file wait microseconds ...`: a pause before the next request.
+    /// Parses `file wait milliseconds ...`: the next request comes no earlier after fio's start.
     fn wait(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([_, _, time], _) = words::<3>(line).ok_or("a wait without its time")?;
-        let us = field(whole(time).filter(|us| *us < 1 << 53), "the wait", time)?;
-        self.now_ns = self.now_ns.saturating_add(us * 1000);
+        let ms = field(whole(time).filter(|ms| *ms < 1 << 43), "the wait", time)?;
+        self.now_ns = self.now_ns.max(ms * 1_000_000);
         if self.now_ns > 0 {
-            sink.tables.info.notes.remove(ARRIVALS);
+            let notes = &mut sink.tables.info.notes;
+            notes.remove(ARRIVALS);
+            notes.insert("waits".to_owned(), WAITS.to_owned());
         }
         Ok(())
     }

@@ -9,15 +9,9 @@ use super::replayer::Replayer;
 use super::ssdsim::SsdSim;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::{Pieces, rows_of};
+use crate::read::plausible::{are_too_large, is_gap_plausible};
 use crate::read::text::SECTOR;
 use ioscape_schema::Io;
-
-/// The longest plausible request, in bytes: kernels and disks take 32 MiB at most.
-const LONGEST: u32 = 16 << 20;
-/// The largest plausible disk in these traces, in bytes.
-const LARGEST: u64 = 1 << 47;
-/// Plausible mean times between two requests.
-const GAPS_NS: std::ops::RangeInclusive<f64> = 100.0..=600e9;
 
 /// Returns the units of a format's numbers, if only they distinguish it from other formats.
 pub(super) fn units(format: &str) -> Option<&'static str> {
@@ -46,7 +40,9 @@ pub(super) fn like_disksim(head: &Head<'_>) -> Likeness {
 
 fn likeness(head: &Head<'_>, which: usize) -> Likeness {
     let all = [read::<Replayer>(head), read::<SsdSim>(head), read::<Ascii>(head)];
-    if possible(&all)[which] { Likeness::Lines(all[which].0) } else { Likeness::NONE }
+    // None of them has a line of names: whose names these are, and in what units, cannot be told.
+    let likely = head.names().is_none() && possible(&all)[which];
+    if likely { Likeness::Lines(all[which].0) } else { Likeness::NONE }
 }
 
 /// Returns how many of the first lines a format can read, and the rows of all lines at hand.
@@ -61,18 +57,9 @@ fn possible(all: &[(usize, Vec<Io>); 3]) -> [bool; 3] {
     // Offsets and lengths in bytes are whole sectors.
     let whole = |io: &Io| (io.request.offset | u64::from(io.request.len)).is_multiple_of(SECTOR);
     possible[0] &= all[0].1.iter().all(whole);
-    // Bytes taken for sectors give impossibly large requests and disks.
-    let too_large = |io: &Io| io.request.len > LONGEST || io.end() > LARGEST;
-    if possible[0] && all[1..].iter().any(|(_, rows)| rows.iter().any(too_large)) {
-        possible = [true, false, false];
+    if all[1..].iter().any(|(_, rows)| are_too_large(rows)) {
+        possible = [possible[0], false, false];
     }
-    // Milliseconds taken for nanoseconds, or the reverse, give impossible gaps.
-    let in_time = [0, 1, 2].map(|which| possible[which] && is_gap_possible(&all[which].1));
+    let in_time = [0, 1, 2].map(|which| possible[which] && is_gap_plausible(&all[which].1));
     if in_time.contains(&true) { in_time } else { possible }
-}
-
-fn is_gap_possible(rows: &[Io]) -> bool {
-    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
-    let gaps = (rows.len() - 1) as f64;
-    gaps == 0.0 || GAPS_NS.contains(&(last.queued_ns.saturating_sub(first.queued_ns) as f64 / gaps))
 }

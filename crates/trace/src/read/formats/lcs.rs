@@ -54,7 +54,8 @@ fn decoder(name: &'static str, mut input: Input, skip_bad: bool) -> Result<Box<d
 }
 
 /// Parses records of `SIZE` bytes, a size that identifies the version.
-struct Lcs<const SIZE: usize>;
+#[derive(Default)]
+pub(super) struct Lcs<const SIZE: usize>;
 
 impl<const SIZE: usize> Pieces for Lcs<SIZE> {
     const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };

@@ -32,6 +32,7 @@ use super::decode::Decode;
 use super::head::{Head, Likeness};
 use super::lines::{cut, fits};
 use super::source::Opened;
+use crate::columns::NEEDED;
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -121,9 +122,9 @@ static FORMATS: [(Name, LooksLike, Open, Types, Issue); 24] = [
     ("recording", recording::looks_like, recording::open, Types::KERNEL, Yes),
     ("csv", csv::looks_like, cut::<csv::Csv>, Types::OF_ANYONE, Anyone),
     ("blktrace", blktrace::looks_like, blktrace::open, Types::KERNEL, Yes),
-    ("vscsi1", vscsi::looks_like_one, cut::<vscsi::VscsiOne>, Types::NONE, No),
-    ("vscsi2", vscsi::looks_like_two, cut::<vscsi::VscsiTwo>, Types::NONE, No),
-    ("oracle-general", oracle::looks_like, cut::<oracle::OracleGeneral>, Types::NONE, No),
+    ("vscsi1", vscsi::looks_like::<1>, cut::<vscsi::Vscsi<1>>, Types::NONE, No),
+    ("vscsi2", vscsi::looks_like::<2>, cut::<vscsi::Vscsi<2>>, Types::NONE, No),
+    ("oracle-general", oracle::looks_like, cut::<lcs::Lcs<24>>, Types::NONE, No),
     ("blkparse", blkparse::looks_like, cut::<blkparse::Blkparse>, Types::KERNEL, Yes),
     (
         "trace-events",
@@ -240,13 +241,23 @@ impl Format {
     }
 }
 
+/// The most bytes of a line of names that a message repeats.
+const LONGEST_NAMES: usize = 200;
+
 /// Returns what to do about a source of no known format.
 fn advice(head: &Head<'_>) -> String {
     if fio::are_samples(head) {
         let text = "it looks like a log of fio's samples (write_bw_log, write_lat_log, write_iops_log), which holds no requests: have fio log those with write_iolog";
         return text.to_owned();
     }
-    format!("name it with --format ({})", Format::names())
+    let names = head.names().filter(|_| !head.is_binary()).map_or(String::new(), |names| {
+        let names = String::from_utf8_lossy(&names[..names.len().min(LONGEST_NAMES)]);
+        format!("its fields are called {names}; ")
+    });
+    let (formats, columns) = (Format::names(), NEEDED.join(","));
+    format!(
+        "{names}name it with --format ({formats}), or write it as CSV with at least the columns {columns} (docs/trace-schema.md)"
+    )
 }
 
 impl fmt::Debug for Format {

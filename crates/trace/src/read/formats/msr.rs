@@ -18,6 +18,7 @@ pub(crate) struct Msr {
 
 impl Pieces for Msr {
     const EPOCH: Epoch = Epoch::Unix;
+    const NAMES: &'static str = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, host, disk, op, offset, size, response] = only(fields::<7>(line, b','))?;

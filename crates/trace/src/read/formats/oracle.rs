@@ -1,24 +1,15 @@
 //! libCacheSim's oracleGeneral (`oracleGeneralBin.h`), in packed records of 24 bytes:
 //! `u32 seconds, u64 object, u32 size, i64 next access`.
 //!
-//! It records no operation, so rows are reads. An object is taken for a sector of 512 bytes, as in
-//! the block traces of this format.
+//! These are the records of version 1 of `lcs`, whose parser reads them. They record no operation,
+//! so rows are reads. An object is taken for a sector of 512 bytes, as in the block traces of this
+//! format.
 
-use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
-use crate::read::lines::Pieces;
 use crate::read::record::{long, word};
-use crate::read::row::at;
-use crate::read::tables::{Bad, Sink, in_seconds, of_objects, without_operations};
-use crate::read::text::object;
-use ioscape_schema::Op;
 
 /// Size of a record in bytes.
 const RECORD: usize = 24;
-
-/// Parses oracleGeneral records.
-#[derive(Default)]
-pub(crate) struct OracleGeneral;
 
 /// Recognizes the format by its first records: times do not decrease, sizes are not zero, and next
 /// accesses lie ahead. A single record must have no next access.
@@ -37,20 +28,4 @@ fn are_records(bytes: &[u8]) -> bool {
         && records.is_sorted_by_key(|record| word(record, 0))
         && records.iter().all(|record| (1..1 << 28).contains(&word(record, 12)))
         && records.iter().enumerate().all(|(index, record)| ahead(index, record))
-}
-
-impl Pieces for OracleGeneral {
-    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
-    const RECORD: usize = RECORD;
-
-    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let time_ns = u64::from(word(record, 0)) * 1_000_000_000;
-        let request = object(Op::Read, long(record, 4), word(record, 12).into())?;
-        let device = sink.tables.only_device()?;
-        without_operations(sink);
-        of_objects(sink);
-        in_seconds(sink);
-        sink.rows.push(at(time_ns, request, device));
-        Ok(())
-    }
 }

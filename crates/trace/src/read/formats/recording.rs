@@ -80,8 +80,7 @@ impl Killed {
         let mut info = head.info;
         note(&mut info);
         let next = NextPart::default();
-        let (cpus, lost_by_cpu) = (Vec::new(), Vec::new());
-        next.set(inputs, Part { cpus, until_ns: None, lost_by_cpu, unix_offset_ns: None });
+        next.set(inputs, Part::default());
         let ring = Ring::new(layout, &head.devices, info, next);
         Ok(Box::new(Self { ring, recorder: head.recorder }))
     }

@@ -13,6 +13,7 @@ pub(crate) struct Spc;
 
 impl Pieces for Spc {
     const EPOCH: Epoch = Epoch::Start;
+    const NAMES: &'static str = "ASU,LBA,Size,Opcode,Timestamp";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let ([unit, block, size, op, time], _) =

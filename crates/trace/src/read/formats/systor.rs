@@ -15,6 +15,7 @@ pub(crate) struct Systor {
 
 impl Pieces for Systor {
     const EPOCH: Epoch = Epoch::Unix;
+    const NAMES: &'static str = "Timestamp,Response,IOType,LUN,Offset,Size";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, response, op, unit, offset, size] = only(fields::<6>(line, b','))?;

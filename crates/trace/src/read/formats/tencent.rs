@@ -4,16 +4,18 @@
 use super::fio::are_samples;
 use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
-use crate::read::lines::{Pieces, fits};
+use crate::read::lines::{Pieces, fits, rows_of};
+use crate::read::plausible::are_too_large;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
 use crate::read::text::{field, fields, only, sectors, whole, wrong};
 use ioscape_schema::Op;
 
-/// Counts the first lines that can be rows, unless fio wrote them: its means are also five numbers,
-/// but with blanks between.
+/// Counts the first lines that can be rows, unless their sizes are in bytes or fio wrote them: its
+/// means are also five numbers, but with blanks between.
 pub(super) fn looks_like(head: &Head<'_>) -> Likeness {
-    if are_samples(head) { Likeness::NONE } else { fits::<Tencent>(head) }
+    let other = are_samples(head) || are_too_large(&rows_of::<Tencent>(&head.lines).1);
+    if other { Likeness::NONE } else { fits::<Tencent>(head) }
 }
 
 /// Parses Tencent lines.
@@ -22,6 +24,7 @@ pub(crate) struct Tencent;
 
 impl Pieces for Tencent {
     const EPOCH: Epoch = Epoch::Unix;
+    const NAMES: &'static str = "Timestamp,Offset,Size,IOType,VolumeID";
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, offset, size, op, volume] = only(fields::<5>(line, b','))?;

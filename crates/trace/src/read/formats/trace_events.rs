@@ -10,7 +10,7 @@ use crate::read::events::{Event, Kind, Pairing, is_passed_through, kernel_event,
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{SECTOR, decimal, field, whole, wrong};
+use crate::read::text::{SECTOR, decimal, field, hex, whole, wrong};
 
 /// Parses lines of block events.
 #[derive(Default)]
@@ -124,7 +124,10 @@ impl Pieces for TraceEvents {
         if let Some(lost) = lost_events(line) {
             return count_lost(lost, sink);
         }
-        let cut = cut(line).ok_or("not of the form command pid [cpu] time: event: ...")?;
+        let Some(cut) = cut(line) else {
+            let why = "not of the form command pid [cpu] time: event: ...";
+            return if is_of_stack(line) { Ok(()) } else { Err(why.into()) };
+        };
         let Some(kind) = kernel_event(cut.name) else { return Ok(()) };
         if !cut.in_seconds {
             return Err(NO_SECONDS.into());
@@ -148,6 +151,13 @@ fn is_of_trace_cmd(line: &[u8]) -> bool {
     let words: [&[u8]; 2] = [b"cpus=", b"version = "];
     words.iter().any(|word| line.starts_with(word))
         || line.starts_with(b"CPU ") && line.ends_with(b" is empty")
+}
+
+/// Whether a line is of the call stack below an event: `=> function`, or perf's address and function
+/// after a tab. After blanks, `dd` is a command.
+fn is_of_stack(line: &[u8]) -> bool {
+    let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next();
+    word.is_some_and(|word| word == b"=>" || line.starts_with(b"\t") && hex(word).is_some())
 }
 
 /// Parses `major,minor letters [bytes (command)] sector + count ...`, with `/ sector` for a split

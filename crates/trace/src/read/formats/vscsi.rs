@@ -8,10 +8,25 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::record::{half, long, word};
-use crate::read::row::{answered, at};
+use crate::read::row;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, request};
 use ioscape_schema::{IoFlags, Op, Request};
+
+/// The size of a version's records in bytes, and where their fields lie.
+struct Layout {
+    size: usize,
+    version: usize,
+    command: usize,
+    len: usize,
+    count: usize,
+    response: Option<usize>,
+}
+
+const LAYOUTS: [Layout; 2] = [
+    Layout { size: 32, version: 14, command: 12, len: 4, count: 8, response: None },
+    Layout { size: 40, version: 2, command: 0, len: 8, count: 12, response: Some(32) },
+];
 
 /// SCSI's SYNCHRONIZE CACHE, short and long.
 const FLUSHES: [u16; 2] = [0x35, 0x91];
@@ -25,83 +40,49 @@ pub(super) fn operation(command: u16) -> Option<Op> {
     }
 }
 
-/// Recognizes version 1 by the first two records.
-pub(super) fn looks_like_one(head: &Head<'_>) -> Likeness {
-    let bytes = head.bytes;
+/// Recognizes version `V` by the first two records.
+pub(super) fn looks_like<const V: usize>(head: &Head<'_>) -> Likeness {
+    let (bytes, at) = (head.bytes, &LAYOUTS[V - 1]);
     let is_record = |from: usize| {
-        bytes.len() >= from + 32
-            && half(bytes, from + 14) >> 8 == 1
-            && known(half(bytes, from + 12))
-            && word(bytes, from + 8) <= 1 << 16
+        bytes.len() >= from + at.size
+            && usize::from(half(bytes, from + at.version) >> 8) == V
+            && known(half(bytes, from + at.command))
+            && word(bytes, from + at.count) <= 1 << 16
     };
-    Likeness::certain_if(head.is_binary() && is_record(0) && is_record(32))
-}
-
-/// Recognizes version 2 by the first two records.
-pub(super) fn looks_like_two(head: &Head<'_>) -> Likeness {
-    let bytes = head.bytes;
-    let is_record = |from: usize| {
-        bytes.len() >= from + 40
-            && half(bytes, from + 2) >> 8 == 2
-            && known(half(bytes, from))
-            && word(bytes, from + 12) <= 1 << 16
-    };
-    Likeness::certain_if(head.is_binary() && is_record(0) && is_record(40))
+    Likeness::certain_if(head.is_binary() && is_record(0) && is_record(at.size))
 }
 
 fn known(command: u16) -> bool {
     operation(command).is_some() || FLUSHES.contains(&command)
 }
 
-/// Adds one row from the fields that both versions have.
-fn row(
-    sink: &mut Sink<'_>,
-    command: u16,
-    len: u32,
-    block: u64,
-    times_us: (u64, u64),
-) -> Result<(), Bad> {
-    let far = || Bad::from("a time or block beyond 2^64");
-    let time_ns = times_us.0.checked_mul(1000).ok_or_else(far)?;
-    let response_ns = times_us.1.checked_mul(1000).ok_or_else(far)?;
-    let device = sink.tables.only_device()?;
-    if FLUSHES.contains(&command) {
-        let mut flush = at(time_ns, Request { op: Op::Write, offset: 0, len: 0 }, device);
-        flush.flags = IoFlags::FLUSH;
-        sink.rows.push(flush);
-        return Ok(());
-    }
-    let op = operation(command)
-        .ok_or_else(|| Bad::from(format!("SCSI command {command:#04x} moves no data")))?;
-    let request = request(op, block.checked_mul(SECTOR).ok_or_else(far)?, u64::from(len))?;
-    sink.rows.push(answered(time_ns, response_ns, request, device));
-    Ok(())
-}
-
-/// Parses records of version 1.
+/// Parses records of version `V`.
 #[derive(Default)]
-pub(crate) struct VscsiOne;
+pub(crate) struct Vscsi<const V: usize>;
 
-impl Pieces for VscsiOne {
+impl<const V: usize> Pieces for Vscsi<V> {
     const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
-    const RECORD: usize = 32;
+    const RECORD: usize = LAYOUTS[V - 1].size;
 
     fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let times_us = (long(record, 24), 0);
-        row(sink, half(record, 12), word(record, 4), long(record, 16), times_us)
-    }
-}
-
-/// Parses records of version 2.
-#[derive(Default)]
-pub(crate) struct VscsiTwo;
-
-impl Pieces for VscsiTwo {
-    const EPOCH: Epoch = Epoch::Clock { unix_offset_ns: None };
-    const RECORD: usize = 40;
-
-    fn piece(&mut self, record: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
-        let times_us = (long(record, 24), long(record, 32));
-        row(sink, half(record, 0), word(record, 8), long(record, 16), times_us)
+        let at = &LAYOUTS[V - 1];
+        let far = || Bad::from("a time or block beyond 2^64");
+        let time_ns = long(record, 24).checked_mul(1000).ok_or_else(far)?;
+        let response_us = at.response.map_or(0, |at| long(record, at));
+        let response_ns = response_us.checked_mul(1000).ok_or_else(far)?;
+        let device = sink.tables.only_device()?;
+        let command = half(record, at.command);
+        if FLUSHES.contains(&command) {
+            let mut flush = row::at(time_ns, Request { op: Op::Write, offset: 0, len: 0 }, device);
+            flush.flags = IoFlags::FLUSH;
+            sink.rows.push(flush);
+            return Ok(());
+        }
+        let op = operation(command)
+            .ok_or_else(|| Bad::from(format!("SCSI command {command:#04x} moves no data")))?;
+        let offset = long(record, 16).checked_mul(SECTOR).ok_or_else(far)?;
+        let request = request(op, offset, word(record, at.len).into())?;
+        sink.rows.push(row::answered(time_ns, response_ns, request, device));
+        Ok(())
     }
 }

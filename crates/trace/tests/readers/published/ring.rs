@@ -48,8 +48,7 @@ fn requests_under_way_at_a_cut_are_in_the_part_in_which_they_complete() {
     let mut pages = cpus(&folder);
     for until_ns in cuts.into_iter().chain([None]) {
         let cpus = std::mem::take(&mut pages);
-        let (lost_by_cpu, unix_offset_ns) = (Vec::new(), None);
-        let part = ring::Part { cpus, until_ns, lost_by_cpu, unix_offset_ns };
+        let part = ring::Part { cpus, until_ns, ..ring::Part::default() };
         let mut reader = parts.begin(part).unwrap();
         let of_part = rows(&mut reader);
         assert!(of_part.iter().all(|io| until_ns.is_none_or(|until| io.completed_ns < until)));

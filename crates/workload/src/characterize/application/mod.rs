@@ -10,9 +10,6 @@ use ioscape_schema::{FileCall, Op, Portrait};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Distinct bytes are counted in pages of this size, like those of the file cache.
-const PAGE_BYTES: u64 = 4096;
-
 /// Processes listed separately in the result; later ones only count in the totals and in the files.
 const PROCESSES_MOST: u32 = 4096;
 
@@ -82,18 +79,21 @@ struct Process {
 
 /// Reduces calls to parameters; see [`Traits`](ioscape_schema::Traits) for what comes out.
 ///
-/// `process_num` is the mean number of processes that are in their I/O phase while at least one is.
-/// A phase lasts from a request to the last request or sync before a pause of ten seconds. A
-/// process with several requests in flight at once, other than those of one sequential stream,
-/// counts that many times; several that take turns at a log count once. With `think_time_ns`, the
-/// rest of a process's phase, a closed system of this many processes issues as many requests per
-/// second as the application did, if its requests take as long. Traces of devices measure both
-/// differently, because no process waits for their requests: see `trace::characterize`.
+/// `process_num` is the mean number of processes that are in their I/O phase while at least one
+/// still has requests to come in its own. A phase lasts from a request to the last request or sync
+/// before a pause of ten seconds. A process with several requests in flight at once, other than
+/// those of one sequential stream, counts that many times; several that take turns at writing a log,
+/// or at reading a file in order, count once. With `think_time_ns`, the rest of a process's phase, a
+/// closed system of this many processes issues as many requests per second as the application did,
+/// if its requests take as long. Traces of devices measure both differently, because no process
+/// waits for their requests: see `trace::characterize`.
 ///
 /// Memory: about 100 bytes for every 2 MiB of a file in which something was touched, doubled if by
-/// one of the first 4096 processes, plus a few hundred bytes for every file of every process.
-#[derive(Clone, Debug, Default)]
+/// one of the first 4096 processes, plus a few hundred bytes for every file of every process, and 16
+/// for each sync that no request follows.
+#[derive(Clone, Debug)]
 pub struct Application {
+    page_bytes: u64,
     overall: Share,
     files: BTreeMap<u32, File>,
     processes: BTreeMap<u32, Process>,
@@ -106,8 +106,23 @@ pub struct Application {
 }
 
 impl Application {
+    /// Returns one without calls; distinct bytes are counted in whole pages of `page_bytes`, as the
+    /// file cache holds them.
+    pub fn new(page_bytes: u64) -> Self {
+        Self {
+            page_bytes,
+            overall: Share::default(),
+            files: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            actors: BTreeMap::new(),
+            writer: None,
+            threads: BTreeMap::new(),
+            stages: Stages::default(),
+        }
+    }
+
     /// Adds the next call; calls must arrive in the order of completion. Returns the process that
-    /// it counts for: another than its own if they take turns at a log.
+    /// it counts for: another than its own if they take turns.
     pub fn record(&mut self, call: &FileCall) -> u32 {
         let process = self.processes.entry(call.process).or_default();
         let in_detail = call.process < PROCESSES_MOST;
@@ -120,11 +135,11 @@ impl Application {
         if in_detail {
             shares.push(&mut process.share);
         }
-        shares.iter_mut().for_each(|share| share.wait(commit.waited_bytes));
+        shares.iter_mut().for_each(|share| share.wait(commit.waited));
         let acted = FileCall { process: commit.actor, ..*call };
         if call.is_sync() {
             shares.into_iter().for_each(|share| share.sync(call));
-            process.phases.extend(call.issued_ns, call.completed_ns);
+            process.phases.sync(call.issued_ns, call.completed_ns);
             self.sync(&acted);
             return commit.actor;
         }
@@ -162,12 +177,12 @@ impl Application {
             share.request(call, neighbours);
             ended.into_iter().for_each(|length| share.run(length));
         }
-        let touched = touched.get_or_insert_with(|| Touched::new(PAGE_BYTES));
+        let touched = touched.get_or_insert_with(|| Touched::new(self.page_bytes));
         self.stages.record(&acted, touched);
         touched.touch(offset, len);
         if in_detail {
             let touched = process.touched.entry(call.file);
-            touched.or_insert_with(|| Touched::new(PAGE_BYTES)).touch(offset, len);
+            touched.or_insert_with(|| Touched::new(self.page_bytes)).touch(offset, len);
         }
         commit.actor
     }
@@ -187,7 +202,7 @@ impl Application {
             &mut actor.phases
         });
         for phases in phases.into_iter().chain(thread.map(|thread| &mut thread.phases)) {
-            phases.extend(call.issued_ns, call.completed_ns);
+            phases.sync(call.issued_ns, call.completed_ns);
         }
     }
 
@@ -232,6 +247,7 @@ impl Application {
             processes,
             phases: stages.finish(lengths, activity),
             ways: self.overall.ways(),
+            sync_s: self.overall.sync_s(&activity),
         }
     }
 

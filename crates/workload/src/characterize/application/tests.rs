@@ -1,9 +1,9 @@
 //! Applications with known parameters: the model's own streams, and a few constructed by hand.
 
 use super::*;
-use crate::stream::mix;
 use crate::streams;
-use ioscape_schema::{Access, Request, SizeDistribution, Workload};
+use ioscape_schema::chance::mix;
+use ioscape_schema::{Access, Request, SizeDistribution, Traits, Workload};
 use proptest::prelude::*;
 
 fn call(process: u32, file: u32, op: Op, offset: u64, len: u32) -> FileCall {
@@ -18,11 +18,18 @@ fn at(index: u64, call: FileCall) -> FileCall {
 }
 
 fn finish(calls: impl IntoIterator<Item = FileCall>) -> Portrait {
-    let mut seen = Application::default();
+    let mut seen = Application::new(4096);
     for call in calls {
         seen.record(&call);
     }
     seen.finish()
+}
+
+#[test]
+fn distinct_bytes_are_counted_in_pages_of_the_file_cache() {
+    let mut seen = Application::new(16_384);
+    seen.record(&call(0, 0, Op::Read, 0, 3072));
+    assert_eq!(seen.finish().overall.unique_bytes, 16_384);
 }
 
 /// Characterizes the calls that the workload's streams make in turn on one file.
@@ -200,6 +207,36 @@ fn a_sync_after_the_last_write_is_part_of_the_phase() {
     }
 }
 
+/// Writes by 8 processes, or by one with 8 in flight, then a sync that holds up all of them.
+#[test]
+fn a_sync_at_the_end_makes_several_writers_no_fewer_and_is_no_pause() {
+    let of = |processes: u64, writes: u64, synced_after: u64| {
+        let batch = |i: u64| {
+            let issued_ns = i * 10_000_000 + i / synced_after * 5_000_000_000;
+            let one = move |process: u64| FileCall {
+                issued_ns,
+                completed_ns: issued_ns + 10_000_000,
+                ..call((process % processes) as u32, 0, Op::Write, mix(8 * i + process) << 12, 4096)
+            };
+            let sync = FileCall {
+                issued_ns: issued_ns + 10_000_000,
+                completed_ns: issued_ns + 5_010_000_000,
+                ..call(0, 0, Op::Write, 0, 0)
+            };
+            let is_synced = (i + 1).is_multiple_of(synced_after);
+            (0..8).map(one).chain(is_synced.then_some(sync))
+        };
+        finish((0..writes).flat_map(batch))
+    };
+    for (processes, synced_after) in [(8, 100), (1, 100), (1, 50)] {
+        let Portrait { overall, sync_s, .. } = of(processes, 100, synced_after);
+        let syncs = (100 / synced_after) as f64;
+        assert_eq!((overall.process_num, overall.active_s), (8, 1.0 + 5.0 * syncs));
+        assert_eq!(sync_s, 8.0 * 5.0 * syncs, "each of the eight waits");
+        assert!(overall.think_time_ns < 1000, "waiting for storage is no computing: {overall:?}");
+    }
+}
+
 #[test]
 fn small_files_take_whole_pages_of_a_set() {
     let Portrait { overall, files, processes, phases, .. } =
@@ -207,6 +244,36 @@ fn small_files_take_whole_pages_of_a_set() {
     let sets = [&overall, &files[0].1, &processes[0].1].map(|one| one.unique_bytes);
     assert_eq!(sets, [50 * 4096, 4096, 50 * 4096]);
     assert_eq!(phases[0].read.as_ref().expect("it reads").span_bytes, 50 * 4096);
+}
+
+/// As with SQLite's log, of a header and a page for each commit, beside a checkpoint.
+#[test]
+fn a_sync_after_every_other_write_makes_them_synchronous() {
+    let one = |i: u64| {
+        let [header, page] =
+            [(0, 24), (24, 4096)].map(|(from, len)| call(0, 0, Op::Write, i * 4120 + from, len));
+        let checkpoint = i.is_multiple_of(50).then(|| call(0, 1, Op::Write, i << 12, 4096));
+        let commit = [header, page, call(0, 0, Op::Write, 0, 0)];
+        commit.into_iter().chain(checkpoint).map(move |call| at(i, call))
+    };
+    let Portrait { overall, ways, .. } = finish((0..300).flat_map(one));
+    assert_eq!((overall.access, ways.further_waits), (Access::Dsync, 0));
+}
+
+/// As with mail, whose two directories are synced after each file.
+#[test]
+fn waits_beyond_one_for_each_write_are_counted() {
+    for is_synchronous in [false, true] {
+        let one = |i: u64| {
+            let write = FileCall { is_synchronous, ..call(0, i as u32, Op::Write, 0, 4096) };
+            let file = (!is_synchronous).then(|| call(0, i as u32, Op::Write, 0, 0));
+            let directory = call(0, FileCall::NO_FILE, Op::Write, 0, 0);
+            let all = [Some(write), file, Some(directory), Some(directory)];
+            all.into_iter().flatten().map(move |call| at(i, call))
+        };
+        let Portrait { overall, ways, .. } = finish((0..300).flat_map(one));
+        assert_eq!((overall.access, ways.further_waits), (Access::Dsync, 600));
+    }
 }
 
 /// As with `strict_bytes_per_sync` of RocksDB.
@@ -287,12 +354,21 @@ fn processes_that_take_turns_at_a_log_of_many_files_are_one() {
     }
 }
 
-/// As where mail is delivered: nobody waits for the others' syncs.
+/// As where mail is delivered, by four processes or by one for each mail: nobody waits for the
+/// others' syncs.
 #[test]
 fn processes_that_each_sync_files_of_their_own_are_several() {
+    let found = [4, 1000].map(mail_of);
+    assert_eq!(found.map(|one| one.process_num), [4, 4]);
+}
+
+/// The traits of 1000 writes by so many processes, each with a sync that reaches into the next
+/// three.
+fn mail_of(processes: u64) -> Traits {
     let one = |i: u64| {
         let written_ns = i * 100_000 + 10_000;
-        let [write, sync] = [4096, 0].map(|len| call((i % 4) as u32, i as u32, Op::Write, 0, len));
+        let [write, sync] =
+            [4096, 0].map(|len| call((i % processes) as u32, i as u32, Op::Write, 0, len));
         [
             FileCall { issued_ns: i * 100_000, completed_ns: written_ns, ..write },
             FileCall { issued_ns: written_ns, completed_ns: written_ns + 300_000, ..sync },
@@ -300,7 +376,7 @@ fn processes_that_each_sync_files_of_their_own_are_several() {
     };
     let mut calls: Vec<FileCall> = (0..1000).flat_map(one).collect();
     calls.sort_by_key(|call| call.completed_ns);
-    assert_eq!(finish(calls).overall.process_num, 4);
+    finish(calls).overall
 }
 
 #[test]

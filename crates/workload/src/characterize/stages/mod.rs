@@ -35,9 +35,6 @@ const LOSS: f64 = 0.02;
 /// The largest request of a phase, in bytes.
 const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 
-/// Reuse is tracked in pages of this size.
-const PAGE_BYTES: u64 = 4096;
-
 /// The most processes whose runs are followed at the same time.
 const PROCESSES_MOST: usize = 4096;
 
@@ -116,7 +113,7 @@ impl Stages {
             return !used.holds(offset);
         }
         let written = self.written.entry(call.file);
-        let written = written.or_insert_with(|| Touched::new(PAGE_BYTES));
+        let written = written.or_insert_with(|| Touched::new(used.granule_bytes));
         let is_new = !written.holds(offset);
         written.touch(offset, u64::from(call.request.len));
         is_new

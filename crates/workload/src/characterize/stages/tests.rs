@@ -1,8 +1,8 @@
 //! Applications with known phases.
 
 use super::*;
-use crate::stream::mix;
 use ioscape_schema::PhaseRequests;
+use ioscape_schema::chance::mix;
 
 const MIB: u64 = 1 << 20;
 
@@ -15,7 +15,7 @@ struct Made {
 
 impl Default for Made {
     fn default() -> Self {
-        Self { stages: Stages::default(), at: 0, used: Touched::new(PAGE_BYTES) }
+        Self { stages: Stages::default(), at: 0, used: Touched::new(4096) }
     }
 }
 
@@ -94,4 +94,15 @@ fn what_does_not_change_is_one_phase() {
     assert_eq!(phases[0].write.as_ref().map(|write| write.span_bytes), Some(read.span_bytes));
     let none = Stages::default().finish([(0, MIB, MIB)].into_iter(), Activity::default());
     assert!(none.is_empty());
+}
+
+/// Guards against phases that reached over the first 4096 files only.
+#[test]
+fn a_phase_over_many_files_reaches_from_the_first_to_the_last() {
+    let mut made = Made::default();
+    (0..10_000).for_each(|file| made.call(file, Op::Read, 0, 4096));
+    let files = (0..10_000).map(|file| (file, 4096, 4096));
+    let phases = made.stages.finish(files, Activity::default());
+    let read = phases[0].read.as_ref().expect("reads");
+    assert!(phases.len() == 1 && read.span_bytes as f64 > 0.98 * 4096e4, "{phases:?}");
 }

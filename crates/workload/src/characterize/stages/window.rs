@@ -8,8 +8,7 @@ use ioscape_schema::phase::RUNS_MOST;
 use ioscape_schema::{Advice, FileCall, Op, Phase, PhaseRequests};
 use std::collections::BTreeMap;
 
-/// The most files whose extents are kept separately in one window; later files count with the last
-/// one.
+/// The most files whose extents are kept separately in one window.
 const FILES_MOST: usize = 4096;
 
 /// In the order of their counters.
@@ -81,14 +80,22 @@ impl Kind {
     }
 
     fn extend(&mut self, file: u32, extent: Extent) {
-        if self.files.len() >= FILES_MOST && !self.files.contains_key(&file) {
-            // Only its number of bytes counts.
-            if let Some(mut last) = self.files.last_entry() {
-                last.get_mut().bytes += extent.bytes;
-            }
+        if self.files.len() < FILES_MOST || self.files.contains_key(&file) {
+            self.files.entry(file).and_modify(|one| one.merge(extent)).or_insert(extent);
             return;
         }
-        self.files.entry(file).and_modify(|one| one.merge(extent)).or_insert(extent);
+        // The stretch reaches from its first file to its last, which takes the place of the last so
+        // far; of those between, only the number of bytes counts.
+        let replaced = match self.files.range(file..).next().is_none() {
+            true => self.files.pop_last(),
+            false if self.files.range(..file).next().is_none() => self.files.pop_first(),
+            false => None,
+        };
+        if let Some((_, one)) = replaced {
+            self.files.insert(file, Extent { bytes: one.bytes + extent.bytes, ..extent });
+        } else if let Some((_, lower)) = self.files.range_mut(..file).next_back() {
+            lower.bytes += extent.bytes;
+        }
     }
 
     fn merge(&mut self, other: Self) {

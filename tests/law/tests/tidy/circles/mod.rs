@@ -21,11 +21,21 @@ const STAYS: (&str, [&str; 2], &str) = (
     "the grammar of C: an expression may hold a type (a cast, sizeof), and a type an expression (the size of an array)",
 );
 
-/// The circles of the crate in `folder`, each as its files and what they stand on.
-fn circles_of(folder: &Path) -> Vec<Vec<String>> {
+/// The modules of the library and of the program of the crate in `folder`, but for those of tests.
+fn modules_of(folder: &Path) -> impl Iterator<Item = Modules> {
     let roots = ["src/lib.rs", "src/main.rs"].map(|r| folder.join(r));
     let parse = |path: &Path| path.exists().then(|| sources::parsed(path));
-    roots.iter().filter_map(|r| Modules::load(r, &parse)).flat_map(|m| graph::circles(&m)).collect()
+    roots.into_iter().filter_map(move |r| Modules::load(&r, &parse))
+}
+
+/// The files of those modules, one for each module.
+pub fn files_of_modules(folder: &Path) -> Vec<PathBuf> {
+    modules_of(folder).flat_map(|m| m.all).map(|m| m.file).collect()
+}
+
+/// The circles of the crate in `folder`, each as its files and what they stand on.
+fn circles_of(folder: &Path) -> Vec<Vec<String>> {
+    modules_of(folder).flat_map(|m| graph::circles(&m)).collect()
 }
 
 /// The files of a circle that is given by its lines.

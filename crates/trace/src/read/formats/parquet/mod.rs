@@ -224,8 +224,7 @@ impl Columns {
                     continue;
                 };
                 if !column.scatter(number, place, rows) {
-                    let reason = format!("a value of {} is out of its range", ALL[number]);
-                    return Err(self.broken(reason));
+                    return Err(self.broken(columns::out_of_range(ALL[number])));
                 }
             }
             self.check(self.rows + place as u64, rows)?;

@@ -1,5 +1,5 @@
-//! Findings in a form in which two evaluations can be compared, and how many pairs of evaluations
-//! agree.
+//! For tests that repeat evaluations: findings in a form in which two evaluations can be compared,
+//! and how many pairs of evaluations agree.
 
 use super::absence::is_absence_told;
 use super::curve::best_of_several;
@@ -473,5 +473,5 @@ fn overlap(one: Option<&Finding>, other: Option<&Finding>) -> bool {
 }
 
 #[cfg(test)]
-#[path = "agreement_tests.rs"]
+#[path = "testing_agreement_tests.rs"]
 mod tests;

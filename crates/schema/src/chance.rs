@@ -1,6 +1,6 @@
-//! Keys spread evenly, so that a subset of them is a fair sample.
+//! Numbers that look random and depend only on what they are made from.
 
-/// Spreads keys evenly over all 64 bits (the finalizer of splitmix64).
+/// Spreads every bit of `key` over all 64: one step of SplitMix64 (Steele, Lea and Flood 2014).
 #[inline]
 pub fn mix(key: u64) -> u64 {
     let key = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
