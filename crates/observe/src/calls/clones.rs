@@ -44,13 +44,13 @@ fn is_shared(tid: i32, fd: i32, side: &FileCall) -> Option<bool> {
     }
     let file = File::open(&link).ok()?;
     let is_shared = extents::is_shared(&file, side.request.offset).ok()?;
-    told(is_shared, &mounts::system_of(&file, &read_link(link).ok()?))
+    told(is_shared, || Some(mounts::system_of(&file, &read_link(link).ok()?)))
 }
 
 /// Returns whether blocks are shared where the file `system` answers so. Of blocks that are not, a
-/// server may have made the copy, as SMB's does.
-fn told(is_shared: bool, system: &FileSystemInfo) -> Option<bool> {
-    (is_shared || !system.is_network_or_fuse).then_some(is_shared)
+/// server may have made the copy, as SMB's does; only then is the table of mounts read.
+fn told(is_shared: bool, system: impl FnOnce() -> Option<FileSystemInfo>) -> Option<bool> {
+    (is_shared || !system()?.is_network_or_fuse).then_some(is_shared)
 }
 
 #[cfg(test)]
@@ -87,9 +87,11 @@ mod tests {
 
     #[test]
     fn a_copy_that_a_server_may_have_made_is_doubtful() {
-        let of = |is_network_or_fuse| FileSystemInfo { is_network_or_fuse, ..Default::default() };
-        assert_eq!([true, false].map(|is_shared| told(is_shared, &of(true))), [Some(true), None]);
-        assert_eq!(told(false, &of(false)), Some(false));
+        let of = |is_shared, is_network_or_fuse| {
+            told(is_shared, || Some(FileSystemInfo { is_network_or_fuse, ..Default::default() }))
+        };
+        assert_eq!([true, false].map(|is_shared| of(is_shared, true)), [Some(true), None]);
+        assert_eq!(of(false, false), Some(false));
     }
 
     #[test]

@@ -9,7 +9,6 @@ use super::tests::{folder, play_in, requests};
 use crate::record::Instance;
 use ioscape_machine::testing::{build_directory, skipped};
 use ioscape_schema::{FileCall, Op};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Error, Result};
 use std::os::fd::AsRawFd;
@@ -57,8 +56,7 @@ fn pages_that_a_program_loads_are_seen_where_the_kernel_tells_of_faults() {
 #[test]
 fn waits_for_dirty_mapped_pages_are_waits_of_no_known_file() {
     let mut sink = |_: &FileCall| ();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let (tid, descriptors) = (std::process::id() as i32, Shared::default());
     let caller = Caller { tid, descriptors: &descriptors };
     let mut waits = |call, flags: i32| {

@@ -55,7 +55,6 @@ use launch::Start;
 use ptrace::{Go, Stop, Stops};
 use requests::Ledger;
 use rustix::fs::StatVfsMountFlags;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -110,8 +109,7 @@ pub fn record(
     };
     raise_open_files();
     let launched = launch::launch(&start)?;
-    let (files, elsewhere) = (Files::new(below), BTreeMap::new());
-    let ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink };
+    let ledger = Ledger::new(Files::new(below), sink);
     let (living, root) = (LiveThreads::default(), launched.pid);
     living.add(root, root, None);
     let done = AtomicBool::new(false);

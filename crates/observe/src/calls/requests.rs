@@ -64,6 +64,13 @@ pub(super) struct Ledger<'a> {
     pub(super) sink: &'a mut dyn CallSink,
 }
 
+impl<'a> Ledger<'a> {
+    /// Returns a ledger in which nothing is counted yet.
+    pub(super) fn new(files: Files, sink: &'a mut dyn CallSink) -> Self {
+        Self { files, elsewhere: BTreeMap::new(), unseen_calls: 0, mappings: 0, sink }
+    }
+}
+
 impl Ledger<'_> {
     /// Handles the entry of a call: what takes effect at once, and what to expect at its exit.
     pub(super) fn enter(

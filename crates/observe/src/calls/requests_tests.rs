@@ -10,8 +10,7 @@ fn a_write_that_asks_for_storage_is_synchronous_whatever_its_file_was_opened_for
     let file = tempfile::tempfile().unwrap();
     let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
     let mut sink = |_: &FileCall| ();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let descriptors = Shared::default();
     let caller = Caller { tid, descriptors: &descriptors };
     let mut is_synchronous = |call, flags| {
@@ -29,8 +28,7 @@ fn a_write_that_asks_for_storage_is_synchronous_whatever_its_file_was_opened_for
 #[test]
 fn calls_that_succeed_on_files_that_cannot_be_identified_are_counted() {
     let mut sink = |_: &FileCall| ();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let descriptors = Shared::default();
     // No process can have this number.
     let caller = Caller { tid: i32::MAX, descriptors: &descriptors };
@@ -51,8 +49,7 @@ fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_devices_a
     let all = [tempfile::tempfile_in(place), null, Ok(memory.into())].map(Result::unwrap);
     let [one, device, memory] = all.each_ref().map(|file| file.as_raw_fd() as u64);
     let (mut sink, descriptors) = (|_: &FileCall| (), Shared::default());
-    let (files, elsewhere) = (Files::new(Some("/proc".into())), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(Some("/proc".into())), &mut sink);
     let caller = Caller { tid: std::process::id() as i32, descriptors: &descriptors };
     let [read, code] = [libc::PROT_READ, libc::PROT_READ | libc::PROT_EXEC];
     let all = [(one, read), (one, code), (device, read), (memory, read), (u64::MAX, read)];
@@ -71,8 +68,7 @@ fn the_archive_of_locales_is_part_of_programs() {
     let create = |name| std::fs::File::create_new(place.path().join(name)).unwrap();
     let all = ["locale-archive", "data"].map(create);
     let (mut sink, descriptors) = (|_: &FileCall| (), Shared::default());
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let caller = Caller { tid: std::process::id() as i32, descriptors: &descriptors };
     let mapped = all.each_ref().map(|file| {
         let (how, fd) = ([libc::PROT_READ, libc::MAP_PRIVATE], file.as_raw_fd() as u64);
@@ -100,8 +96,7 @@ fn a_range_that_is_only_begun_to_be_written_is_no_wait() {
     let file = tempfile::tempfile().unwrap();
     let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
     let mut sink = Begun::default();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let descriptors = Shared::default();
     let caller = Caller { tid, descriptors: &descriptors };
     let waits = [0x2, 0x7, 0x3].map(|flags| {
@@ -119,8 +114,7 @@ fn only_a_sync_of_everything_writes_back_all_files() {
     let directory = std::fs::File::open(build_directory()).unwrap();
     let (fd, tid) = (directory.as_raw_fd() as u64, std::process::id() as i32);
     let mut sink = Begun::default();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let descriptors = Shared::default();
     let caller = Caller { tid, descriptors: &descriptors };
     for (call, at_ns) in [(Call::Sync, 5), (Call::SyncAll, 7)] {
@@ -137,8 +131,7 @@ fn what_the_file_cache_is_told_to_drop_is_told() {
     file.set_len(10_000).unwrap();
     let (fd, tid) = (file.as_raw_fd() as u64, std::process::id() as i32);
     let mut sink = Begun::default();
-    let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-    let mut ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink: &mut sink };
+    let mut ledger = Ledger::new(Files::new(None), &mut sink);
     let descriptors = Shared::default();
     let caller = Caller { tid, descriptors: &descriptors };
     let [drop, random] = [libc::POSIX_FADV_DONTNEED, libc::POSIX_FADV_RANDOM];

@@ -80,8 +80,7 @@ impl<'a> Stage<'a> {
         let (mut submissions, mut completions) = ([0; 11], [0; 36]);
         (submissions[2], completions[1]) = (7, 7);
         let memory = Memory { params, submissions, completions, entries: [[0; 8]; 8] };
-        let (files, elsewhere) = (Files::new(None), BTreeMap::new());
-        let ledger = Ledger { files, elsewhere, unseen_calls: 0, mappings: 0, sink };
+        let ledger = Ledger::new(Files::new(None), sink);
         let mut stage = Self { ledger, descriptors: Shared::default(), memory: Box::new(memory) };
         let params = stage.memory.params.as_ptr() as u64;
         stage.leave(Call::RingSetup, [8, params, 0, 0, 0, 0], i64::from(RING));
