@@ -87,7 +87,11 @@ pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
         };
         result.iter().filter(is_held).count()
     };
-    lasting::sides(&evaluation.probes).into_iter().max_by_key(held).unwrap_or_default()
+    // Without a change there is one side and nothing to count.
+    let sides = lasting::sides(&evaluation.probes).into_iter();
+    sides
+        .reduce(|one, other| if held(&other) < held(&one) { one } else { other })
+        .unwrap_or_default()
 }
 
 /// Returns every point with its rounds, in the order measured, on the curves where the document has
