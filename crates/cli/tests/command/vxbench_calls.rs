@@ -78,12 +78,14 @@ fn calls(folder: &Path, workload: &str, words: &[&str]) -> Result<String, String
     Ok(without_descriptors(&text))
 }
 
-/// The trace with `N` for every call's first argument if it is a number.
+/// The trace with `N` for every call's first argument if it is a number, and each call that
+/// another thread's cut in two as a whole one: which are cut differs from run to run.
 fn without_descriptors(text: &str) -> String {
     let line = |line: &str| {
-        let Some((name, rest)) = line.split_once('(') else { return line.to_owned() };
+        let line = line.replace(" <unfinished ...>", ")");
+        let Some((name, rest)) = line.split_once('(') else { return line };
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 { line.to_owned() } else { format!("{name}(N{}", &rest[digits..]) }
+        if digits == 0 { line } else { format!("{name}(N{}", &rest[digits..]) }
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
