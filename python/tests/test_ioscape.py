@@ -205,15 +205,15 @@ def test_ctrl_c_stops_the_program_and_keeps_what_was_measured(tmp_path):
 
 
 def test_the_program_does_not_outlive_a_process_that_is_killed(tmp_path):
-    told = tmp_path / "told"
+    told, known = tmp_path / "told", tmp_path / "known"
     program = stand_in(tmp_path, f"echo $$ > '{told}.new'; mv '{told}.new' '{told}'; exec sleep 1000")
-    child = subprocess.Popen([sys.executable, "-c", "import ioscape; ioscape.doctor()"], env={**os.environ, "IOSCAPE_BINARY": program})
+    # The number of the program is told when it runs; the guard then makes a file.
+    script = f"import ioscape\nfrom ioscape import _command as c\nc._GUARD = c._GUARD.replace('&&', '&& >{known} &&', 1)\nioscape.doctor()"
+    child = subprocess.Popen([sys.executable, "-c", script], env={**os.environ, "IOSCAPE_BINARY": program})
     until = time.monotonic() + 60
-    while not told.exists():
+    while not (told.exists() and known.exists()):
         assert time.monotonic() < until and child.poll() is None
         time.sleep(0.05)
-    # The number of the program is told when it runs.
-    time.sleep(0.5)
     child.kill()
     child.wait()
     status = Path(f"/proc/{told.read_text().strip()}/stat")

@@ -82,14 +82,15 @@ def wait_until(is_so, job, otherwise):
 
 
 def descendants(process):
-    found = []
+    """Each process below this one, with its parent."""
+    found = {}
     for entry in Path("/proc").iterdir():
         try:
             parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) if entry.name.isdigit() else 0
         except (OSError, ValueError):
             continue
         if parent == process:
-            found += [int(entry.name), *descendants(int(entry.name))]
+            found |= {int(entry.name): parent, **descendants(int(entry.name))}
     return found
 
 
@@ -104,9 +105,8 @@ def clients_of(job, count):
     """The processes `ioscape client` of the ranks, the outermost of each."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        found = [one for one in descendants(job.pid) if command_line(one)[1:2] == ["client"]]
-        parents = {int(Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()[1]): one for one in found}
-        outer = [one for parent, one in parents.items() if parent not in found]
+        found = {one: parent for one, parent in descendants(job.pid).items() if command_line(one)[1:2] == ["client"]}
+        outer = [one for one, parent in found.items() if parent not in found]
         if len(outer) == count:
             return outer
         time.sleep(0.1)

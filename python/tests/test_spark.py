@@ -260,17 +260,19 @@ def test_a_killed_job_leaves_nothing(generated, tmp_path, number):
 
 def test_a_killed_worker_takes_its_program_and_directory_along(tmp_path):
     """What `place` promises, without Spark."""
-    script = "import sys; from ioscape.spark.place import place\nwith place() as here:\n  print(here.path, flush=True)\n  here.run(['sleep', '1000'])\n"
+    # The pid of the program is told when it runs; the guard then makes a file.
+    known = tmp_path / "known"
+    told = f"guard = sys.modules['ioscape.spark.place']\nguard._GUARD = guard._GUARD.replace('child=$told', 'child=$told; >{known}')\n"
+    work = "with place() as here:\n  print(here.path, flush=True)\n  here.run(['sleep', '1000'])\n"
+    script = f"import sys; from ioscape.spark.place import place\n{told}{work}"
     job = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
     path = Path(job.stdout.readline().strip())
     children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
     until = time.monotonic() + 20
-    while len(running := children.read_text().split()) < 2:
+    while len(running := children.read_text().split()) < 2 or not known.exists():
         assert time.monotonic() < until
         time.sleep(0.05)
     assert path.is_dir() and path.parent == tmp_path
-    # The pid of the program is told when it runs.
-    time.sleep(0.5)
     job.kill()
     job.wait()
     while path.exists() or any(Path(f"/proc/{one}").exists() for one in running):

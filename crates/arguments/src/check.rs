@@ -13,7 +13,7 @@ use ioscape_simulate::combinations::Sweep;
 use ioscape_simulate::twin;
 use ioscape_study::reach::UNIQUE_BYTES_MIN;
 use ioscape_trace::OutFormat;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Options by name, with whether they are given.
 type Given<'a> = &'a [(&'static str, bool)];
@@ -149,16 +149,16 @@ fn asked(args: &AskedArgs) -> Result<(), String> {
     described_once(args.workloads.as_deref(), is_described(&args.one))
 }
 
-/// Refuses a result that is named twice: it is one system but would be listed as two.
-fn each_once(results: &[PathBuf]) -> Result<(), String> {
-    let again = |(i, path): &(usize, &PathBuf)| results[..*i].contains(path);
-    results.iter().enumerate().find(again).map_or(Ok(()), |(_, path)| {
-        Err(format!("{} is named twice: name each result once", path.display()))
-    })
+/// Refuses what is named twice: it is one system but would be listed as two. The `advice` says what
+/// to name instead.
+fn each_once(all: &[impl AsRef<Path> + PartialEq], advice: &str) -> Result<(), String> {
+    let again = (1..all.len()).find(|&i| all[..i].contains(&all[i]));
+    let why = |i: usize| format!("{} is named twice: {advice}", all[i].as_ref().display());
+    again.map_or(Ok(()), |i| Err(why(i)))
 }
 
 fn predict(args: &PredictArgs) -> Result<(), String> {
-    each_once(&args.results)?;
+    each_once(&args.results, "name each result once")?;
     let is_product = args.model == ModelKind::Product;
     if is_product && !args.what_if.is_empty() {
         return Err(
@@ -238,6 +238,8 @@ fn vxbench(args: &VxbenchArgs) -> Result<(), String> {
 }
 
 fn campaign(args: &CampaignRunArgs) -> Result<(), String> {
+    each_once(&args.places, "name each place once")?;
+    each_once(&args.fs, "give each a name of its own, as in ext4-a,ext4-b")?;
     let of_one = [
         ("--dry-run", args.dry_run),
         ("--fs", !args.fs.is_empty()),
@@ -362,6 +364,8 @@ mod tests {
             ("ioscape predict a --characterization b --read-frac 1", "a characterization says"),
             ("ioscape predict a --trace b --model product", "--model"),
             ("ioscape predict a b a --workloads paper", "a is named twice"),
+            ("ioscape campaign run c a b a/", "a/ is named twice"),
+            ("ioscape campaign run c a --as-root-make --fs xfs,xfs", "as in ext4-a,ext4-b"),
             ("ioscape ab a.toml b.toml --jobs c.toml", "a.toml already"),
             ("ioscape ab a b --dir c", "--dir is where job files are run"),
             ("ioscape vxbench --diagnose . -c direct", "-c describes a run"),
@@ -392,6 +396,7 @@ mod tests {
             "ioscape run --rows a.csv --verify",
             "ioscape predict a --trace b",
             "ioscape predict a b/a --trace b",
+            "ioscape campaign run c a --as-root-make --fs xfs,xfs-b",
             "ioscape twin . --sustain --json",
             "ioscape twin --from a.json --seed 2",
             "ioscape report a -o a.html --json",

@@ -165,8 +165,8 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Largest working set to try. A size given here is laid out however long that takes, and the budget is not divided.
-    /// [default: four times the memory, but at most half of the free space and what a quarter of the budget can lay out; less
-    /// where no set can outgrow the memory, since the budget is divided then]
+    /// [default: four times the memory, but at most half of the free space (a third where the file system copies on write) and
+    /// what a quarter of the budget can lay out; less where no set can outgrow the memory, since the budget is divided then]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub max_unique_bytes: Option<u64>,
     /// Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT), dsync (O_DSYNC)

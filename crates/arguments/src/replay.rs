@@ -29,7 +29,8 @@ pub struct ReplayArgs {
     /// How addresses beyond the end of a smaller target are mapped: wrap (to its beginning) or scale (all of them)
     #[arg(long, value_name = "HOW", default_value = "wrap")]
     pub fit: ReplayFit,
-    /// Largest scratch file in a directory, at most half of the free space [default: what the trace needs, up to a quarter of it]
+    /// Largest scratch file in a directory, at most half of the free space (a third where the file system copies on write)
+    /// [default: what the trace needs, up to half of that]
     #[arg(long, value_name = "SIZE", value_parser = scratch)]
     pub size: Option<u64>,
     /// Check in every read, and once more at the end, that each block holds what was last written to it

@@ -37,18 +37,20 @@ impl Simulated {
     pub fn warnings(&self) -> Vec<Warning> {
         let status = self.drive.status().doubt().map(str::to_owned);
         let mut doubts: Vec<String> = status.into_iter().collect();
-        let mut credits = Vec::new();
+        let mut rested = Vec::new();
         if let Storage::Flash(model) = self.storage() {
-            doubts.extend_from_slice(&model.doubts);
-            credits.extend(model.credits.iter().filter_map(Limit::doubt_of_rest));
+            doubts.extend(model.doubts.iter().map(|doubt| doubt.message.clone()));
+            rested.extend(model.credits.iter().filter_map(Limit::doubt_of_rest));
+            rested.extend(model.doubt_of_garbage());
         }
         let of = |kind, said: Vec<String>| {
             said.into_iter().map(move |message| Warning::new(kind, message))
         };
-        of(WarningKind::Extrapolated, doubts).chain(of(WarningKind::NotSteady, credits)).collect()
+        of(WarningKind::Extrapolated, doubts).chain(of(WarningKind::NotSteady, rested)).collect()
     }
 
-    /// Runs one workload on a new system, for up to `cap_s` seconds of a budget.
+    /// Runs one workload on a new system, for up to `cap_s` seconds of a budget and at most
+    /// `blocks_most` blocks.
     ///
     /// # Errors
     /// The system has no room for the set.
@@ -57,11 +59,13 @@ impl Simulated {
         workload: &Workload,
         seed: u64,
         cap_s: f64,
+        blocks_most: u64,
     ) -> Result<Measurement, Error> {
         let mut host = Host::new(&self.parameters, self.storage(), workload.unique_bytes)?;
         let mut streams = ioscape_workload::streams(workload, seed);
         let next = |process: usize| streams[process].request();
-        Ok(system::measure(&self.parameters, &mut host, workload, next, system::cost_s(cap_s)))
+        let most = (blocks_most, system::cost_s(cap_s));
+        Ok(system::measure(&self.parameters, &mut host, workload, next, most))
     }
 }
 
@@ -69,20 +73,28 @@ impl Simulated {
 mod tests {
     use super::*;
     use ioscape_simulate::Status;
-    use ioscape_simulate::ssd::{self, Parameters};
+    use ioscape_simulate::ssd::{self, Filled, Parameters};
 
     #[test]
     fn the_credit_with_which_every_point_begins_is_said_with_the_rate_that_holds() {
         let limit =
             Limit { operations_per_s: None, bytes_per_s: Some(2e7), only: None, credit: 1e9 };
         let limits = vec![limit, Limit { credit: 0.0, ..limit }];
-        let drive = Parameters { limits, ..ssd::find("generic-ssd").unwrap() };
+        let filled = Filled::SteadyState;
+        let drive = Parameters { limits, filled, ..ssd::find("generic-ssd").unwrap() };
         let parameters = SystemParameters::bare("d", "a drive", drive.capacity_bytes);
         let drive = Target::Flash(Box::new(drive.build().unwrap()));
         let said = Simulated { parameters, drive }.warnings();
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].message.contains("rates beyond 20 MB/s"), "{said:?}");
+        assert!(said[0].message.contains("rates of storage beyond 20 MB/s"), "{said:?}");
         assert!(Simulated::open("hp-97560").unwrap().warnings().is_empty());
+    }
+
+    #[test]
+    fn a_drive_that_has_no_garbage_to_collect_is_told() {
+        let said = Simulated::open("generic-nvme").unwrap().warnings();
+        let is_told = |one: &Warning| one.message.contains("68 GiB of erased flash");
+        assert!(said.iter().any(|one| one.kind == WarningKind::NotSteady && is_told(one)));
     }
 
     #[test]
@@ -94,7 +106,7 @@ mod tests {
         let parameters = SystemParameters::bare("d", "a drive", drive.capacity_bytes);
         let drive = Target::Flash(Box::new(drive.build().unwrap()));
         let said = Simulated { parameters, drive }.warnings();
-        assert!(said.iter().all(|one| one.kind == WarningKind::Extrapolated), "{said:?}");
+        assert!(said[..2].iter().all(|one| one.kind == WarningKind::Extrapolated), "{said:?}");
         assert!(said[0].message.contains("not calibrated"), "{said:?}");
         assert!(said[1].message.contains("a set of 1 GiB of 4 TiB"), "{said:?}");
     }

@@ -30,6 +30,20 @@ pub(crate) fn disks(shown: Shown<'_>, numbers: Vec<(u32, u32)>, deepest: u32) ->
     all
 }
 
+/// Returns whether the storage of one file system may rest while only the other is used: they are
+/// two, share no disk, and are not both in memory. Where the disks are not known, two file systems
+/// are taken to share none.
+pub fn rest_in_turn(systems: [&FileSystemInfo; 2]) -> bool {
+    let stored_on = systems.map(FileSystemInfo::stored_on);
+    let is_one = stored_on[0].device == stored_on[1].device;
+    let are_in_memory = stored_on.iter().all(|one| memory_below(one).is_some());
+    !is_one && !are_in_memory && are_apart(stored_on.map(disks_below))
+}
+
+fn are_apart([some, others]: [Vec<BlockDevice>; 2]) -> bool {
+    !some.iter().any(|disk| others.contains(disk))
+}
+
 /// Returns that of the `disks` below `system` which is a loop device and serves requests, even
 /// direct ones, from the file cache, with its file; `None` if there is none, or all of it is in
 /// memory anyway.
@@ -121,6 +135,28 @@ mod tests {
         assert_eq!(told((253, 0)), ("dm-0 loop2 loop1 sda".to_owned(), cached));
         assert_eq!(told((7, 3)), ("loop3 sda".to_owned(), None));
         assert_eq!(told((8, 0)), ("sda".to_owned(), None));
+    }
+
+    /// Guards against a defect: two partitions of one drive counted as devices of which one rests.
+    #[test]
+    fn partitions_of_one_disk_share_it() {
+        let home = tempfile::tempdir().unwrap();
+        let sys = home.path();
+        fs::create_dir_all(sys.join("dev/block")).unwrap();
+        for (name, number) in
+            [("sda", "8:0"), ("sda/sda1", "8:1"), ("sda/sda2", "8:2"), ("sdb", "8:16")]
+        {
+            let folder = sys.join("block").join(name);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("dev"), number).unwrap();
+            if name.contains('/') {
+                fs::write(folder.join("partition"), "1").unwrap();
+            }
+            symlink(&folder, sys.join("dev/block").join(number)).unwrap();
+        }
+        let of = |minor| disks(Shown { sys, table: &[] }, vec![(8, minor)], DEEPEST);
+        let apart = [[1, 2], [1, 0], [1, 16]].map(|two| are_apart(two.map(of)));
+        assert_eq!(apart, [false, false, true]);
     }
 
     /// Once, a limit on the disk below a container's own directory was measured as its speed, and

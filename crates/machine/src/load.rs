@@ -135,6 +135,7 @@ pub fn kernel_threads() -> Option<KernelThreads> {
 #[derive(Clone, Debug)]
 pub struct Contending {
     streams: u64,
+    /// Number of those that they may run on.
     processors: u64,
     before: Option<KernelThreads>,
     /// After the end, the seconds that they took of one processor. Some may precede the run, if
@@ -159,7 +160,7 @@ impl Contending {
     /// Ends and computes the seconds.
     pub fn end(&mut self) {
         self.seconds = match self.have_room() {
-            false => kernel_threads().and_then(|now| self.of_each_processor(&now)),
+            false => kernel_threads().and_then(|now| self.of_each_processor(&now, cpus().len())),
             true => Some(0.0),
         };
     }
@@ -169,10 +170,11 @@ impl Contending {
         self.processors >= self.streams.saturating_add(ROOM)
     }
 
-    /// The kernel does not tell which processor a thread ran on, and a program can only wait for
-    /// those on its own.
-    fn of_each_processor(&self, now: &KernelThreads) -> Option<f64> {
-        Some(now.since(self.before.as_ref()?) / self.processors.max(1) as f64)
+    /// The kernel does not tell on which of the machine's processors, `online` by its own count, a
+    /// thread ran, and a program can only wait for those on its own.
+    fn of_each_processor(&self, now: &KernelThreads, online: usize) -> Option<f64> {
+        let all = self.processors.max(online as u64).max(1);
+        Some(now.since(self.before.as_ref()?) / all as f64)
     }
 }
 
@@ -266,7 +268,7 @@ mod tests {
         assert!(!is_kernel_thread("76 (sh) S 1 76 2 0"));
         assert!(!is_kernel_thread(""));
         let none = KernelThreads::default();
-        assert!(kernel_threads().is_none_or(|threads| threads.since(&none) >= 0.0));
+        assert!(kernel_threads().is_none_or(|threads| threads.since(&none) > 0.0));
     }
 
     /// As below `unshare --pid`: once, the time of our own workers was subtracted from their waits,
@@ -294,7 +296,9 @@ mod tests {
         let then = KernelThreads(BTreeMap::from([("3".to_owned(), 60.0)]));
         let now = KernelThreads(BTreeMap::from([("3".to_owned(), 62.0)]));
         let four = Contending { before: Some(then), ..with(4, 4) };
-        assert_eq!(four.of_each_processor(&now), Some(0.5));
+        assert_eq!(four.of_each_processor(&now, 0), Some(0.5), "the kernel does not count them");
+        // Once, below taskset, threads of the whole machine hid a neighbour on those few processors.
+        assert_eq!(four.of_each_processor(&now, 64), Some(0.03125));
         let have_room = [(1, 0), (1, 1), (1, 2), (4, 4), (3, 4), (2, 4), (1, 3)]
             .map(|(streams, processors)| with(streams, processors).have_room());
         assert_eq!(have_room, [false, false, false, false, false, true, true]);

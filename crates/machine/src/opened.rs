@@ -115,13 +115,17 @@ mod tests {
         };
         let number = mounts::block_number(&device).unwrap();
         let held = File::options().write(true).open(&device).unwrap();
-        let (mut until, to_end) = std::io::pipe().unwrap();
+        let [(mut begun, mut has_begun), (mut until, to_end)] =
+            [(); 2].map(|()| std::io::pipe().unwrap());
         let mut waiting = Command::new("true");
-        let wait = move || until.read(&mut [0]).map(drop);
-        // SAFETY: between fork and exec the child only reads from a pipe, which is safe there.
+        let wait = move || {
+            has_begun.write_all(&[0])?;
+            until.read(&mut [0]).map(drop)
+        };
+        // SAFETY: between fork and exec the child only uses pipes, which is safe there.
         unsafe { waiting.pre_exec(wait) };
         let child = std::thread::spawn(move || waiting.status());
-        std::thread::sleep(Duration::from_millis(200));
+        begun.read_exact(&mut [0]).unwrap();
         let told = writer_beside(&[number], &[]);
         (&to_end).write_all(&[0]).unwrap();
         assert!(child.join().unwrap().unwrap().success());

@@ -27,7 +27,8 @@ pub fn traps(target: &Target, traffic: Traffic) -> Vec<Warning> {
 pub fn below(system: &FileSystemInfo, traffic: Traffic) -> Vec<Warning> {
     let disks = disks_below(system);
     let limits = |traffic| io_limits(system, &disks, traffic).filter(|limits| !limits.is_empty());
-    let limits = of_io_limits(traffic, limits);
+    let limits = limits(Traffic::ALL).is_some().then(|| of_io_limits(traffic, limits));
+    let limits = limits.into_iter().flatten();
     let cached = cached_below(system, &disks).map(|by| of_second_cache(&by, traffic.access));
     cached.into_iter().chain(limits).chain(arrays::doubts_among(system, &disks)).collect()
 }
@@ -45,7 +46,7 @@ fn of_second_cache(by: &str, access: Access) -> Warning {
 }
 
 /// Returns the warnings about `limits` on the I/O of this process, by what they hold back: `traffic`,
-/// or only the writes of what lays sets out and flushes them, whatever the workload does.
+/// or only the writes that lay out its set or flush it.
 fn of_io_limits(
     traffic: Traffic,
     limits: impl Fn(Traffic) -> Option<String>,
@@ -56,7 +57,9 @@ fn of_io_limits(
         )
     });
     let writes = |of: Traffic| limits(Traffic { reads: false, ..of });
-    let of_layout = writes(Traffic::ALL).filter(|_| writes(traffic).is_none()).map(|limits| {
+    let is_written = traffic.writes || traffic.lays_out;
+    let of_writes = is_written.then(|| writes(Traffic::ALL)).flatten();
+    let of_layout = of_writes.filter(|_| writes(traffic).is_none()).map(|limits| {
         format!(
             "a control group limits this program's writes ({limits}): what is laid out or flushed is written no faster than that, though what is measured may be faster"
         )
@@ -212,18 +215,19 @@ mod tests {
     /// was laid out at 4 MB/s.
     #[test]
     fn a_limit_on_writes_holds_back_the_layout_if_not_the_workload() {
-        let told = |access, writes, limited| {
+        let told = |access, [writes, lays_out]: [bool; 2], limited| {
             let limits = |of: Traffic| {
                 let is_held = limited && of.writes && of.access != Access::Buffered;
                 is_held.then(|| "sda: writes up to 4 MB/s".to_owned())
             };
-            let found = of_io_limits(Traffic { access, reads: true, writes }, limits);
+            let found = of_io_limits(Traffic { access, reads: true, writes, lays_out }, limits);
             found.map(|one| one.message.contains("laid out")).collect::<Vec<_>>()
         };
-        assert_eq!(told(Access::Direct, true, true), [false]);
-        assert_eq!(told(Access::Buffered, true, true), [true]);
-        assert_eq!(told(Access::Direct, false, true), [true], "of a set that is only read");
-        assert!(told(Access::Buffered, true, false).is_empty());
+        assert_eq!(told(Access::Direct, [true; 2], true), [false]);
+        assert_eq!(told(Access::Buffered, [true, false], true), [true], "when it is flushed");
+        assert_eq!(told(Access::Direct, [false, true], true), [true], "of a set that is only read");
+        assert!(told(Access::Direct, [false; 2], true).is_empty(), "nothing is written");
+        assert!(told(Access::Buffered, [true; 2], false).is_empty());
     }
 
     /// As on a board whose card is mounted read-only below an overlay in memory.

@@ -21,11 +21,15 @@ pub fn processor_ns(usage: &libc::rusage) -> [u64; 2] {
 }
 
 /// Returns the nanoseconds that a thread was ready to run but waited for a processor: the second
-/// number of its `schedstat` file (kernel documentation, scheduler/sched-stats).
+/// number of its `schedstat` file (kernel documentation, scheduler/sched-stats). `None` if the kernel
+/// does not count: then the number of times that it ran, the third, is 0, too.
 pub fn waited_ns(schedstat: &File) -> Option<u64> {
     let mut text = [0; 96];
     let len = schedstat.read_at(&mut text, 0).ok()?;
-    std::str::from_utf8(&text[..len]).ok()?.split_whitespace().nth(1)?.parse().ok()
+    let words = std::str::from_utf8(&text[..len]).ok()?.split_whitespace();
+    let mut numbers = words.skip(1).map_while(|word| word.parse::<u64>().ok());
+    let (waited, times) = (numbers.next()?, numbers.next()?);
+    (times > 0).then_some(waited)
 }
 
 #[cfg(test)]
@@ -41,6 +45,6 @@ mod tests {
             waited_ns(&file)
         };
         assert_eq!(waited("175630535 19176840 433"), Some(19_176_840));
-        assert_eq!(waited(""), None);
+        assert_eq!([waited("0 0 0"), waited("")], [None; 2]);
     }
 }

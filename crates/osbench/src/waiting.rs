@@ -138,17 +138,25 @@ pub(crate) fn own_io_bytes() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ioscape_machine::crew::{Crew, DONE};
+    use ioscape_machine::error::Death;
     use std::time::{Duration, Instant};
 
     #[test]
     fn time_asleep_is_others_time_for_a_busy_case_only() {
         let nap = Duration::from_millis(20);
         let busy = Meter::new(Waiting::Busy, None).unwrap();
-        let (start, before) = (Instant::now(), busy.read());
-        std::thread::sleep(nap);
-        let passed = start.elapsed().as_nanos() as u64;
-        // Other tests in this process may compute meanwhile, so only the direction is certain.
-        assert!(busy.waited(before, busy.read(), passed).unwrap() <= passed);
+        // In a process of its own: other tests in this one compute meanwhile.
+        let mut asleep = Crew::fork(1, |_| {
+            let (start, before) = (Instant::now(), busy.read());
+            std::thread::sleep(nap);
+            let passed = start.elapsed().as_nanos() as u64;
+            let waited = busy.waited(before, busy.read(), passed);
+            i32::from(waited.is_none_or(|waited| waited < 15_000_000))
+        })
+        .unwrap();
+        assert!(asleep.wait(Duration::from_secs(300), || false));
+        assert_eq!(asleep.first_dead(), Some((0, Death::Exit(DONE))));
         assert_eq!(busy.waited(Some(5), Some(15), 100), Some(90));
         assert_eq!(busy.waited(Some(5), Some(500), 100), Some(0));
         let queued = Meter::Queued { counts: Vec::new(), threads: 0 };
@@ -159,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_partners_computing_counts_as_ones_own() {
-        let child = ioscape_machine::crew::Crew::fork(1, |_| {
+        let child = Crew::fork(1, |_| {
             let start = Instant::now();
             while start.elapsed() < Duration::from_secs(300) {
                 std::hint::black_box(0);

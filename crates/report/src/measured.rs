@@ -69,7 +69,7 @@ fn of_single_runs(one: &MeasuredComparison) -> Vec<String> {
     let of_others = "Some rows rest on a single run. Runs are then assumed to vary by at least 14 %, by more where other rows do: for a \
                      sharper verdict compare results of several rounds (evaluations, `campaign run --rounds`), or use `ioscape ab`.";
     let of_percentiles = "Percentiles of a single run or round tell no difference, since it is not known how they vary from one to the next: \
-                          measure several (`campaign run --rounds`, jobs of one name), or use `ioscape ab`.";
+                          measure several (`campaign run --rounds`), or use `ioscape ab`.";
     let told = [(others, of_others), (percentiles, of_percentiles)];
     let told = told.into_iter().filter(|(rows, _)| !rows.is_empty());
     told.map(|(_, text)| text.to_owned()).collect()

@@ -65,6 +65,12 @@ pub struct CampaignSample {
 }
 
 impl CampaignSample {
+    /// Returns the CPU seconds per operation, or per byte if data was moved; infinite or not a
+    /// number if there was none.
+    pub fn cpu_each_s(&self) -> f64 {
+        self.cpu_s / self.operations.unwrap_or(self.bytes) as f64
+    }
+
     /// Returns the compared rate: operations per second, or bytes per second if data was moved.
     pub fn rate(&self) -> f64 {
         match self.operations {
@@ -114,7 +120,8 @@ pub struct CampaignCell {
     /// 95 % interval of that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_ci95: Option<[f64; 2]>,
-    /// CPU seconds over those of the row's first column with the same kind of work.
+    /// CPU seconds per byte, or per operation on names, over those of the row's first column with
+    /// the same kind of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ratio: Option<f64>,
     /// 95 % interval of that ratio.

@@ -176,9 +176,18 @@ impl CellPlan {
             && (self.names.is_some() || self.job.workload == other.job.workload)
     }
 
-    /// Returns the space of its files, in bytes.
-    pub fn space_bytes(&self) -> u64 {
+    /// Returns the bytes of the files that exist beforehand.
+    pub fn layout_bytes(&self) -> u64 {
         self.file_bytes.saturating_mul(u64::from(self.files_written))
+    }
+
+    /// Returns the most space that its files take, in bytes.
+    pub fn space_bytes(&self) -> u64 {
+        let appended = if self.job.append { self.moved_bytes() } else { 0 };
+        match self.prepare {
+            Prepare::Fresh => self.layout_bytes().max(appended),
+            Prepare::Written | Prepare::Aged => self.layout_bytes().saturating_add(appended),
+        }
     }
 
     /// Returns the bytes that one run moves; 0 for operations on names.
@@ -186,7 +195,8 @@ impl CellPlan {
         if self.names.is_some() {
             return 0;
         }
-        self.job.span_bytes().unwrap_or(self.file_bytes).saturating_mul(u64::from(self.files))
+        let once = self.job.span_bytes().unwrap_or(self.file_bytes);
+        once.saturating_mul(self.job.nrep.into()).saturating_mul(self.files.into())
     }
 }
 
@@ -223,6 +233,25 @@ impl FileSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against a defect: a dry run said 16 MiB, and the directory took 256.
+    #[test]
+    fn files_that_are_appended_to_take_what_they_had_and_what_is_added() {
+        let space = |prepare, append| {
+            let job = VxJob { append, ..VxJob::default() };
+            CellPlan { prepare, ..CellPlan::of_file(job, 1 << 20) }.space_bytes()
+        };
+        assert_eq!(space(Prepare::Written, true), 2 << 20);
+        assert_eq!([space(Prepare::Fresh, true), space(Prepare::Written, false)], [1 << 20; 2]);
+    }
+
+    /// Guards against a defect: a dry run counted a single pass of ten.
+    #[test]
+    fn a_run_moves_the_bytes_of_all_its_passes_on_all_its_files() {
+        let job = VxJob { nrep: 10, ..VxJob::default() };
+        let plan = CellPlan { files: 2, ..CellPlan::of_file(job, 1 << 20) };
+        assert_eq!(plan.moved_bytes(), 20 << 20);
+    }
 
     #[test]
     fn cells_share_files_that_are_the_same() {

@@ -147,7 +147,8 @@ pub struct Traits {
     pub requests: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`.
+    /// Calls that waited for storage: `fsync`, `fdatasync`, a waiting `sync_file_range`; and, counted
+    /// for no file, `msync` with `MS_SYNC`, `sync`, `syncfs` and `fsync` of a directory.
     pub syncs: u64,
     /// Mean response time, without tracing overhead and waits for a processor.
     #[serde(deserialize_with = "not_negative")]
@@ -316,9 +317,10 @@ pub struct Characterization {
     /// absent if there were none, and in older results.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub unplaced_faults: u64,
-    /// Bytes of files that were mapped where no fault on them was seen, so that nothing read there
-    /// is counted, without the first 4 MiB of each process, which are of what programs map as they
-    /// start; absent if there were none, and in older results.
+    /// Bytes of mapped files that may have been used where no fault on them was seen, so that
+    /// nothing read there is counted: the pages that processes had of them at their ends, and all
+    /// that was unmapped before, without the first 4 MiB of each process, which are of what programs
+    /// map as they start; absent if there were none, and in older results.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub mapped_unseen_bytes: u64,
     /// Overhead of tracing in the times.
@@ -349,12 +351,21 @@ impl Characterization {
         merged.map(|file| file.traits.requests).sum()
     }
 
-    /// Returns whether the requests are not the command's workload: calls on unidentified files,
-    /// requests to merged files and faults without a place are more than one per 20 requests, or
-    /// more bytes were mapped unseen than moved.
+    /// Returns the number of calls on unidentified files, requests to merged files and faults
+    /// without a place.
+    pub fn unseen_requests(&self) -> u64 {
+        self.unidentified_calls() + self.merged_requests() + self.unplaced_faults
+    }
+
+    /// Returns whether more bytes of mapped files may have been used unseen than were moved.
+    pub fn is_mostly_mapped(&self) -> bool {
+        self.mapped_unseen_bytes > self.overall.bytes
+    }
+
+    /// Returns whether the requests are not the command's workload: more than one per 20 was unseen,
+    /// or it may be mostly mapped.
     pub fn is_partial(&self) -> bool {
-        let unseen = self.unidentified_calls() + self.merged_requests() + self.unplaced_faults;
-        unseen > self.overall.requests / 20 || self.mapped_unseen_bytes > self.overall.bytes
+        self.unseen_requests() > self.overall.requests / 20 || self.is_mostly_mapped()
     }
 
     /// Returns the name of its program, without folders.
@@ -436,63 +447,5 @@ pub struct Ways {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn traits_make_a_valid_workload_whatever_they_say() {
-        assert_eq!(Traits::default().workload().validate(), Ok(()));
-        let odd = Traits {
-            size_mean: u64::MAX,
-            unique_bytes: 3,
-            read_frac: 7.0,
-            process_num: 1 << 20,
-            ..Traits::default()
-        };
-        assert_eq!(odd.workload().validate(), Ok(()));
-    }
-
-    #[test]
-    fn the_workload_has_the_alignment_that_was_found_and_none_of_its_own() {
-        let align = |size_mean: u64, align_bytes| {
-            let size_distribution = SizeDistribution::Fixed;
-            // The mean is exact, as if 4 KiB and 8 KiB alternated.
-            let (requests, bytes) = (2, 2 * size_mean);
-            let one = Traits { size_mean, size_distribution, align_bytes, ..Traits::default() };
-            Traits { requests, bytes, ..one }.workload().align_bytes
-        };
-        assert_eq!(align(5120, Some(1024)), Some(1024));
-        assert_eq!(align(6144, None), None);
-        // Not a usable alignment: it does not divide the size.
-        assert_eq!([Some(0), Some(3), Some(4096)].map(|one| align(5120, one)), [None; 3]);
-    }
-
-    #[test]
-    fn one_size_is_the_same_with_every_alignment_that_is_no_finer() {
-        let of = |size_mean, align, other| {
-            let size_distribution = SizeDistribution::Fixed;
-            let own = Workload { size_mean, size_distribution, ..Workload::default() };
-            Workload { align_bytes: align, ..own }.is_aligned_within(other)
-        };
-        assert!(of(4096, None, None) && of(65_536, Some(65_536), None));
-        assert!(of(5120, Some(1024), Some(512)) && !of(5120, None, None));
-        assert!(!of(4096, Some(512), None) && !of(5120, Some(1024), None));
-    }
-
-    #[test]
-    fn an_older_result_tells_no_alignment() {
-        let mut text = serde_json::to_value(Traits::default()).unwrap();
-        assert!(text.get("align_bytes").is_none());
-        assert_eq!(serde_json::from_value::<Traits>(text.clone()).unwrap().align_bytes, None);
-        text["align_bytes"] = 1024.into();
-        assert_eq!(serde_json::from_value::<Traits>(text).unwrap().align_bytes, Some(1024));
-    }
-
-    #[test]
-    fn files_carry_their_traits_beside_their_name() {
-        let file = FileTraits { path: "a".into(), ..FileTraits::default() };
-        let text = serde_json::to_value(&file).unwrap();
-        assert_eq!(text["unique_bytes"], 0);
-        assert_eq!(serde_json::from_value::<FileTraits>(text).unwrap(), file);
-    }
-}
+#[path = "characterization_tests.rs"]
+mod tests;

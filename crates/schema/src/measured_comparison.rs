@@ -145,7 +145,7 @@ pub struct LoneRow {
 /// Two documents of one kind, row by row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredComparison {
-    /// Outcome key of the documents, such as `campaign`.
+    /// Outcome key of the documents, such as `campaign`; `ab` for the arms of one document.
     pub kind: String,
     /// The second system and the first; ratios are the second's figures over the first's.
     pub systems: [String; 2],

@@ -34,7 +34,7 @@ pub struct Placed {
     pub io: Io,
     /// Whether it went to another place than in the trace.
     pub moved: bool,
-    /// Whether its bounds were rounded for direct I/O.
+    /// Whether it was made larger, to bounds that direct I/O takes.
     pub rounded: bool,
     /// Whether it was shortened because the target is too small for it.
     pub cut: bool,
@@ -80,7 +80,7 @@ pub struct TraceReplay {
     pub fit: ReplayFit,
     /// Requests that went to another place than in the trace because the target is smaller.
     pub moved: u64,
-    /// Requests whose bounds were rounded for direct I/O.
+    /// Requests that were made larger, to bounds that direct I/O takes.
     pub rounded: u64,
     /// Requests that were shortened because the target is smaller than they are.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
@@ -93,8 +93,8 @@ pub struct TraceReplay {
     pub span_ns: u64,
     /// Time from the first issue to the last completion.
     pub elapsed_ns: u64,
-    /// Delay of issue after the due time; absent if requests were issued as fast as possible. Bins
-    /// double from a microsecond.
+    /// Delay of issue after the due time; absent if requests were issued as fast as possible, or if
+    /// the trace has whole seconds only. Bins double from a microsecond.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_ns: Option<Distribution>,
     /// Mean time from arrival to completion of the same requests in the trace; absent if not

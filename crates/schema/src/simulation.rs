@@ -53,9 +53,10 @@ pub struct SimulatedParts {
 /// Results for one combination of policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedCell {
-    /// The host's I/O scheduler.
+    /// The host's I/O scheduler; `no host queue` for a solid-state drive.
     pub scheduler: String,
-    /// Write cache at the disk: `none`, `immediate` or `nvram`.
+    /// Write cache at the disk: `none`, `immediate`, `volatile` or `nvram`; of a solid-state drive
+    /// `write buffer`.
     pub cache: String,
     /// Order in which the write cache is destaged to the medium: `fcfs` or `satf`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +76,8 @@ pub struct SimulatedCell {
     pub written_bytes: u64,
     /// Bytes overwritten in the disk's buffer and so never written to the medium.
     pub absorbed_bytes: u64,
-    /// Bytes programmed into flash per byte written; solid-state drives only.
+    /// Bytes programmed into flash per byte written; solid-state drives only, absent where the spare
+    /// flash of one is assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_amplification: Option<f64>,
     /// Blocks of flash that garbage collection erased; solid-state drives only, absent in older

@@ -397,10 +397,10 @@ pub struct TimeStep {
     /// Median of the elapsed time; only the finest timeline keeps quantiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_p50_ns: Option<f64>,
-    /// 99th percentile of the elapsed time.
+    /// 99th percentile of the elapsed time of 100 requests or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_p99_ns: Option<f64>,
-    /// 99.9th percentile of the elapsed time.
+    /// 99.9th percentile of the elapsed time of 1,000 requests or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_p999_ns: Option<f64>,
 }

@@ -60,8 +60,9 @@ pub struct TopRow {
 pub struct TopLatency {
     /// Median.
     pub p50_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
+    /// 99th percentile; absent with fewer than 100 requests, of which it is the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
     /// Longest.
     pub max_ns: u64,
 }

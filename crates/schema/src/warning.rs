@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kind of a warning; scripts match on this.
+/// The kind of a warning; scripts match on this. Newer versions add kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
@@ -89,7 +89,7 @@ pub enum WarningKind {
     /// What was read holds no data (holes, reserved space, zeros that are not stored), so it came
     /// from no storage.
     NeverWritten,
-    /// A warning from a newer version of this program.
+    /// A warning of no kind above, or of one that only a newer version of this program knows.
     #[serde(other)]
     Other,
 }

@@ -28,6 +28,9 @@ const BOUND_NS: u64 = 4_000_000;
 /// A change of a parameter must reduce the cost to this share of it or less.
 const LESS: f64 = 0.999;
 
+/// The share by which a rotation time that the platter's phase shows may miss the true one.
+const ROUNDED: f64 = 1e-5;
+
 /// How many times at most the seek curve is fitted, each time starting from the last fit.
 const FITS: u32 = 4;
 
@@ -347,8 +350,9 @@ fn costs_fitted(
 }
 
 /// Adopts the rotation time and the skews that the platter's phase shows, if they explain the jobs
-/// better. If the phase shows the skews of the start, the start is kept: the rotation time found is
-/// rounded, so it costs as much or a little more.
+/// better. If the phase shows the skews of the start, they are right, and so is the rotation time
+/// found: other wrong times of the start may be what makes it cost more. It is rounded, so one close
+/// to it is kept.
 fn by_phase(
     best: &mut Parameters,
     jobs: &[Job],
@@ -356,15 +360,21 @@ fn by_phase(
 ) -> Result<Phase, Error> {
     let drive = best.build()?;
     let Some(found) = phase::found(best, &drive, jobs, go_on) else { return Ok(Phase::Silent) };
-    if found.parameters == *best || cost(&found.parameters, jobs)? < judge(&drive, jobs).cost_ns {
+    let is_told = found.untold.len() < best.zones.len();
+    let is_start = is_told && found.parameters.zones == best.zones;
+    let is_rounded = (found.parameters.rotation_ms / best.rotation_ms - 1.0).abs() < ROUNDED;
+    if is_start && !is_rounded
+        || found.parameters == *best
+        || cost(&found.parameters, jobs)? < judge(&drive, jobs).cost_ns
+    {
         *best = found.parameters;
         return Ok(Phase::Told(found.untold));
     }
-    if found.untold.len() == best.zones.len() {
-        return Ok(Phase::Silent);
-    }
-    let is_start = found.parameters.zones == best.zones;
-    Ok(if is_start { Phase::Told(found.untold) } else { Phase::Others })
+    Ok(match is_told {
+        true if is_start => Phase::Told(found.untold),
+        true => Phase::Others,
+        false => Phase::Silent,
+    })
 }
 
 fn cost(parameters: &Parameters, jobs: &[Job]) -> Result<f64, Error> {

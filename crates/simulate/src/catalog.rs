@@ -92,6 +92,14 @@ impl Target {
         }
     }
 
+    /// The solid-state drive, if it is one.
+    pub fn flash(&self) -> Option<&ssd::Model> {
+        match self {
+            Self::Disk(_) => None,
+            Self::Flash(model) => Some(model),
+        }
+    }
+
     /// The drive as the storage of a system.
     pub fn storage(&self) -> Storage<'_> {
         match self {

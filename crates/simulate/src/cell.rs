@@ -236,7 +236,10 @@ impl<'a> Cell<'a> {
         let share = |busy_ns: u64, drives: u64| busy_ns as f64 / (of_ns as f64 * drives as f64);
         let utilization = (of_ns > 0).then(|| share(work.busy_ns, work.drives));
         let of_many = utilization.filter(|_| work.drives > 1);
+        let mut flash = self.setup.targets().filter_map(Target::flash);
+        let is_told = !flash.any(|model| model.is_spare_assumed);
         SimulatedCell {
+            write_amplification: kept.write_amplification.filter(|_| is_told),
             utilization,
             utilization_most: of_many.map(|_| share(work.busiest_ns, 1)),
             energy_j: self.stream.energy_j(of_ns),
@@ -252,6 +255,21 @@ impl<'a> Cell<'a> {
             let disks = usize::from(self.options.array.disks);
             load.overload(self.stream.busiest_ns(usize::from((*volume)?), disks))
         })
+    }
+
+    /// Reasons in the files of solid-state drives to distrust the times of a finished cell.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        let of = |(load, volume): (&Load, &Option<u16>)| {
+            let (target, all) = self.volumes.all[usize::from((*volume)?)];
+            let model = target.flash()?;
+            // An array spreads its bytes evenly over its drives.
+            let share = model.blocks as f64 / all.blocks as f64;
+            let (end_bytes, writes) = ((load.end_bytes as f64 * share) as u64, load.writes);
+            let doubts = model.doubts.iter();
+            let doubts = doubts.filter(move |doubt| doubt.is_about(end_bytes, writes));
+            Some(doubts.map(|doubt| doubt.message.clone()))
+        };
+        self.volumes.loads.iter().zip(&self.volumes.of).filter_map(of).flatten()
     }
 
     /// Names the drives whose files do not state their power, if the files of others do: the total
@@ -333,6 +351,36 @@ mod tests {
     use super::*;
     use crate::testing::{constant, io};
     use ioscape_schema::Op;
+
+    /// Guards against times of a twin without a word of the set on which it was judged, and against
+    /// the write amplification of flash that the fit made up.
+    #[test]
+    fn what_a_twins_file_says_against_it_is_told_of_the_requests_that_it_concerns() {
+        let mut twin = crate::ssd::find("generic-ssd").unwrap();
+        let sources = [
+            ("verdict", "judged on a set of 1 GiB of 4 TiB; what requests over more"),
+            ("filled", crate::ssd::ASSUMED_SPARE),
+        ];
+        twin.sources = sources.map(|(key, said)| (key.to_owned(), said.to_owned())).into();
+        let others = Some(Target::Flash(Box::new(twin.build().unwrap())));
+        let setup = Setup { others, ..Setup::default() };
+        let of = |op, offset, array: &str| {
+            let array = Array::parse(array).unwrap();
+            let choices = Choices { array: Some(array), ..Choices::default() };
+            let options = setup.combinations(&choices).unwrap().remove(0);
+            let mut cell = Cell::new(&setup, &choices, options, Fitting::default());
+            let rows = vec![io(op, 0, 1 << 20, 0), io(op, offset, 4096, 1_000_000)];
+            cell.take(&Batch { rows, devices: Arc::from([Device::default()]) }).unwrap();
+            cell.finish();
+            assert_eq!(cell.kept().write_amplification, None);
+            cell.doubts().collect::<Vec<String>>()
+        };
+        assert_eq!(of(Op::Read, 1 << 29, "none"), Vec::<String>::new());
+        assert_eq!(of(Op::Read, 1 << 30, "raid0:2"), Vec::<String>::new());
+        let said = [of(Op::Read, 1 << 30, "none"), of(Op::Write, 1 << 29, "none")];
+        assert!(said[0].len() == 1 && said[0][0].contains("a set of 1 GiB of 4 TiB"), "{said:?}");
+        assert!(said[1].len() == 1 && said[1][0].contains("spare flash is assumed"), "{said:?}");
+    }
 
     /// Guards against "busy 28 %" alone where one of several drives gets more than it completes.
     #[test]

@@ -10,13 +10,15 @@ pub fn device_name(devices: &[Device], device: u16) -> String {
     named.filter(|n| !n.is_empty()).unwrap_or_else(|| device.to_string())
 }
 
-/// Refuses a device whose sectors are not multiples of the drive's.
+/// Refuses a device if neither its sectors nor the drive's are multiples of the other's.
 ///
 /// # Errors
 /// Names the device and both sector sizes.
 pub fn check_sector(devices: &[Device], device: u16, drive: Extent<'_>) -> Result<(), Error> {
     let sector_bytes = devices.get(usize::from(device)).map_or(0, |d| d.sector_bytes);
-    if !sector_bytes.is_multiple_of(drive.sector_bytes) {
+    if !sector_bytes.is_multiple_of(drive.sector_bytes)
+        && !drive.sector_bytes.is_multiple_of(sector_bytes)
+    {
         return Err(Error::Configuration(format!(
             "device {} of the trace has sectors of {sector_bytes} bytes, {} of {}: choose a drive with sectors like the trace's",
             device_name(devices, device),
@@ -165,9 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn sectors_of_the_trace_are_made_of_the_drives() {
+    fn sectors_of_the_trace_and_the_drive_are_made_of_each_other() {
         let of = |sector_bytes| [Device { sector_bytes, ..Device::default() }];
         assert_eq!(check_sector(&of(4096), 0, DRIVE), Ok(()));
+        let large = Extent { sector_bytes: 4096, ..DRIVE };
+        assert_eq!(check_sector(&of(512), 0, large), Ok(()));
         let refused = check_sector(&of(520), 0, DRIVE).unwrap_err().to_string();
         assert!(refused.starts_with("device 0 of the trace has sectors of 520 bytes"), "{refused}");
     }

@@ -71,6 +71,24 @@ impl Reach {
     }
 }
 
+/// Blocks in the buffer, and those that come without a break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first block held.
+    pub first: u64,
+    /// The first block not yet there.
+    pub reached: u64,
+    /// The block before which the stretch ends.
+    pub until: u64,
+}
+
+impl Stretch {
+    /// Whether a read of blocks from `block` up to `end` needs no access of its own.
+    pub fn has(&self, block: u64, end: u64) -> bool {
+        (self.first..=self.reached).contains(&block) && end <= self.until
+    }
+}
+
 /// A stretch of blocks that is being read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadAhead {
@@ -102,10 +120,11 @@ impl ReadAhead {
         self.limit = self.reach.limit(mechanism, self.first, request).max(self.limit);
     }
 
-    /// The blocks that the buffer holds if the stream stops at `now_ns`.
-    pub fn held(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> [u64; 2] {
+    /// What the buffer holds at `now_ns`, and whether more comes.
+    pub fn stretch(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> Stretch {
         let reached = self.reached(mechanism, arm, now_ns);
-        [self.first.max(reached.saturating_sub(self.reach.room)), reached]
+        let first = self.first.max(reached.saturating_sub(self.reach.room));
+        Stretch { first, reached, until: if reached < self.limit { u64::MAX } else { reached } }
     }
 
     /// Where arm and head were when the stream began.
@@ -160,13 +179,10 @@ impl ReadAhead {
             return None;
         }
         self.begin_later(mechanism, arm, now_ns);
-        let reached = self.reached(mechanism, arm, now_ns);
-        self.first = self.first.max(reached.saturating_sub(self.reach.room));
-        if block < self.first {
-            return None;
-        }
-        let stopped = reached == self.limit;
-        if block > reached || (stopped && (end > reached || self.reach.after_hit)) {
+        let stretch = self.stretch(mechanism, arm, now_ns);
+        self.first = stretch.first;
+        let stopped = stretch.reached == self.limit;
+        if !stretch.has(block, end) || (stopped && self.reach.after_hit) {
             return None;
         }
         if self.reach.forgets {

@@ -140,7 +140,7 @@ fn a_long_stream_goes_on_from_its_last_track_as_if_it_were_gone_through_from_the
         for later_ns in [0, 1, 777_777, 3 * MS] {
             let stopped = |stream: ReadAhead| {
                 let (mut arm, now_ns) = (arm, now_ns + later_ns);
-                let held = stream.held(mechanism, &arm, now_ns);
+                let held = stream.stretch(mechanism, &arm, now_ns);
                 (held, stream.stop(mechanism, &mut arm, now_ns), arm)
             };
             assert_eq!(stopped(ahead), stopped(whole), "read {nth}, {later_ns} ns later");

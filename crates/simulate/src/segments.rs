@@ -22,6 +22,11 @@ impl Segments {
         self.held.is_empty()
     }
 
+    /// All stretches.
+    pub fn iter(&self) -> impl Iterator<Item = &[u64; 2]> {
+        self.held.iter()
+    }
+
     /// Returns a segment that holds all of these blocks, or else one that holds the first, and
     /// marks it as used.
     pub fn find(&mut self, [block, count]: [u64; 2]) -> Option<[u64; 2]> {

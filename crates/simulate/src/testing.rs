@@ -65,7 +65,8 @@ pub fn timed(truth: &Parameters, rows: &[Io]) -> Vec<Job> {
     all
 }
 
-/// Drives on which longer seeks may be shorter, writes settle sooner than reads, or blocks do not follow the cylinders.
+/// Drives on which longer seeks may be shorter, writes settle sooner than reads, blocks do not follow the cylinders, or
+/// the buffer has segments.
 pub fn unlike() -> Vec<Drive> {
     let changed = |change: fn(&mut Parameters)| {
         let mut parameters = simple_parameters();
@@ -80,6 +81,7 @@ pub fn unlike() -> Vec<Drive> {
             p.mechanism.write_settle_ms = -0.8;
         }),
         changed(|p| p.seek = SeekCurve::Constant { time: 0.0 }),
+        changed(|p| p.buffer.segments = 4),
         changed(|p| p.track_order = TrackOrder::Serpentine),
         changed(|p| {
             p.remaps = vec![Remap { block: 12, cylinder: 99, head: 1, sector: 50 }];

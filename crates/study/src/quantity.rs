@@ -19,6 +19,14 @@ pub(crate) struct Quantity {
     pub(crate) of: fn(&Measurement) -> f64,
 }
 
+/// The longest response time, in place of a percentile that some run has too few requests for.
+pub(crate) const LONGEST: Quantity = Quantity {
+    metric: Metric::Time,
+    suffix: ", longest response time",
+    least: 1,
+    of: |run| run.response_time_ns.max as f64,
+};
+
 /// The figures of a run that are compared.
 pub(crate) const QUANTITIES: [Quantity; 3] = [
     Quantity {

@@ -1,5 +1,6 @@
 //! Warnings about what is doubtful in a trace that was read or recorded.
 
+use crate::read::doubt_of_levels;
 use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
 use ioscape_schema::{TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
 
@@ -48,51 +49,66 @@ const COUNTS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Notes about what a source does not record, or not in full, with the effect on a simulation.
-/// These warnings come first.
-const LACKS: [(&str, WarningKind, &str); 8] = [
+/// A note about what a source does not record, or not in full, with the kind of its warning and the
+/// effects on a simulation and on a replay.
+type Lack<'a> = (&'a str, WarningKind, &'static str, &'static str);
+
+/// What sources do not record. These warnings come first.
+const LACKS: [Lack<'static>; 8] = [
     (
         SLOW_ALONE,
         WarningKind::RequestsLeftOut,
         "these alone are the load, so queues, utilization and energy are too low",
+        "issued these alone, a lighter load than was recorded",
     ),
     (
         "operations",
         WarningKind::OperationsUnknown,
         "all are reads, so nothing follows for write caches, parity and write amplification",
+        "issued all as reads",
     ),
     (
         "objects",
         WarningKind::OperationsUnknown,
         "these numbers count as places, which they are not, so seeks and all else that depends on places say nothing",
+        "took these numbers for places, which they are not",
     ),
     (
         "seconds",
         WarningKind::TimesUnknown,
         "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
+        "issued the requests of each second as a burst, so response times are those of bursts, and whether it kept up cannot be told; --as-fast-as-possible needs no times",
     ),
     (
         "steps",
         WarningKind::TimesUnknown,
         "requests of a step come without time between them, and recorded times compare by their means alone",
+        "issued the requests of each step as a burst",
     ),
     (
         "arrivals",
         WarningKind::TimesUnknown,
         "all requests queue from the beginning on, so queues and response times are those of one burst; with --arrivals closed each comes after the one before it",
+        "issued all as one burst",
     ),
     (
         "waits",
         WarningKind::TimesUnknown,
         "queues and response times are then those of another load; with --arrivals closed think times alone are wrong",
+        "issued requests at wrong times if the log was written by the manual",
     ),
-    ("types", WarningKind::TypesUnknown, "flags count as they are read"),
+    (
+        "types",
+        WarningKind::TypesUnknown,
+        "flags count as they are read",
+        "issued requests by these flags and types",
+    ),
 ];
 
 /// Returns the warnings about a trace's workloads: those about the trace, and those for missing
-/// completion times and for workloads without pauses between requests.
+/// response times and for workloads without pauses between requests.
 pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> Vec<Warning> {
-    let text = "requests have no completion times: process_num is taken as 1, the think time is the mean time between arrivals, and response times are left out";
+    let text = "requests have no response times: process_num is taken as 1, and the think time is the mean time between arrivals";
     let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
     let place = "process_num, think_time_ns, response_time_ns";
     let untimed = untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place));
@@ -128,22 +144,34 @@ pub fn doubts(info: &TraceInfo) -> Vec<Warning> {
 /// Returns the warnings about a trace that is simulated. A simulation leaves out no figure for what
 /// the trace does not record, so each warning says how that distorts the results.
 pub fn doubts_of_simulation(info: &TraceInfo) -> Vec<Warning> {
-    let lacks = lacking(info).map(|(text, kind, simulated)| {
+    let lacks = lacking(info).map(|(text, kind, simulated, _)| {
         Warning::new(kind, format!("{text}; in the simulation {simulated}"))
+    });
+    lacks.chain(losses(info)).collect()
+}
+
+/// Returns the warnings about a trace that is replayed, `at_its_times` or as fast as possible. A
+/// replay leaves out no figure either.
+pub fn doubts_of_replay(info: &TraceInfo, at_its_times: bool) -> Vec<Warning> {
+    let matters = |kind| at_its_times || kind != WarningKind::TimesUnknown;
+    let lacks = lacking(info).filter(|(_, kind, ..)| matters(*kind));
+    let lacks = lacks.map(|(text, kind, _, replayed)| {
+        // Behind the colon stands what an analysis leaves out.
+        let lack = text.split(": ").next().unwrap_or(text);
+        Warning::new(kind, format!("{lack}; the replay {replayed}"))
     });
     lacks.chain(losses(info)).collect()
 }
 
 /// Returns the warnings about what the source did not record.
 pub(crate) fn lacks(info: &TraceInfo) -> Vec<Warning> {
-    lacking(info).map(|(text, kind, _)| Warning::new(kind, text)).collect()
+    lacking(info).map(|(text, kind, ..)| Warning::new(kind, text)).collect()
 }
 
-/// Returns each note about what the source did not record, with the kind of its warning and the
-/// effect on a simulation.
-fn lacking(info: &TraceInfo) -> impl Iterator<Item = (&str, WarningKind, &'static str)> {
-    LACKS.into_iter().filter_map(move |(note, kind, simulated)| {
-        info.notes.get(note).map(|text| (text.as_str(), kind, simulated))
+/// Returns each note about what the source did not record, by its text.
+fn lacking(info: &TraceInfo) -> impl Iterator<Item = Lack<'_>> {
+    LACKS.into_iter().filter_map(move |(note, kind, simulated, replayed)| {
+        info.notes.get(note).map(|text| (text.as_str(), kind, simulated, replayed))
     })
 }
 
@@ -172,11 +200,8 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
-    for note in ["files of one disk", "requests of two levels"] {
-        if let Some(text) = info.notes.get(note) {
-            doubts.push(Warning::new(WarningKind::Other, text.clone()));
-        }
-    }
+    let others = [info.notes.get("files of one disk").cloned(), doubt_of_levels(info)];
+    doubts.extend(others.into_iter().flatten().map(|text| Warning::new(WarningKind::Other, text)));
     doubts
 }
 
@@ -227,6 +252,27 @@ mod tests {
         let said = &found[1].message;
         assert!(said.starts_with("whole seconds; in the simulation requests of"), "{said}");
         assert!(doubts_of_simulation(&TraceInfo::default()).is_empty());
+    }
+
+    /// Guards against "figures of reads or of writes are left out" above a table of reads.
+    #[test]
+    fn what_a_trace_lacks_is_said_with_what_a_replay_made_of_it() {
+        let notes = [
+            ("operations", "the format tells none: figures of reads are left out"),
+            ("seconds", "whole seconds only: bursts are left out"),
+        ];
+        let notes = notes.map(|(note, text)| (note.to_owned(), text.to_owned())).into();
+        let info = TraceInfo { notes, skipped: 2, ..TraceInfo::default() };
+        let said = |timed| {
+            let told = doubts_of_replay(&info, timed).into_iter();
+            told.map(|one| (one.kind, one.message)).collect::<Vec<_>>()
+        };
+        let first = "the format tells none; the replay issued all as reads";
+        let timed = said(true);
+        assert_eq!(timed[0], (WarningKind::OperationsUnknown, first.to_owned()));
+        assert!(timed[1].1.starts_with("whole seconds only; the replay issued the requests"));
+        assert_eq!((timed.len(), timed[2].0), (3, WarningKind::RecordsSkipped));
+        assert_eq!(said(false), [timed[0].clone(), timed[2].clone()], "as fast as possible");
     }
 
     #[test]

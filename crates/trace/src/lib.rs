@@ -26,7 +26,7 @@ pub mod write;
 
 pub use classify::{BlockTypes, classify};
 pub use clock::TraceClock;
-pub use doubts::{doubts, doubts_of_simulation, doubts_of_workloads};
+pub use doubts::{doubts, doubts_of_replay, doubts_of_simulation, doubts_of_workloads};
 pub use error::{Error, FilePosition};
 pub use live::Live;
 pub use pattern::PatternBuilder;

@@ -3,7 +3,7 @@
 
 use crate::analyze::counted::Counted;
 use crate::analyze::log_histogram::LogHistogram;
-use ioscape_schema::statistics::sort_by_number;
+use ioscape_schema::statistics::{least_for, sort_by_number};
 use ioscape_schema::{Io, IoFlags, IoType, Op, TopLatency, TopRow, TopSecond, TraceInfo};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Load {
     fn row(&self, name: String, process: Option<u32>, elapsed_s: f64) -> TopRow {
         let latency = (self.elapsed.count() > 0).then(|| TopLatency {
             p50_ns: self.elapsed.quantile(0.5),
-            p99_ns: self.elapsed.quantile(0.99),
+            p99_ns: (self.elapsed.count() >= least_for(990)).then(|| self.elapsed.quantile(0.99)),
             max_ns: self.elapsed.most(),
         });
         let under_way_s = self.elapsed.sum() as f64 / 1e9;
@@ -193,6 +193,17 @@ mod tests {
         assert_eq!((first.process, second.processes[1].name.as_str()), (Some(8), "cp"));
         assert_eq!(second.latency_counts.iter().sum::<u64>(), 3);
         assert_eq!(second.latency_counts[10], 1, "a millisecond");
+    }
+
+    /// Once, the longest of three was told as their 99th percentile.
+    #[test]
+    fn a_99th_percentile_needs_a_hundred_requests() {
+        let of = |ios: usize| {
+            let mut live = Live::default();
+            live.update(&vec![io(Op::Read, 7, 0, 4096, 1_000_000); ios]);
+            live.finish(&info(), 1.0, 9).all.latency.unwrap().p99_ns.is_some()
+        };
+        assert_eq!([3, 99, 100].map(of), [false, false, true]);
     }
 
     #[test]

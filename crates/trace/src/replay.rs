@@ -1,8 +1,14 @@
 //! A replay on another device: how much room a trace needs, and where each request goes.
 
+use ioscape_schema::statistics::least_for;
+use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Io, Op, Placed, ReplayFit, ReplayTiming, TraceReplay, Warning, WarningKind};
+use ioscape_schema::{
+    Distribution, Io, IoFlags, Op, Placed, ReplayFit, ReplayTiming, TraceInfo, TraceReplay,
+    Warning, WarningKind,
+};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// The devices of a trace lie side by side on the target, each at a multiple of this many bytes.
 const STEP: u64 = 1 << 20;
@@ -11,7 +17,11 @@ const STEP: u64 = 1 << 20;
 /// anything.
 const CHANGED_MOST: usize = 1 << 20;
 
-/// The lateness of the 99th percentile, in nanoseconds, above which a replay did not keep up.
+/// Mebibytes of devices: 64 of them in a word, by device and place.
+type Mebibytes = FxHashMap<(u16, u64), u64>;
+
+/// The lateness in nanoseconds above which a replay did not keep up: of the 99th percentile, or of
+/// the median where too few requests have one.
 const LATE_NS: f64 = 10e6;
 
 /// What a replay must know about a trace beforehand, found in a first pass over it.
@@ -31,8 +41,12 @@ pub struct Survey {
     pub reads: bool,
     /// Whether any request is a write, discard or flush.
     pub writes: bool,
-    /// Which mebibytes of each device change: 64 of them in a word, by device and place.
-    changed: FxHashMap<(u16, u64), u64>,
+    /// Which mebibytes of each device change.
+    changed: Mebibytes,
+    /// Which of them are discarded or zeroed as a whole, and not written since.
+    emptied: Mebibytes,
+    /// Reads that touch an emptied mebibyte.
+    of_emptied: u64,
     /// Reads of no bytes, which are not sent to a device.
     pub empty: u64,
     /// Number of requests whose completion is recorded.
@@ -45,6 +59,21 @@ pub struct Survey {
 /// nothing.
 pub fn is_request(io: &Io) -> bool {
     io.request.len > 0 || io.request.op == Op::Write
+}
+
+/// Whether a range is discarded or zeroed.
+fn empties(io: &Io) -> bool {
+    io.flags.intersects(IoFlags::DISCARD | IoFlags::ZEROES)
+}
+
+/// The words and bits of these mebibytes of a device.
+fn bits(device: u16, places: Range<u64>) -> impl Iterator<Item = ((u16, u64), u64)> {
+    places.map(move |place| ((device, place / 64), 1u64 << (place % 64)))
+}
+
+/// The mebibytes that a request touches.
+fn touched(io: &Io) -> Range<u64> {
+    if io.request.len > 0 { io.request.offset / STEP..io.end().div_ceil(STEP) } else { 0..0 }
 }
 
 impl Survey {
@@ -61,6 +90,8 @@ impl Survey {
                 self.change(io);
             } else {
                 self.reads = true;
+                let is_emptied = |(key, bit)| self.emptied.get(&key).is_some_and(|w| w & bit != 0);
+                self.of_emptied += u64::from(bits(io.device, touched(io)).any(is_emptied));
             }
             self.empty += u64::from(!is_request(io));
             if io.is_timed() {
@@ -78,14 +109,20 @@ impl Survey {
         }
     }
 
-    /// Notes which mebibytes a write touches.
+    /// Notes which mebibytes a write touches, and which of them it empties or fills.
     fn change(&mut self, io: &Io) {
-        if io.request.len == 0 {
-            return;
-        }
-        for place in io.request.offset / STEP..io.end().div_ceil(STEP) {
+        for (key, bit) in bits(io.device, touched(io)) {
             if self.changed.len() < CHANGED_MOST {
-                *self.changed.entry((io.device, place / 64)).or_default() |= 1u64 << (place % 64);
+                *self.changed.entry(key).or_default() |= bit;
+            }
+            if let Some(word) = self.emptied.get_mut(&key).filter(|_| !empties(io)) {
+                *word &= !bit;
+            }
+        }
+        let whole = io.request.offset.div_ceil(STEP)..io.end() / STEP;
+        for (key, bit) in bits(io.device, whole).filter(|_| empties(io)) {
+            if self.emptied.len() < CHANGED_MOST {
+                *self.emptied.entry(key).or_default() |= bit;
             }
         }
     }
@@ -180,11 +217,16 @@ impl Placement {
         let from = u128::from(base) + u128::from(io.request.offset);
         let to = from + u128::from(io.request.len);
         let align = u128::from(self.align);
-        let (start, end) = (from / align * align, to.div_ceil(align) * align);
-        placed.rounded = (start, end) != (from, to);
-        let most = u128::from(self.target_bytes).min(u128::from(u32::MAX) / align * align);
-        let len = (end - start).min(most);
-        placed.cut = len < end - start;
+        let (start, end) = if empties(io) {
+            // What lies beside a discarded range keeps its data.
+            (from.div_ceil(align) * align, to / align * align)
+        } else {
+            (from / align * align, to.div_ceil(align) * align)
+        };
+        placed.rounded = !empties(io) && (start, end) != (from, to);
+        let whole = end.saturating_sub(start).min(u128::from(u32::MAX) / align * align);
+        let len = whole.min(u128::from(self.target_bytes));
+        placed.cut = len < whole;
         let (start, moved) = self.fitted(start, len);
         placed.moved = moved;
         placed.io.request.offset = start as u64;
@@ -216,8 +258,25 @@ pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
     (kept < result.ios()).then_some(doubt)
 }
 
+/// Returns how `late` requests were; `None` if the trace does not tell when within a second they
+/// arrived, as their delay is then their place among the requests of that second.
+pub fn lateness(late: Option<Distribution>, info: &TraceInfo) -> Option<Distribution> {
+    late.filter(|_| !TraceLacks::of(info).instants)
+}
+
+/// Warns of reads, in a replay to a file, that the file system may answer without the storage.
+pub fn doubt_of_emptied(result: &TraceReplay, survey: &Survey) -> Option<Warning> {
+    let text = format!(
+        "at least {} reads are of places that the trace discarded or zeroed before: in a file such places hold no data, so these reads need no storage; replay on a device",
+        survey.of_emptied
+    );
+    let has_emptied = result.kinds.iter().any(|one| one.kind == "discard");
+    let doubt = Warning::new(WarningKind::NeverWritten, text).at("trace_replay");
+    (survey.of_emptied > 0 && has_emptied).then_some(doubt)
+}
+
 /// Returns warnings about what limits the meaning of a replay of the surveyed trace.
-pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
+pub fn doubts(result: &TraceReplay, survey: &Survey, info: &TraceInfo) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let mut doubt = |kind, text: String| doubts.push(Warning::new(kind, text).at("trace_replay"));
     if result.moved > 0 {
@@ -254,154 +313,35 @@ pub fn doubts(result: &TraceReplay, survey: &Survey) -> Vec<Warning> {
             "discards or zeroings were left out: the target takes none, or none with their bounds";
         doubt(WarningKind::Unsupported, format!("{} {text}", result.refused));
     }
-    doubts.extend(doubt_of_times(result, survey));
+    doubts.extend(doubt_of_times(result, survey, info));
     doubts
 }
 
 /// Warns that requests were late, or that the trace has no arrival times to issue them at.
-fn doubt_of_times(result: &TraceReplay, survey: &Survey) -> Option<Warning> {
-    let late = result.lateness_ns.as_ref()?;
-    if survey.first_ns == survey.last_ns && survey.ios > u64::from(result.in_flight) {
+fn doubt_of_times(result: &TraceReplay, survey: &Survey, info: &TraceInfo) -> Option<Warning> {
+    let has_times = result.timing != ReplayTiming::AsFastAsPossible;
+    if has_times && survey.first_ns == survey.last_ns && survey.ios > u64::from(result.in_flight) {
         let text = "all requests arrive at one time, so the trace does not tell how many were under way: say it with --as-fast-as-possible and --in-flight";
         return Some(Warning::new(WarningKind::TimesUnknown, text).at("trace_replay"));
     }
-    let text = format!(
-        "the replay did not keep up: one request in a hundred was issued {:.0} ms late or more; allow more --in-flight, or lower --speed",
-        late.p99 / 1e6
-    );
+    let late = result.lateness_ns.as_ref()?;
+    let (late_ns, which) = match late.count < least_for(990) {
+        true => (late.p50, "half of the requests were"),
+        false => (late.p99, "one request in a hundred was"),
+    };
+    let text = match info.notes.get("rows out of order") {
+        None => format!(
+            "the replay did not keep up: {which} issued {:.0} ms late or more; allow more --in-flight, lower --speed, or import the trace as Parquet first, which is read faster",
+            late_ns / 1e6
+        ),
+        Some(count) => format!(
+            "{count} requests are out of order in the trace and were late before they were read, so whether the replay kept up cannot be told: sort the trace by time"
+        ),
+    };
     let doubt = Warning::new(WarningKind::NotSteady, text).at("trace_replay");
-    (late.p99 > LATE_NS).then_some(doubt)
+    (late_ns > LATE_NS).then_some(doubt)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::{Distribution, Request};
-    use proptest::prelude::*;
-
-    fn io(device: u16, offset: u64, len: u32) -> Io {
-        Io { device, request: Request { offset, len, ..Request::default() }, ..Io::default() }
-    }
-
-    #[test]
-    fn devices_lie_side_by_side_and_what_is_beyond_wraps() {
-        let rows = [io(0, STEP, 512), io(1, 4096, 4096), io(1, STEP - 512, 512)];
-        let mut survey = Survey::default();
-        survey.update(&rows);
-        assert_eq!((survey.bytes(), survey.largest), (3 * STEP, 4096));
-        assert_eq!((survey.reads, survey.writes), (true, false));
-        let whole = Placement::new(&survey, survey.bytes(), 512, ReplayFit::Wrap);
-        let places = rows.map(|row| whole.place(&row));
-        assert_eq!(places.map(|p| p.io.request.offset), [STEP, 2 * STEP + 4096, 3 * STEP - 512]);
-        assert!(places.iter().all(|p| !p.moved && !p.rounded && !p.cut));
-        let half = Placement::new(&survey, 2 * STEP, 4096, ReplayFit::Wrap);
-        let placed = rows.map(|row| half.place(&row));
-        assert_eq!(placed.map(|p| p.io.request.offset), [STEP, 4096, STEP - 4096]);
-        assert_eq!(placed[0].io.request.len, 4096);
-        assert_eq!(placed.map(|p| p.moved), [false, true, true]);
-        assert_eq!(placed.map(|p| p.rounded), [true, false, true]);
-        let third = Placement::new(&survey, STEP, 512, ReplayFit::Scale);
-        let placed = rows.map(|row| third.place(&row).io.request.offset);
-        assert_eq!(placed, [STEP / 3 / 512 * 512, (2 * STEP + 4096) / 3 / 512 * 512, STEP - 512]);
-    }
-
-    #[test]
-    fn a_request_longer_than_the_target_is_cut_and_said_to_be() {
-        let rows = [io(0, 0, 1 << 20), io(0, 0, 4096)];
-        let mut survey = Survey::default();
-        survey.update(&rows);
-        let small = Placement::new(&survey, 65_536, 1, ReplayFit::Wrap);
-        let placed = rows.map(|row| small.place(&row));
-        assert_eq!(placed.map(|p| (p.cut, p.io.request.len)), [(true, 65_536), (false, 4096)]);
-        let result = TraceReplay { cut: 1, target_bytes: 65_536, ..TraceReplay::default() };
-        let told = doubts(&result, &survey);
-        assert!(
-            told[0].message.contains("1 requests were made shorter, to the 64 KiB"),
-            "{told:?}"
-        );
-    }
-
-    /// Guards against rows that report the trace's errors and queue lengths although every request
-    /// of the replay succeeded.
-    #[test]
-    fn what_the_trace_tells_of_its_own_device_is_not_told_of_the_target() {
-        let write = Request { op: Op::Write, len: 512, ..Request::default() };
-        let row = Io { request: write, queue_length: 37, error: 5, partition: 2, ..Io::default() };
-        let mut survey = Survey::default();
-        survey.update(&[row, row, io(0, 0, 4096)]);
-        assert_eq!((survey.writes, survey.changed_mebibytes()), (true, Some(1)));
-        let placement = Placement::new(&survey, STEP, 512, ReplayFit::Wrap);
-        assert_eq!(placement.place(&row).io, Io { request: write, ..Io::default() });
-    }
-
-    /// Guards against counting each write to a hot place, and each flush, as a place of its own.
-    #[test]
-    fn what_is_written_again_is_changed_once() {
-        let write = |device, offset, len| {
-            let request = Request { op: Op::Write, offset, len };
-            Io { device, request, ..Io::default() }
-        };
-        let mut survey = Survey::default();
-        let hot: Vec<Io> = (0..10_000).map(|i| write(0, i % 256 * 4096, 4096)).collect();
-        survey.update(&hot);
-        survey.update(&[io(0, 1 << 40, 4096), write(0, 5 * STEP + 1, 0)]);
-        assert_eq!(survey.changed_mebibytes(), Some(1));
-        // Spans three mebibytes, the first already written; and one on another device.
-        survey.update(&[write(0, STEP - 512, 1024 + (1 << 20)), write(1, 100 * STEP, 512)]);
-        assert_eq!(survey.changed_mebibytes(), Some(4));
-        (0..1 << 20).for_each(|i| survey.update(&[write(2, i << 26, 512)]));
-        assert_eq!(survey.changed_mebibytes(), None);
-    }
-
-    /// Guards against counting a lost completion as a time of 0.
-    #[test]
-    fn the_mean_is_that_of_the_requests_whose_completion_is_told() {
-        let timed = Io { issued_ns: 5, completed_ns: 10_000_000, ..io(0, 0, 512) };
-        let mut survey = Survey::default();
-        survey.update(&[timed, io(0, 512, 512), Io { request: Request::default(), ..timed }]);
-        assert_eq!(survey.elapsed_mean_ns(), Some(10e6));
-        assert_eq!(survey.empty, 1, "a read of no bytes");
-    }
-
-    /// Guards against advice to raise `--in-flight` or lower `--speed`, which does not help where
-    /// the trace has no times.
-    #[test]
-    fn requests_that_all_arrive_at_one_time_are_not_said_to_be_late() {
-        let lateness_ns = Some(Distribution { p99: 1e9, ..Distribution::default() });
-        let result = TraceReplay { in_flight: 64, lateness_ns, ..TraceReplay::default() };
-        let mut survey = Survey::default();
-        (0..1000).for_each(|_| survey.update(&[io(0, 0, 4096)]));
-        let told = doubts(&result, &survey);
-        assert_eq!((told.len(), told[0].kind), (1, WarningKind::TimesUnknown));
-        let said = &told[0].message;
-        assert!(said.contains("--as-fast-as-possible") && !said.contains("--speed"), "{said}");
-        survey.update(&[Io { queued_ns: 1, ..io(0, 0, 4096) }]);
-        let told = doubts(&result, &survey);
-        assert_eq!((told.len(), told[0].kind), (1, WarningKind::NotSteady));
-        assert!(doubts(&TraceReplay::default(), &survey).is_empty(), "as fast as possible");
-    }
-
-    proptest! {
-        #[test]
-        fn every_request_lies_within_the_target(
-            rows in prop::collection::vec((any::<u16>(), any::<u64>(), any::<u32>()), 1..20),
-            blocks in 1u64..1 << 40,
-            align in 0u32..13,
-            scale in any::<bool>(),
-        ) {
-            let rows: Vec<Io> = rows.into_iter().map(|(d, o, l)| io(d, o, l)).collect();
-            let mut survey = Survey::default();
-            survey.update(&rows);
-            let (align, fit) = (1u64 << align, if scale { ReplayFit::Scale } else { ReplayFit::Wrap });
-            let target = blocks.saturating_mul(align);
-            let placement = Placement::new(&survey, target, align, fit);
-            for row in &rows {
-                let placed = placement.place(row).io.request;
-                prop_assert!(placed.len == 0 || placed.offset + u64::from(placed.len) <= target);
-                prop_assert!(placed.len == 0 || placed.offset.is_multiple_of(align));
-                prop_assert_eq!(u64::from(placed.len) % align, 0);
-                prop_assert_eq!(placed.len == 0, row.request.len == 0);
-            }
-        }
-    }
-}
+#[path = "replay_tests.rs"]
+mod tests;

@@ -63,7 +63,9 @@ impl SelectedRows {
         if let Some(wanted) = &mut self.wanted {
             // A source may name a device only when its first row comes.
             let devices = &self.reader.info().devices;
-            self.devices = Some(wanted.find(devices, !more).map_err(SelectError::Disk)?);
+            let found = wanted.find(devices, !more).map_err(SelectError::Disk)?;
+            self.reader.choose(&found);
+            self.devices = Some(found);
         }
         if self.devices.is_some() || self.asked != Asked::default() {
             into.retain(|io| self.holds(io));

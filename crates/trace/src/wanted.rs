@@ -52,9 +52,10 @@ impl Asked {
         let named = |name: &str| devices.iter().position(|device| device.name == name);
         let index = |at: usize| u16::try_from(at).ok();
         if self.whole.is_none()
+            && self.parts.len() > 1
             && let Some(whole) = named(&self.text).and_then(index)
         {
-            if self.parts.len() > 1 && self.parts.iter().any(Option::is_some) {
+            if self.parts.iter().any(Option::is_some) {
                 return Err(format!(
                     "--disk {}: a device of that name comes late in the trace, where devices of the names between its \
                      commas came before: name it by its number, {whole}",
@@ -88,15 +89,15 @@ impl Asked {
     }
 }
 
-/// Returns the devices that a name or number can mean. A number means the device whose name ends
-/// with it, as in "LUN 1", and a place from 0 only where no name ends with a number.
+/// Returns the devices that a name or number can mean. A number means the device whose name has it
+/// as its last word, as in "LUN 1" or "1", and a place from 0 only where no name has such a word.
 fn meant(part: &str, devices: &[Device]) -> Vec<u16> {
     let all = (0..=u16::MAX).zip(devices);
     if let Some((at, _)) = all.clone().find(|(_, device)| device.name == part) {
         return vec![at];
     }
     let number = |(at, device): (u16, &'_ Device)| {
-        let (_, last) = device.name.rsplit_once(' ')?;
+        let last = device.name.rsplit(' ').next()?;
         last.parse::<u64>().ok().map(|number| (at, number))
     };
     let Ok(wanted) = part.parse::<u64>() else { return Vec::new() };
@@ -122,11 +123,11 @@ mod tests {
 
     #[test]
     fn devices_are_found_by_name_number_and_between_commas() {
-        let all = devices(&["8,16", "sda", "7"]);
+        let all = devices(&["8,16", "sda", "sdc"]);
         assert_eq!(wanted(&["sda"]).find(&all, true), Ok(vec![1]));
         assert_eq!(wanted(&["8,16"]).find(&all, true), Ok(vec![0]));
         assert_eq!(wanted(&["sda,0"]).find(&all, true), Ok(vec![1, 0]));
-        assert_eq!(wanted(&["7", "1"]).find(&all, true), Ok(vec![2, 1]));
+        assert_eq!(wanted(&["2", "1"]).find(&all, true), Ok(vec![2, 1]));
         assert!(wanted(&["1,sda"]).find(&all, true).unwrap_err().contains("given twice"));
         assert!(wanted(&["sdb"]).find(&all, true).unwrap_err().contains("no such disk"));
         assert!(Wanted::new(&[]).is_none());
@@ -144,6 +145,22 @@ mod tests {
         assert_eq!(late.find(&devices(&["sda", "sdb"]), false), Ok(vec![1]));
         let more = devices(&["sda", "sdb", "disk 1"]);
         assert!(late.find(&more, false).unwrap_err().contains("whole name"));
+    }
+
+    /// As in a table whose column `device` holds numbers, where a disk is quiet at first.
+    #[test]
+    fn a_number_that_is_a_name_is_no_place() {
+        let (early, all) = (devices(&["2", "0"]), devices(&["2", "0", "1"]));
+        for (asked, before, after) in [("1", vec![], vec![2]), ("0,1", vec![1], vec![1, 2])] {
+            let mut late = wanted(&[asked]);
+            assert_eq!(late.find(&early, false), Ok(before));
+            assert_eq!(late.find(&all, true), Ok(after));
+        }
+        assert!(wanted(&["1"]).find(&early, true).unwrap_err().contains("no such disk"));
+        let mut place = wanted(&["1"]);
+        assert_eq!(place.find(&devices(&["sda", "sdb"]), false), Ok(vec![1]));
+        let mixed = devices(&["sda", "sdb", "1"]);
+        assert!(place.find(&mixed, true).unwrap_err().contains("several disks"));
     }
 
     #[test]

@@ -199,7 +199,8 @@ class CampaignCell:
     cpu_ci95: Optional[list[float]] = None
     """95 % interval of that median, by the same rule."""
     cpu_ratio: Optional[float] = None
-    """CPU seconds over those of the row's first column with the same kind of work."""
+    """CPU seconds per byte, or per operation on names, over those of the row's first column with the same
+    kind of work."""
     cpu_ratio_ci95: Optional[list[float]] = None
     """95 % interval of that ratio."""
     fsync_ns: Optional[ResponseTime] = None
@@ -374,7 +375,8 @@ class Characterization:
     ending: Any = None
     """How it ended; absent if it was interrupted before."""
     mapped_unseen_bytes: Optional[int] = None
-    """Bytes of files that were mapped where no fault on them was seen, so that nothing read there is counted,
+    """Bytes of mapped files that may have been used where no fault on them was seen, so that nothing read
+    there is counted: the pages that processes had of them at their ends, and all that was unmapped before,
     without the first 4 MiB of each process, which are of what programs map as they start; absent if there
     were none, and in older results."""
     memory_limit_bytes: Optional[int] = None
@@ -918,7 +920,8 @@ class FileTraits:
     sync_time_ns: float
     """Mean time of a sync, corrected likewise."""
     syncs: int
-    """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
+    """Calls that waited for storage: `fsync`, `fdatasync`, a waiting `sync_file_range`; and, counted for no
+    file, `msync` with `MS_SYNC`, `sync`, `syncfs` and `fsync` of a directory."""
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
@@ -1099,7 +1102,7 @@ class MeasuredComparison:
     environments: list[Environment]
     """Their machines, in the same order."""
     kind: str
-    """Outcome key of the documents, such as `campaign`."""
+    """Outcome key of the documents, such as `campaign`; `ab` for the arms of one document."""
     margin: float
     """The margin of equality: ratios from `1 / (1 + margin)` to `1 + margin` count as no difference."""
     only_in: list[int]
@@ -1649,7 +1652,8 @@ class ProcessTraits:
     sync_time_ns: float
     """Mean time of a sync, corrected likewise."""
     syncs: int
-    """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
+    """Calls that waited for storage: `fsync`, `fdatasync`, a waiting `sync_file_range`; and, counted for no
+    file, `msync` with `MS_SYNC`, `sync`, `syncfs` and `fsync` of a directory."""
     think_time_ns: int
     """Mean think time of a process between two requests."""
     tid: int
@@ -1863,7 +1867,8 @@ class SimulatedCell:
     absorbed_bytes: int
     """Bytes overwritten in the disk's buffer and so never written to the medium."""
     cache: str
-    """Write cache at the disk: `none`, `immediate` or `nvram`."""
+    """Write cache at the disk: `none`, `immediate`, `volatile` or `nvram`; of a solid-state drive `write
+    buffer`."""
     elapsed: SimulatedOperations
     """Time in the queue and at the disk (arrival to completion)."""
     parts: SimulatedParts
@@ -1875,7 +1880,7 @@ class SimulatedCell:
     read_ahead: bool
     """Whether the disk reads ahead."""
     scheduler: str
-    """The host's I/O scheduler."""
+    """The host's I/O scheduler; `no host queue` for a solid-state drive."""
     written_bytes: int
     """Bytes the host wrote."""
     agreement: Optional[SimulationAgreement] = None
@@ -1902,7 +1907,8 @@ class SimulatedCell:
     utilization_most: Optional[float] = None
     """That fraction of the busiest of several drives; absent for one drive and in older files."""
     write_amplification: Optional[float] = None
-    """Bytes programmed into flash per byte written; solid-state drives only."""
+    """Bytes programmed into flash per byte written; solid-state drives only, absent where the spare flash of
+    one is assumed."""
 
 
 @dataclass(kw_only=True)
@@ -2103,9 +2109,9 @@ class TimeStep:
     elapsed_p50_ns: Optional[float] = None
     """Median of the elapsed time; only the finest timeline keeps quantiles."""
     elapsed_p999_ns: Optional[float] = None
-    """99.9th percentile of the elapsed time."""
+    """99.9th percentile of the elapsed time of 1,000 requests or more."""
     elapsed_p99_ns: Optional[float] = None
-    """99th percentile of the elapsed time."""
+    """99th percentile of the elapsed time of 100 requests or more."""
     read_bytes: Optional[int] = None
     """Bytes read."""
     reads: Optional[int] = None
@@ -2245,7 +2251,7 @@ class TraceReplay:
     refused: int
     """Discards that the target does not support and that were skipped."""
     rounded: int
-    """Requests whose bounds were rounded for direct I/O."""
+    """Requests that were made larger, to bounds that direct I/O takes."""
     span_ns: int
     """Time from the first arrival to the last, at the requested speed."""
     target: str
@@ -2261,8 +2267,8 @@ class TraceReplay:
     cut: Optional[int] = None
     """Requests that were shortened because the target is smaller than they are."""
     lateness_ns: Optional[Distribution] = None
-    """Delay of issue after the due time; absent if requests were issued as fast as possible. Bins double from
-    a microsecond."""
+    """Delay of issue after the due time; absent if requests were issued as fast as possible, or if the trace
+    has whole seconds only. Bins double from a microsecond."""
     recorded_mean_ns: Optional[float] = None
     """Mean time from arrival to completion of the same requests in the trace; absent if not recorded."""
     verify: Optional[VerifyReport] = None
@@ -2456,7 +2462,8 @@ class Traits:
     sync_time_ns: float
     """Mean time of a sync, corrected likewise."""
     syncs: int
-    """Calls that waited for dirty pages: `fsync`, `fdatasync`, `sync_file_range`."""
+    """Calls that waited for storage: `fsync`, `fdatasync`, a waiting `sync_file_range`; and, counted for no
+    file, `msync` with `MS_SYNC`, `sync`, `syncfs` and `fsync` of a directory."""
     think_time_ns: int
     """Mean think time of a process between two requests."""
     unique_bytes: int
@@ -2813,7 +2820,7 @@ class Vxbench:
 @dataclass(kw_only=True)
 class Warning:
     """One warning: its kind, a sentence for people, and the place it concerns."""
-    kind: Any
+    kind: str
     """The kind, for scripts."""
     message: str
     """One sentence: what was observed and what to do about it."""

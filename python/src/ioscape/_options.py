@@ -24,8 +24,9 @@ class EvaluateOptions(TypedDict, total=False):
     no set can outgrow the memory, parts of the budget go to such a group and to direct I/O]"""
     max_unique_bytes: Optional[Size]
     """Largest working set to try. A size given here is laid out however long that takes, and the budget is
-    not divided. [default: four times the memory, but at most half of the free space and what a quarter of the
-    budget can lay out; less where no set can outgrow the memory, since the budget is divided then]"""
+    not divided. [default: four times the memory, but at most half of the free space (a third where the file
+    system copies on write) and what a quarter of the budget can lay out; less where no set can outgrow the
+    memory, since the budget is divided then]"""
     access: Optional[Union[Literal['buffered', 'direct', 'dsync'], Sequence[Literal['buffered', 'direct', 'dsync']]]]
     """Evaluate each of these, one after the other in equal parts of the budget: buffered, direct (O_DIRECT),
     dsync (O_DSYNC) [default: buffered]"""

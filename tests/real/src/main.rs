@@ -19,10 +19,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 use systems::System;
 
-/// Attempts at a system before a miss counts: on a shared machine, memory speed changes twofold
-/// within minutes.
-const ATTEMPTS: u32 = 3;
-
 const MISUSE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -163,11 +159,7 @@ fn attempts<'a>(lab: &Lab, plan: &Plan<'a>) -> Vec<(&'a System, Outcome)> {
             lab.stop_if_interrupted();
             show(&outcome);
             say(&format!("   {:.0} s", started.elapsed().as_secs_f64()));
-            // A system that must hold gets a second attempt however late it is, because other load may have interfered.
-            let is_owed = system.must_hold && attempt == 1;
-            let is_late = begun.elapsed() > plan.retry_until && !is_owed;
-            let is_last = attempt == ATTEMPTS || is_late;
-            if outcome.is_good() || is_last {
+            if outcome.is_good() || plan.is_last(attempt, begun.elapsed()) {
                 outcomes.push((system, outcome));
                 break;
             }
@@ -198,7 +190,7 @@ fn conclude(plan: &Plan<'_>, outcomes: &[(&System, Outcome)]) -> ExitCode {
             missed.push(system.name);
         }
     }
-    say(&format!("{held} held, {failed} missed, {skipped} systems skipped"));
+    say(&format!("{held} held, {failed} missed, {skipped} systems skipped of `{}`", plan.name));
     if !missed.is_empty() {
         say(&format!("missed in every attempt: {}", missed.join(", ")));
         let tolerated = plan.tolerated();

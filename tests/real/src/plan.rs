@@ -25,9 +25,12 @@ pub const QUICK: &[&[&str]] = &[
     &["fast-storage", "dirty-limit"],
 ];
 
-/// A quick run retries nothing after this, as [`Plan::retry_until`] says.
+/// Attempts at a system before a miss counts: on a shared machine, memory speed changes twofold
+/// within minutes.
+const ATTEMPTS: u32 = 3;
+/// [`Plan::retry_until`] of a quick run.
 const QUICK_RETRY: Duration = Duration::from_secs(4 * 60);
-/// No other run retries anything after this.
+/// [`Plan::retry_until`] of every other run.
 const RETRY: Duration = Duration::from_secs(40 * 60);
 /// One in this many systems that need not hold may be missed in every attempt, because other load
 /// may last through all of them.
@@ -35,9 +38,11 @@ const TOLERATED_OF: usize = 5;
 
 /// What a run tries.
 pub struct Plan<'a> {
+    /// The words that ask for it again.
+    pub name: String,
     /// The systems, in order.
     pub systems: Vec<&'a System>,
-    /// After this, nothing is retried, but a system that must hold gets two attempts anyway.
+    /// After this, nothing is tried a third time; every system that missed gets a second attempt.
     pub retry_until: Duration,
 }
 
@@ -50,14 +55,14 @@ impl Plan<'static> {
         match words {
             [] => Err("say which systems to try".to_owned()),
             ["quick"] => {
-                let day = Timestamp::now().to_zoned(TimeZone::UTC).day_of_year();
-                Self::quick(day.unsigned_abs() as usize % QUICK.len())
+                let asked = std::env::var("IOSCAPE_PART").ok().and_then(|n| n.parse().ok());
+                Self::quick(asked.unwrap_or_else(today) % QUICK.len())
             }
             ["quick", part] => match part.parse::<usize>() {
                 Ok(part) if (1..=QUICK.len()).contains(&part) => Self::quick(part - 1),
                 _ => Err(format!("there is no part {part:?}: they are 1 to {}", QUICK.len())),
             },
-            ["full"] => Ok(Self { systems: systems::ALL.iter().collect(), retry_until: RETRY }),
+            ["full"] => Ok(Self::of_systems(words, |_| true)),
             words => Self::named(words),
         }
     }
@@ -65,7 +70,8 @@ impl Plan<'static> {
     fn quick(part: usize) -> Result<Self, String> {
         let names = || ALWAYS.iter().chain(QUICK[part]);
         let systems = names().filter_map(|name| systems::ALL.iter().find(|s| s.name == *name));
-        Ok(Self { systems: systems.collect(), retry_until: QUICK_RETRY })
+        let name = format!("quick {}", part + 1);
+        Ok(Self { name, systems: systems.collect(), retry_until: QUICK_RETRY })
     }
 
     fn named(words: &[&str]) -> Result<Self, String> {
@@ -73,12 +79,28 @@ impl Plan<'static> {
         if let Some(word) = unknown {
             return Err(format!("no system's name contains {word:?}: see `ioscape-real list`"));
         }
-        let is_named = |system: &&System| words.iter().any(|word| system.name.contains(word));
-        Ok(Self { systems: systems::ALL.iter().filter(is_named).collect(), retry_until: RETRY })
+        Ok(Self::of_systems(words, |name| words.iter().any(|word| name.contains(word))))
+    }
+
+    /// The systems whose names are wanted.
+    pub fn of_systems(words: &[&str], is_wanted: impl Fn(&str) -> bool) -> Self {
+        let systems = systems::ALL.iter().filter(|system| is_wanted(system.name)).collect();
+        Self { name: words.join(" "), systems, retry_until: RETRY }
     }
 }
 
+/// The day of the year.
+fn today() -> usize {
+    let day = Timestamp::now().to_zoned(TimeZone::UTC).day_of_year();
+    day.unsigned_abs() as usize
+}
+
 impl Plan<'_> {
+    /// Whether no attempt follows this one, which ended so long after the run began.
+    pub fn is_last(&self, attempt: u32, since: Duration) -> bool {
+        attempt == ATTEMPTS || attempt > 1 && since > self.retry_until
+    }
+
     /// How many of the systems that need not hold may be missed.
     pub fn tolerated(&self) -> usize {
         self.systems.iter().filter(|system| !system.must_hold).count() / TOLERATED_OF
@@ -128,6 +150,8 @@ mod tests {
         assert_eq!(names(&["memcg"]), ["memcg-64", "memcg-512"]);
         assert_eq!(names(&["full"]).len(), systems::ALL.len());
         assert!(names(&["quick"]).len() > ALWAYS.len());
+        let again = Plan::of(&["quick"]).unwrap().name;
+        assert_eq!(names(&again.split(' ').collect::<Vec<_>>()), names(&["quick"]));
         for wrong in [&["nonesuch"][..], &["quick", "0"], &["quick", "12"], &[]] {
             assert!(Plan::of(wrong).is_err(), "{wrong:?}");
         }
@@ -137,7 +161,14 @@ mod tests {
     fn plan(must_hold: usize, others: usize) -> Plan<'static> {
         let of = |must_hold: bool| systems::ALL.iter().filter(move |s| s.must_hold == must_hold);
         let systems = of(true).take(must_hold).chain(of(false).take(others)).collect();
-        Plan { systems, retry_until: RETRY }
+        Plan { name: String::new(), systems, retry_until: RETRY }
+    }
+
+    #[test]
+    fn a_second_attempt_is_made_however_late_it_is_and_a_third_only_early() {
+        let is_last = |after| [1, 2, 3].map(|attempt| plan(0, 1).is_last(attempt, after));
+        assert_eq!(is_last(RETRY), [false, false, true]);
+        assert_eq!(is_last(RETRY * 2), [false, true, true]);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use ioscape_arguments::AbArgs;
 use ioscape_machine::error::Error as MeasureError;
 use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
+use ioscape_machine::rest_in_turn;
 use ioscape_schema::{
     Document, Environment, Measurement, SystemComparison, Warning, WarningKind, Workload,
 };
-use ioscape_study::ab::{Duel, Interleaving, WITH_WARM_UP, longest_run_s, paired};
+use ioscape_study::ab::{Duel, Interleaving, longest_run_s, paired};
 use ioscape_study::comparison::measured::condition_met;
 use ioscape_workload::jobs::Job;
 use ioscape_workload::seed_of_round;
@@ -25,9 +26,9 @@ const ALPHA: f64 = 0.05;
 /// Least time between two saves: each flushes the result, perhaps to the drive under test.
 const SAVED_EVERY: Duration = Duration::from_secs(2);
 
-/// Share of the budget for pairs where the arms rest in each other's turns; the remaining budget is
-/// for runs without rests.
-const OF_PAIRS: f64 = 0.75;
+/// Share of the budget that is kept for runs without rests at most, where the arms rest in each
+/// other's turns.
+const OF_UNRESTED: f64 = 0.25;
 
 /// Runs the command.
 ///
@@ -113,7 +114,7 @@ fn wandering(found: &Interleaving) -> Option<Warning> {
     (!names.is_empty()).then(|| Warning::new(WarningKind::NotSteady, message))
 }
 
-/// Reports which jobs compare otherwise if an arm does not rest in the other's turns.
+/// Reports which jobs compare otherwise where no arm rests in the other's turns.
 fn changed_by_rests(found: &Interleaving) -> Option<Warning> {
     let ratios = found.changed_by_rests().join(", ");
     let message = format!(
@@ -219,10 +220,10 @@ impl Arms {
         SystemComparison { measured, ..SystemComparison::default() }
     }
 
-    /// Whether an arm's device rests while the other arm is measured.
+    /// Whether an arm's storage rests while the other arm is measured.
     fn arms_rest(&self) -> bool {
-        let devices: Vec<_> = self.environments.iter().map(|one| one.device.as_ref()).collect();
-        devices.windows(2).any(|two| two[0].is_none() || two[0] != two[1])
+        let places = self.machines.iter().map(|one| one.session.target().file_system());
+        places.collect::<Vec<_>>().windows(2).any(|two| rest_in_turn([two[0], two[1]]))
     }
 
     /// Measures pairs of runs of at most `longest_s` until all verdicts are certain or time is up.
@@ -236,11 +237,12 @@ impl Arms {
         outputs: &mut Outputs,
     ) -> Result<(), Failure> {
         let (begun, mut saved) = (Instant::now(), Instant::now());
-        let budget_s = args.budget * if self.arms_rest() { OF_PAIRS } else { 1.0 };
-        let left_s = || budget_s - begun.elapsed().as_secs_f64();
         let effort = RunLength::new(longest_s / 2.0, longest_s);
+        let kept_s = found.unrested_s(longest_s).min(args.budget * OF_UNRESTED);
+        let kept_s = if self.arms_rest() { kept_s } else { 0.0 };
+        let left_s = || args.budget - kept_s - begun.elapsed().as_secs_f64();
         let is_shared = self.machines.len() == 1;
-        let mut pairs_before = 0;
+        let (mut pairs_before, mut arms) = (0, [0, 1]);
         while let Some((index, order)) = found.turn(left_s()) {
             let (pair, mut runs) = (Instant::now(), <[Measurement; 2]>::default());
             for (turn, arm) in (0..).zip(order) {
@@ -249,7 +251,7 @@ impl Arms {
             }
             found.record(index, &runs, pair.elapsed().as_secs_f64(), left_s());
             output::tell(&found.standing(index));
-            pairs_before += 1;
+            (pairs_before, arms) = (pairs_before + 1, [order[1], order[0]]);
             if saved.elapsed() >= SAVED_EVERY {
                 let outcome = Some(self.compared(args, found).into());
                 let so_far = Document { interrupted: true, outcome, ..document.clone() };
@@ -258,40 +260,15 @@ impl Arms {
             }
         }
         found.time_is_up();
+        if kept_s == 0.0 {
+            return Ok(());
+        }
         let took_s = begun.elapsed().as_secs_f64();
-        match self.arms_rest() {
-            true => self.measure_unrested(args, effort, took_s, pairs_before, found, document),
-            false => Ok(()),
-        }
-    }
-
-    /// Measures each arm on whose speed a verdict rests once more, in a long run that spends what it
-    /// earned in the other's turns: a short run after that would follow a rest while it starts. The
-    /// long runs take the time that is left, but no more than the `took_s` seconds of the `pairs`
-    /// before. An arm that waits for another's long run earns in it, so its own is longer.
-    fn measure_unrested(
-        &mut self,
-        args: &AbArgs,
-        effort: RunLength,
-        took_s: f64,
-        pairs: u64,
-        found: &mut Interleaving,
-        document: &mut Document,
-    ) -> Result<(), Failure> {
-        let arms = found.credited();
-        let shares = (arms.len() * (arms.len() + 1) / 2) as f64;
-        for (at, (index, arm)) in arms.into_iter().enumerate() {
-            let each_s = took_s.min(args.budget - took_s) * (at + 1) as f64 / shares;
-            let long_s = (each_s / WITH_WARM_UP - effort.cap_s).max(effort.cap_s);
-            let long = RunLength::new(long_s, long_s);
-            let mut runs = <[Measurement; 2]>::default();
-            for (arm, effort) in [(1 - arm, effort), (arm, long)] {
-                let seed = seed_of_round(args.seed, pairs + at as u64);
-                runs[arm] = self.run(args, found.duel(index), arm, effort, seed, document)?;
-            }
-            found.record_unrested(index, &runs);
-        }
-        Ok(())
+        let within_s = took_s.min(args.budget - took_s);
+        found.measure_unrested(arms, within_s, longest_s, |duel, arm, seconds, number| {
+            let (effort, before) = (RunLength::new(seconds, seconds), pairs_before + number);
+            self.run(args, duel, arm, effort, seed_of_round(args.seed, before), document)
+        })
     }
 
     /// Measures one run on an arm. `document` receives the warnings about it.

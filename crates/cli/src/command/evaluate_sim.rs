@@ -149,7 +149,9 @@ impl Probe for Asked<'_, '_> {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let seed = self.next_seed(&request.workload);
-        let measured = self.work.system.measure(&request.workload, seed, request.limits.cap_s);
+        let system = self.work.system;
+        let blocks_most = system::blocks_most(&system.parameters, &request.purpose);
+        let measured = system.measure(&request.workload, seed, request.limits.cap_s, blocks_most);
         measured.map_err(|error| Failure::Failed(error.to_string()))
     }
 

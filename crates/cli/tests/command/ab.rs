@@ -1,6 +1,6 @@
 //! `ioscape ab` reports what the time is too short for, what cannot be run and what is doubtful.
 
-use crate::common::started::{Started, signal, wait_until};
+use crate::common::started::{Started, signal};
 use crate::common::{path, read, refused, run, skipped};
 use ioscape_schema::{Document, Warning, WarningKind};
 use std::fs;
@@ -125,8 +125,7 @@ fn a_comparison_that_is_killed_keeps_the_pairs_so_far() {
     let words = ["ab", path(&a), path(&b), "--unique-bytes", "1M", "--seconds", "1s"];
     let more = ["--budget", "600s", "-o", path(&result)];
     let started = Started::of(&[&words[..], &more].concat());
-    let is_saved = || fs::metadata(&result).is_ok_and(|file| file.len() > 0);
-    wait_until(|| is_saved() || started.has_ended());
+    let started = started.until(|_| fs::metadata(&result).is_ok_and(|file| file.len() > 0));
     signal(started.0.id(), "KILL");
     started.end();
     let document: Document = serde_json::from_str(&read(&result)).expect("a document");

@@ -1,7 +1,7 @@
 //! `ioscape characterize` as its user sees it: which output goes where, exit codes, and results
 //! that can be run again.
 
-use super::common::started::{Started, signal, wait_until};
+use super::common::started::{Started, signal};
 use super::common::{Ran, program, skipped};
 use assert_cmd::Command;
 use ioscape_schema::{Access, Document, Ending, OperationTraits, SizeDistribution, Stop, Workload};
@@ -54,7 +54,8 @@ fn a_copy_is_what_it_is_known_to_be() {
     assert!(pattern.memory_bytes.is_some_and(|bytes| bytes > 65_536));
     assert!(pattern.classes.iter().all(|class| class.missed(1e12) == 1.0), "all is new");
 
-    let run = ["run", ".", "a.ioscape.json", "--seconds", "200ms", "--json"];
+    // It ends with its last phase, and never takes as long.
+    let run = ["run", ".", "a.ioscape.json", "--seconds", "60s", "--json"];
     let output = ioscape(folder.path()).args(run).assert().success().get_output().clone();
     let again: Document = serde_json::from_slice(&output.stdout).expect("a document");
     let measured = &again.measurements().expect("a run")[0];
@@ -208,8 +209,7 @@ fn signalled(folder: &Path, line: &str, name: &str) -> Started {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("ioscape"));
     command.args(["characterize", "--json", "--below", ".", "--", "sh", "-c", line]);
     command.current_dir(folder);
-    let started = Started::spawn(command);
-    wait_until(|| folder.join("ready").exists() || started.has_ended());
+    let started = Started::spawn(command).until(|_| folder.join("ready").exists());
     signal(started.0.id(), name);
     started
 }

@@ -1,7 +1,7 @@
 //! Standard output whose reader goes away: the command still says how the work ended, and no result
 //! is lost.
 
-use crate::common::started::{Started, signal, wait_until};
+use crate::common::started::{Started, signal};
 use crate::common::{Ran, cannot_record, in_memory, ioscape, path, run, scratch_of};
 use std::fs::{self, File};
 use std::io::Write;
@@ -29,7 +29,7 @@ fn replay(folder: &Path, rows: &str, more: &[&str]) -> (Started, File) {
     let kept = folder.join("kept");
     fs::create_dir(&kept).unwrap();
     let started = unread(&[&words[..], more].concat(), &kept);
-    wait_until(|| !scratch_of(folder).is_empty());
+    let started = started.until(|_| !scratch_of(folder).is_empty());
     std::thread::sleep(Duration::from_secs(3));
     let scratch = File::options().write(true).open(&scratch_of(folder)[0]);
     (started, scratch.expect("a scratch file"))

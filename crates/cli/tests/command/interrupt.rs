@@ -1,7 +1,7 @@
 //! Interruptions: finished results are kept, nothing is left behind, and an evaluation continues
 //! where it was.
 
-use crate::common::started::{Started, children, signal, wait_until};
+use crate::common::started::{Started, children, signal};
 use crate::common::{scratch_files, skipped};
 use crate::faults::two_jobs;
 use assert_cmd::cargo::cargo_bin;
@@ -132,8 +132,9 @@ fn an_interrupted_evaluation_of_a_simulated_system_is_kept() {
 
 #[test]
 fn after_a_kill_the_next_run_cleans_up() {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    let result = folder.path().join("a.ioscape.json");
+    // A save that is killed leaves its file beside the result.
+    let [folder, elsewhere] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let result = elsewhere.path().join("a.ioscape.json");
     let mut child = evaluate(folder.path(), &result, &[]).spawn().expect("it starts");
     wait_for_probes(&mut child, &result);
     signal(child.id(), "KILL");
@@ -157,23 +158,14 @@ fn an_interrupted_run_keeps_its_finished_jobs_and_what_was_measured_of_the_next(
     let folder = tempfile::tempdir().expect("a temporary directory");
     let jobs = two_jobs(folder.path());
     let rows = folder.path().join("requests.csv");
-    let child = Command::new(cargo_bin("ioscape"))
-        .arg("run")
-        .args([folder.path(), &jobs])
-        .arg("--json")
-        .arg("--rows")
-        .arg(&rows)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.arg("run").args([folder.path(), &jobs]).args(["--json", "--rows"]).arg(&rows);
     // The rows of the first job are written when it finishes; the next job is measured soon after.
-    wait_until(|| rows.exists());
+    let started = Started::spawn(command).until(|_| rows.exists());
     std::thread::sleep(Duration::from_secs(20));
-    signal(child.id(), "INT");
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    let document: Document = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    signal(started.0.id(), "INT");
+    let ran = started.end().ended(130);
+    let document: Document = serde_json::from_str(&ran.out).expect("valid JSON");
     assert!(document.interrupted);
     let measured = document.measurements().expect("measurements");
     assert_eq!(measured.len(), 2);
@@ -204,8 +196,7 @@ fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed()
     command.arg(cargo_bin("ioscape")).args(["campaign", "run"]);
     // If the test gives up, both end by themselves.
     command.args([file.as_path(), place.path()]).args(["--budget", "2m", "-o"]).arg(&result);
-    let tracer = Started::spawn(command);
-    wait_until(|| result.exists());
+    let tracer = Started::spawn(command).until(|_| result.exists());
     let program = children(tracer.0.id()).first().copied().expect("what is traced");
     signal(program, "INT");
     let name = result.to_str().expect("a plain path");
@@ -218,23 +209,15 @@ fn an_interrupted_campaign_says_where_it_is_saved_before_its_files_are_removed()
 fn a_signal_that_comes_twice_at_once_is_one() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let result = folder.path().join("a.ioscape.json");
-    let child = Command::new(cargo_bin("ioscape"))
-        .current_dir(folder.path())
-        .args(["characterize", "-o"])
-        .arg(&result)
-        .args(["--", "sh", "-c", "echo > ready; exec sleep 60"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    wait_until(|| folder.path().join("ready").exists());
+    let mut command = Command::new(cargo_bin("ioscape"));
+    command.current_dir(folder.path()).args(["characterize", "-o"]).arg(&result);
+    command.args(["--", "sh", "-c", "echo > ready; exec sleep 60"]);
+    let started = Started::spawn(command).until(|_| folder.path().join("ready").exists());
     for _ in 0..2 {
-        kill_process(Pid::from_child(&child), Signal::TERM).expect("it lives");
+        kill_process(Pid::from_child(&started.0), Signal::TERM).expect("it lives");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
+    started.end().ended(130).says(&["interrupted"]);
     assert!(read(&result).is_some_and(|document| document.interrupted));
 }
 

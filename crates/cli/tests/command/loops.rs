@@ -81,7 +81,20 @@ impl Xfs {
 
 impl Drop for Xfs {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.mount).status();
+        unmount(&self.mount);
+    }
+}
+
+/// Unmounts a file system as soon as nobody looks at it any more: others may for a moment. In the
+/// end it unmounts it anyway, so that nothing stays behind.
+fn unmount(place: &Path) {
+    let (place, begun) = (place.to_str().expect("a plain path"), Instant::now());
+    while says("umount", &[place]).is_none() {
+        if begun.elapsed() > PATIENCE {
+            says("umount", &["-l", place]);
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -99,7 +112,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
+        unmount(self.0.path());
     }
 }
 

@@ -1,7 +1,7 @@
 //! File systems that a campaign makes: their programs are found outside `PATH`, they are idle while
 //! measured, and they are left as they should be; and devices whose blocks may hold nothing.
 
-use super::{Loop, entries, folder, possible, says};
+use super::{Loop, entries, folder, possible, says, unmount};
 use crate::common::{Ran, ioscape, path, read, run, skipped};
 use ioscape_schema::Document;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,7 @@ fn what_is_measured_in_a_file_system_that_was_made_is_removed_and_what_fills_it_
     let is_ours = |entry: &PathBuf| path(entry).contains(".ioscape-folder-");
     let ours: Vec<PathBuf> = entries(seen.path()).into_iter().filter(is_ours).collect();
     let is_measured = ours.iter().any(|folder| folder.join("file-0").exists());
-    // Others may look at it for a moment.
-    says("umount", &["-l", path(seen.path())]).expect("it can be unmounted");
+    unmount(seen.path());
     assert!(ours.len() == 1 && !is_measured, "{ours:?}");
 }
 

@@ -1,7 +1,7 @@
 //! What XFS honours and memory does not: atomic writes and the extent size; and that an XFS is
 //! recognized on another device.
 
-use super::{Loop, Xfs, folder, possible, says};
+use super::{Loop, Xfs, folder, possible, says, unmount};
 use crate::common::skipped;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn an_evaluation_on_xfs_goes_on_where_it_is_mounted_from_another_device() {
     let begun = evaluate(&["--budget", "20s", "--max-unique-bytes", "16M", "-o", &result]);
     assert!(begun.status.success(), "{begun:?}");
     let before = source();
-    says("umount", &[&mount]).expect("it can be unmounted");
+    unmount(&xfs.mount);
     // This takes the device that was released.
     let _other = Loop::make(folder.path(), 1 << 20);
     let image = text(&folder.path().join("image"));

@@ -96,7 +96,7 @@ fn interrupted(folder: &Path, result: &Path) {
         let found: Option<Document> = serde_json::from_str(&text).ok();
         found.is_some_and(|found| found.evaluation().is_some_and(|one| one.probes.len() >= 2))
     };
-    wait_until(|| fs::read_to_string(result).is_ok_and(is_begun));
+    let started = started.until(|_| fs::read_to_string(result).is_ok_and(is_begun));
     signal(started.0.id(), "INT");
     started.end().ended(130);
 }
@@ -161,16 +161,14 @@ fn a_late_resume_that_is_interrupted_names_the_file_that_it_saved() {
     let words = ["evaluate", path(folder.path()), "--resume", path(&result), "-o", path(&result)];
     let mut command = ioscape(&words);
     command.env("TMPDIR", elsewhere.path());
-    let started = Started::spawn(command);
-    let process = started.0.id();
     // Once it has begun, it has read what it continues from, and another program is faster.
-    wait_until(|| !scratch_of(folder.path()).is_empty());
+    let started = Started::spawn(command).until(|_| !scratch_of(folder.path()).is_empty());
     let other = folder.path().join("other");
     fs::copy(&result, &other).unwrap();
     fs::rename(&other, &result).unwrap();
     let before = read(&result);
-    wait_until(|| !scratch_of(elsewhere.path()).is_empty());
-    signal(process, "INT");
+    let started = started.until(|_| !scratch_of(elsewhere.path()).is_empty());
+    signal(started.0.id(), "INT");
     let ran = started.end().ended(130).says(&["another program", "continue with --resume"]);
     assert_eq!(read(&result), before, "it is the other program's");
     let named = ran.err.rsplit("--resume ").next().unwrap().split(';').next().unwrap().trim();

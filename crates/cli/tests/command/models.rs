@@ -1,6 +1,6 @@
 //! `predict`, `compare` and `validate` on result files: what they print, write and refuse.
 
-use super::common::started::{Started, signal, wait_until};
+use super::common::started::{Started, signal};
 use super::common::{in_memory, program, refused, run, scratch_files};
 use assert_cmd::Command;
 use ioscape_schema::{
@@ -406,7 +406,7 @@ fn interrupted(arguments: &[&str], out: &str) -> Document {
         let document: Document = serde_json::from_slice(&std::fs::read(out).ok()?).ok()?;
         document.validation().map(|run| run.measurements.len())
     };
-    wait_until(|| saved().is_some_and(|count| count >= 3));
+    let started = started.until(|_| saved().is_some_and(|count| count >= 3));
     signal(started.0.id(), "INT");
     started.end().ended(130).says(&[&format!("--resume {out}")]);
     document(&std::fs::read(out).expect("the result"))

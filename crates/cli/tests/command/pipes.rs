@@ -1,7 +1,7 @@
 //! Named pipes as inputs: the command waits for a program that writes late and says so, and Ctrl-C
 //! ends the wait.
 
-use crate::common::started::{Started, signal, wait_until};
+use crate::common::started::{Started, signal};
 use crate::common::{path, run};
 use ioscape_schema::units::Bytes;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -77,7 +77,7 @@ fn an_interrupted_trace_that_was_passed_on_says_how_much_of_it_there_is() {
             counted.fetch_add(1, Ordering::Relaxed);
         }
     });
-    wait_until(|| rows.load(Ordering::Relaxed) > 0);
+    let started = started.until(|_| rows.load(Ordering::Relaxed) > 0);
     signal(started.0.id(), "INT");
     let ran = started.end().ended(130);
     writer.join().unwrap();

@@ -1,6 +1,6 @@
 //! Every argument of every command that names a file: what may be there, and what may not.
 
-use crate::common::started::{Started, signal, wait_until};
+use crate::common::started::{Started, signal};
 use crate::common::{Ran, cannot_record, ioscape, path, run, scratch_of, skipped};
 use crate::models::tiny;
 use clap::CommandFactory;
@@ -448,7 +448,7 @@ fn a_scratch_file_that_may_not_be_removed_is_named() {
     }
     let started =
         Started::of(&["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "2s"]);
-    wait_until(|| !scratch_of(folder.path()).is_empty());
+    let started = started.until(|_| !scratch_of(folder.path()).is_empty());
     let is_kept = change(folder.path(), "+a");
     let ran = started.end();
     let left = scratch_of(folder.path());

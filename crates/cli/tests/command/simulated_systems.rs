@@ -2,12 +2,30 @@
 
 use super::common::program;
 use ioscape_scaling::judge::testing_agreement::{Finding, agreement, findings};
-use ioscape_schema::{Access, Document};
+use ioscape_schema::{Access, Document, Findings};
 use std::ops::Range;
 use std::path::Path;
 
-/// Evaluates a shipped system; compares its policy, regions and cache sizes (MiB) with the truth.
-fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) {
+/// The rows of simulation.md and papers.md that state what is found of a shipped system: once they
+/// stated what an earlier version had found.
+fn rows(name: &str) -> Vec<&'static str> {
+    let pages = [
+        include_str!("../../../../docs/simulation.md"),
+        include_str!("../../../../docs/papers.md"),
+    ];
+    let marks = [format!("| `{name}` |"), format!("`ioscape evaluate sim:{name}`")];
+    let is_row = |line: &&str| marks.iter().any(|mark| line.contains(mark));
+    pages.iter().flat_map(|page| page.lines()).filter(is_row).collect()
+}
+
+/// Asserts that some row on the system states this.
+fn is_stated(name: &str, words: &str) {
+    assert!(rows(name).iter().any(|row| row.contains(words)), "{name}: {words}");
+}
+
+/// Evaluates a shipped system; compares its policy, regions and cache sizes (MiB) with the truth,
+/// and the ends of its regions with every row on it.
+fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2]) -> Findings {
     let document = evaluation_of(name);
     let evaluation = document.evaluation().expect("an evaluation");
     let found = serde_json::to_value(evaluation.findings.write_policy).expect("a policy");
@@ -21,6 +39,13 @@ fn evaluated(name: &str, policy: &str, regions: usize, caches: [Option<f64>; 2])
         let found = found.as_ref().map_or(0.0, |size| size.value / 1024.0 / 1024.0);
         assert!((found / known - 1.0).abs() < 0.06, "{name}: {found} MiB for {known}");
     }
+    let rows = rows(name);
+    assert!(!rows.is_empty(), "{name} is in no row");
+    for region in &evaluation.regions[1..] {
+        let border = format!("{:.1}", region.unique_bytes[0] / MIB);
+        assert!(rows.iter().all(|row| row.contains(&border)), "{name}: {border}");
+    }
+    evaluation.findings.clone()
 }
 
 fn evaluation_of(name: &str) -> Document {
@@ -35,8 +60,12 @@ pub fn evaluated_with(name: &str, options: &[&str]) -> Document {
 
 #[test]
 fn the_caches_and_policies_of_the_papers_systems_are_found() {
-    evaluated("sparcstation-1", "write-cancelling", 2, [Some(21.0), None]);
-    evaluated("decstation-5000-sprite", "write-cancelling", 3, [Some(20.0), Some(5.0)]);
+    let sun = evaluated("sparcstation-1", "write-cancelling", 2, [Some(21.0), None]);
+    is_stated("sparcstation-1", &format!("{:.2} times on the disk", sun.sequential_gain[1].value));
+    let sprite =
+        evaluated("decstation-5000-sprite", "write-cancelling", 3, [Some(20.0), Some(5.0)]);
+    let ratios = sprite.write_to_read_ratio.iter().map(|ratio| format!("{:.2}", ratio.value));
+    is_stated("decstation-5000-sprite", &ratios.collect::<Vec<_>>().join(", "));
     evaluated("decstation-5000-ultrix", "write-through", 2, [Some(3.0), None]);
 }
 
@@ -44,6 +73,12 @@ fn the_caches_and_policies_of_the_papers_systems_are_found() {
 fn the_caches_of_the_hp_730_are_found_whether_flushed_or_not() {
     evaluated("hp-730", "write-cancelling", 2, [Some(3.0), Some(3.0)]);
     evaluated("hp-730-no-flush", "write-cancelling", 2, [Some(50.0), Some(50.0)]);
+}
+
+#[test]
+fn the_caches_of_the_papers_clients_and_of_a_server_are_found() {
+    evaluated("hp-dux", "write-cancelling", 2, [Some(3.0), Some(3.0)]);
+    evaluated("sparc-nfs", "write-through", 3, [Some(16.0), None]);
 }
 
 /// Its cache of 50 MB is flushed every 30 s: writes slow down gradually, long before the cache
@@ -58,7 +93,10 @@ fn no_wrong_size_is_told_of_the_large_cache_that_is_flushed() {
     for size in told.into_iter().flatten() {
         let found = size.value / 1024.0 / 1024.0;
         assert!((found / 50.0 - 1.0).abs() < 0.06, "{found} MiB for 50");
+        is_stated("hp-730-hpux9", &format!("{found:.1} MiB"));
     }
+    let is_told = findings.flush_slowdown.is_some_and(|by| by.low > 1.0);
+    assert!(!is_told, "simulation.md and papers.md say that its flushing is missed");
     assert!(
         evaluation.borders.iter().any(|b| (b.unique_bytes / 1048576.0 / 50.0 - 1.0).abs() < 0.06)
     );

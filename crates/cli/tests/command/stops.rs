@@ -2,7 +2,7 @@
 //! message says that they hang.
 
 use crate::common::client::Client;
-use crate::common::started::{Started, signal, wait_until};
+use crate::common::started::{Started, signal};
 use crate::common::{Ran, in_memory, ioscape, path, scratch_of, skipped};
 use ioscape_schema::{Document, Measurement, Warning, WarningKind, Workload};
 use std::fs;
@@ -184,7 +184,7 @@ fn vxbench(folder: &Path) -> Started {
     fs::write(&file, vec![7; 1 << 20]).unwrap();
     let sub = "iosize=4k,iocount=256,nrep=12000";
     let started = Started::of(&["vxbench", "-w", "rand_read", "-i", sub, "--json", path(&file)]);
-    wait_until(|| started.worker().is_some());
+    let started = started.until(|run| run.worker().is_some());
     std::thread::sleep(Duration::from_millis(300));
     started
 }
@@ -222,8 +222,9 @@ fn a_campaign_tells_in_which_cell_it_was_stopped_or_frozen() {
         let campaign = folder.path().join("long.toml");
         fs::write(&campaign, text).unwrap();
         let words = ["campaign", "run", path(&campaign), path(folder.path()), "--json"];
-        let started = Started::of(&words);
-        wait_until(|| !scratch_of(folder.path()).is_empty() && started.worker().is_some());
+        let is_begun =
+            |run: &Started| !scratch_of(folder.path()).is_empty() && run.worker().is_some();
+        let started = Started::of(&words).until(is_begun);
         std::thread::sleep(Duration::from_millis(500));
         halt.hold(&started.all());
         let warnings = document(&started.end().ended(0)).warnings;
@@ -242,8 +243,7 @@ fn a_replay_tells_that_it_was_stopped_or_frozen() {
             (0..60).map(|n| format!("0,{},4096,r,{}.{}\n", n * 8, n / 10, n % 10)).collect();
         fs::write(&trace, rows).unwrap();
         let words = ["trace", "replay", path(&trace), path(folder.path()), "--buffered", "--json"];
-        let started = Started::of(&words);
-        wait_until(|| !scratch_of(folder.path()).is_empty());
+        let started = Started::of(&words).until(|_| !scratch_of(folder.path()).is_empty());
         std::thread::sleep(Duration::from_millis(1000));
         halt.hold(&[started.kept().expect("it works")]);
         let ran = started.end().ended(0);

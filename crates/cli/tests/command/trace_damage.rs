@@ -230,7 +230,7 @@ fn a_format_without_operations_says_so_first() {
     let doubt = told.find("does not tell what reads and what writes").expect("the doubt");
     assert!(doubt < told.find("Requests: 100").expect("the numbers"), "{told}");
     assert!(
-        told.find("have no completion times")
+        told.find("have no response times")
             .is_some_and(|at| at < told.find("Requests:").expect("numbers"))
     );
 }

@@ -4,7 +4,9 @@ use super::common::devtools::Page;
 use super::common::started::{Started, signal, wait_until};
 use super::common::{Ran, cannot_record, ioscape, path, read, run, skipped};
 use ioscape_schema::TopSecond;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
@@ -12,18 +14,19 @@ use std::process::Child;
 struct Writer(Child);
 
 impl Writer {
+    /// A `dd` lives for seconds, so that it is among the processes with the most time in flight.
     fn to(folder: &Path) -> Self {
         let script =
-            "while :; do dd if=/dev/zero of=\"$0\" bs=64k count=16 oflag=dsync status=none; done";
+            "while :; do dd if=/dev/zero of=\"$0\" bs=4k count=25600 oflag=dsync status=none; done";
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", script]).arg(folder.join("written"));
+        command.args(["-c", script]).arg(folder.join("written")).process_group(0);
         Self(command.spawn().expect("a shell"))
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
         let _ = self.0.wait();
     }
 }

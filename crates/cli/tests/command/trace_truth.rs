@@ -44,7 +44,7 @@ fn workloads_of_a_trace_without_completions_have_no_response_time() {
     assert_eq!((&overall["process_num"], &overall["requests"]), (&1.into(), &500.into()));
     assert_eq!(found["warnings"][0]["kind"], "times_unknown");
     let told = text(trace(&["characterize"], "a.csv", &requests(8192)));
-    assert!(told.contains("requests have no completion times: process_num"), "{told}");
+    assert!(told.contains("requests have no response times: process_num"), "{told}");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn times_that_a_trace_does_not_tell_are_absent_and_that_is_said_first() {
     let trace_bytes =
         alibaba((0..500).map(|n| (0, if n % 2 == 0 { 'R' } else { 'W' }, n * 4096, 4096)));
     let told = text(trace(&["analyze"], "a.csv", &trace_bytes));
-    let doubt = told.find("500 requests have no completion times").expect("the doubt");
+    let doubt = told.find("500 requests have no response times").expect("the doubt");
     assert!(doubt < told.find("Requests: 500").expect("the numbers"), "{told}");
     for absent in ["0 ns", "idle", "Response times", "Queue lengths", "99 % within", "elapsed time"]
     {
@@ -166,7 +166,7 @@ fn requests_without_a_response_are_in_no_time_and_are_counted() {
     for (name, bytes) in [("s.csv", systor()), ("t.csv", rows)] {
         let found = summary(&[], name, &bytes);
         let doubt = found["warnings"][0]["message"].as_str().expect("a doubt");
-        assert!(doubt.starts_with("100 of 500 requests have no completion time"), "{doubt}");
+        assert!(doubt.starts_with("100 of 500 requests have no response time"), "{doubt}");
         let times = &found["response_times"]["all"];
         assert_eq!((&times["elapsed_ns"]["count"], times.get("physical_ns")), (&400.into(), None));
         assert_eq!(times["elapsed_ns"]["min"], 200_000.0);

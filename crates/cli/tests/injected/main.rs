@@ -5,8 +5,9 @@
 //! Faults are injected by the kernel itself: a seccomp filter hands each call to this test, which
 //! lets it through or answers in the kernel's place. So the command is the one that users run, no
 //! call can be forgotten, and the program needs no code for it. One fault in ten is tried, a
-//! different tenth each day, unless `IOSCAPE_FAULTS=1` asks for all of them, as full continuous
-//! integration does. `IOSCAPE_FAULT=run:17:Eio` repeats one fault and shows its output.
+//! different tenth each day, or the one that the number `IOSCAPE_PART` chooses, unless
+//! `IOSCAPE_FAULTS=1` asks for all of them, as full continuous integration does.
+//! `IOSCAPE_FAULT=run:17:Eio` repeats one fault and shows its output.
 #![expect(
     clippy::print_stderr,
     reason = "the test tells how many faults there were, and what came of one"
@@ -92,17 +93,18 @@ fn faults(case: &Case, place: &Place) -> Vec<Fault> {
         let calls = case.sound(place, kind);
         all.extend((1..=calls).map(|nth| Fault { nth, kind }));
     }
-    let scattered = |fault: &Fault| {
-        let seed = u64::from(fault.nth) << 8
-            | Kind::ALL.iter().position(|k| *k == fault.kind).unwrap_or(0) as u64;
-        (seed ^ 0x5EED)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .rotate_left(29)
-            .wrapping_mul(0xBF58_476D_1CE4_E5B9)
-    };
     all.sort_by_key(scattered);
     all.truncate(case.most);
     all
+}
+
+/// The same number for a fault in every run, and as good as random among faults.
+fn scattered(fault: &Fault) -> u64 {
+    let kind = Kind::ALL.iter().position(|kind| *kind == fault.kind).unwrap_or(0) as u64;
+    ((u64::from(fault.nth) << 8 | kind) ^ 0x5EED)
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .rotate_left(29)
+        .wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
 /// The one fault asked for by name.
@@ -116,10 +118,14 @@ fn asked(case: &Case) -> Option<Fault> {
     (name == case.name).then_some(Fault { nth, kind })
 }
 
+/// A number that the environment gives.
+fn given(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 /// One fault in this many is tried.
 fn one_in() -> usize {
-    let asked = std::env::var("IOSCAPE_FAULTS").ok().and_then(|n| n.parse().ok());
-    asked.unwrap_or(ONE_IN).max(1)
+    given("IOSCAPE_FAULTS").unwrap_or(ONE_IN).max(1)
 }
 
 /// Days since 1970, so that another subset is tried each day.
@@ -132,14 +138,15 @@ fn all_faults() -> Vec<(&'static Case, Fault)> {
     let of = |case: &'static Case| {
         let place = Place::new().expect("a folder");
         let faults = faults(case, &place);
-        eprintln!("{}: {} faults, of which one in {} is tried", case.name, faults.len(), one_in());
-        let others = today() % one_in();
-        faults
-            .into_iter()
-            .skip(others)
-            .step_by(one_in())
-            .map(move |fault| (case, fault))
-            .collect::<Vec<_>>()
+        let (all, parts) = (faults.len(), one_in());
+        let part = given("IOSCAPE_PART").unwrap_or_else(today) % parts;
+        eprintln!(
+            "{}: {all} faults, of which one in {parts} is tried (IOSCAPE_PART={part})",
+            case.name
+        );
+        // How many calls a run makes varies; the number of a fault does not.
+        let is_tried = |fault: &Fault| scattered(fault) % parts as u64 == part as u64;
+        faults.into_iter().filter(is_tried).map(move |fault| (case, fault)).collect::<Vec<_>>()
     };
     std::thread::scope(|scope| {
         let each: Vec<_> = CASES.iter().map(|case| scope.spawn(move || of(case))).collect();

@@ -25,11 +25,14 @@ pub struct Traffic {
     pub reads: bool,
     /// Whether anything is written.
     pub writes: bool,
+    /// Whether a set is written before that.
+    pub lays_out: bool,
 }
 
 impl Traffic {
     /// All that a limit may hold back.
-    pub const ALL: Self = Self { access: Access::Direct, reads: true, writes: true };
+    pub const ALL: Self =
+        Self { access: Access::Direct, reads: true, writes: true, lays_out: true };
 }
 
 /// Limits on reads and on writes: two in bytes per second, then two in requests per second; absent

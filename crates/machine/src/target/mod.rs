@@ -278,6 +278,11 @@ impl Target {
         space(&self.file, self.are_files_memory)
     }
 
+    /// Returns whether this is a block device.
+    pub fn is_device(&self) -> bool {
+        self.is_device
+    }
+
     /// Returns whether the file is a scratch file of our own.
     pub fn is_scratch(&self) -> bool {
         self.scratch.is_some()

@@ -8,10 +8,10 @@ use ioscape_machine::error::Error;
 use ioscape_machine::target::Target;
 use ioscape_machine::thread::builder;
 use ioscape_schema::{Io, Placed, VerifyReport};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread;
+use std::sync::mpsc::sync_channel;
+use std::{iter, thread};
 
-/// The number of batches that may wait to be issued.
+/// The number of batches that are read before the first request is issued, and that may wait later.
 const AHEAD: usize = 8;
 
 /// The target of a replay, and how to carry it out.
@@ -43,32 +43,34 @@ impl ReplayJob<'_> {
     ) -> Result<(Replayed, Option<VerifyReport>, Option<E>), E> {
         let (give, take) = sync_channel::<Vec<Io>>(AHEAD);
         let no_thread = |e| E::from(Error::io("start a thread for", self.target.path(), e));
-        let (read, done) = thread::scope(|scope| -> Result<_, E> {
-            let issue = || self.issue(one_by_one(take, place));
-            let issuing = builder().and_then(|one| one.spawn_scoped(scope, issue));
-            let issuing = issuing.map_err(no_thread)?;
-            let mut read = Ok(());
-            loop {
-                let mut batch = Vec::new();
-                match next(&mut batch) {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) => {
-                        read = Err(error);
-                        break;
-                    }
-                }
-                if give.send(batch).is_err() {
-                    break;
+        let mut unread = None;
+        let batches = iter::from_fn(|| {
+            let mut batch = Vec::new();
+            match next(&mut batch) {
+                Ok(more) => more.then_some(batch),
+                Err(error) => {
+                    unread = Some(error);
+                    None
                 }
             }
+        });
+        let mut batches = batches.fuse().filter(|batch| !batch.is_empty());
+        // Reading up to a part of the trace may take long; its requests are not late for that.
+        let ahead: Vec<_> = batches.by_ref().take(AHEAD).collect();
+        let done = thread::scope(|scope| -> Result<_, E> {
+            let mut ios = ahead.into_iter().chain(take).flatten();
+            let issue = move || self.issue(move || ios.next().map(|io| place(&io)));
+            let issuing = builder().and_then(|one| one.spawn_scoped(scope, issue));
+            let issuing = issuing.map_err(no_thread)?;
+            // It fails where issuing ended early.
+            let _ = batches.try_for_each(|batch| give.send(batch));
             drop(give);
-            Ok((read, issuing.join()))
+            Ok(issuing.join())
         })?;
         let (done, report) = done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        match read {
-            Err(error) if done.kinds.is_empty() => Err(error),
-            read => Ok((done, report, read.err())),
+        match unread {
+            Some(error) if done.kinds.is_empty() => Err(error),
+            unread => Ok((done, report, unread)),
         }
     }
 
@@ -81,22 +83,6 @@ impl ReplayJob<'_> {
             None => run(target, options, clock, watch, source).map(|done| (done, None)),
             Some(ledger) => run_verified(target, ledger, options, clock, watch, source)
                 .map(|(done, report)| (done, Some(report))),
-        }
-    }
-}
-
-/// The requests of the batches, one by one.
-fn one_by_one(
-    batches: Receiver<Vec<Io>>,
-    place: impl Fn(&Io) -> Placed + Send,
-) -> impl FnMut() -> Option<Placed> + Send {
-    let mut batch = Vec::new().into_iter();
-    move || {
-        loop {
-            if let Some(io) = batch.next() {
-                return Some(place(&io));
-            }
-            batch = batches.recv().ok()?.into_iter();
         }
     }
 }

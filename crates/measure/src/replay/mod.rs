@@ -58,11 +58,11 @@ pub struct Replayed {
     pub refused: u64,
     /// Requests that went to another place than in the trace.
     pub moved: u64,
-    /// Requests whose bounds were rounded.
+    /// Requests that were made larger, to bounds that direct I/O takes.
     pub rounded: u64,
     /// Requests that were made shorter.
     pub cut: u64,
-    /// Time from the beginning to the last completion.
+    /// Time from when the first request was there to the last completion.
     pub elapsed_ns: u64,
     /// How late requests were issued; absent for a replay as fast as possible.
     pub lateness_ns: Option<Distribution>,
@@ -86,7 +86,7 @@ struct Shared<'a, S> {
     ready: Barrier,
     /// The most requests that are kept one by one.
     rows_most: u64,
-    /// When the replay began, on the kernel's monotonic clock, which stands still while the machine
+    /// When the first request was there, on the kernel's monotonic clock, which stands still while the machine
     /// is suspended. The clock for the response times may go on then; by that clock, every request
     /// due during the suspension would be issued at once.
     start_ns: OnceLock<u64>,
@@ -279,11 +279,12 @@ where
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let mut found = Found::default();
     shared.ready.wait();
-    let start_ns = *shared.start_ns.get_or_init(monotonic_ns);
-    let since = || monotonic_ns().saturating_sub(start_ns);
     while !shared.stop.load(Ordering::Relaxed) {
         let next = (shared.source.lock().unwrap_or_else(PoisonError::into_inner))();
         let Some(placed) = next.map(Into::into) else { break };
+        // Time begins with the first request, however long it took to read.
+        let start_ns = *shared.start_ns.get_or_init(monotonic_ns);
+        let since = || monotonic_ns().saturating_sub(start_ns);
         let io = placed.io;
         // A verified write must not count as under way while it waits until it is due.
         if !C::CHECKS {

@@ -163,6 +163,35 @@ fn what_was_replayed_is_kept_where_the_rest_of_the_trace_cannot_be_read() {
     assert!(replayed(0).is_err(), "nothing was replayed");
 }
 
+/// Guards against requests that are late because the trace is read up to them.
+#[test]
+fn time_begins_when_the_first_requests_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, _) = verified(&folder.path().join("file"));
+    let (options, clock, watch) = (options(Some(1.0)), Clock::new(), ReplayWatch::default());
+    let (options, clock, watch) = (&options, &clock, &watch);
+    let slow = Duration::from_secs(1);
+    let mut rows = [io(Op::Write, 0, 0, 4096), io(Op::Write, 1, 4096, 4096)].into_iter();
+    let mut left = rows.clone();
+    let source = move || {
+        std::thread::sleep(if rows.len() == 2 { slow } else { Duration::ZERO });
+        rows.next()
+    };
+    let one_by_one = run(&target, options, clock, watch, source).unwrap();
+    let job = ReplayJob { target: &target, ledger: None, options, clock, watch };
+    let next = |batch: &mut Vec<Io>| {
+        std::thread::sleep(slow / 2);
+        batch.extend(left.next());
+        Ok::<_, Error>(!batch.is_empty())
+    };
+    let (in_batches, ..) = job.of_batches(next, |row| Placed::from(*row)).unwrap();
+    for done in [one_by_one, in_batches] {
+        let late = done.lateness_ns.expect("times were given");
+        assert!(late.count == 2 && late.max < 300e6, "{late:?}");
+        assert!(done.elapsed_ns < 400_000_000, "{} ns", done.elapsed_ns);
+    }
+}
+
 #[test]
 fn kinds_are_told_by_flags_first() {
     let zeroes = Io { flags: IoFlags::ZEROES, ..io(Op::Write, 0, 0, 4096) };

@@ -154,7 +154,8 @@ fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
         _ => workload.access,
     };
     let (reads, writes) = (workload.read_frac > 0.0, workload.read_frac < 1.0);
-    let of_access = traps(&session.target, Traffic { access, reads, writes });
+    let traffic = Traffic { access, reads, writes, lays_out: true };
+    let of_access = traps(&session.target, traffic);
     let of_group = session.group.as_ref().and_then(MemoryGroup::doubt);
     let of_others = Snapshot::take().doubt();
     of_access.into_iter().chain(unlimited).chain(of_group).chain(of_others).collect()

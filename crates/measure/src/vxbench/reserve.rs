@@ -62,6 +62,7 @@ pub(crate) fn below(files: &[Opened], direct: &[bool], job: &VxJob) -> Vec<Warni
         },
         reads: job.workload.reads(),
         writes: job.workload.writes(),
+        lays_out: false,
     };
     places.into_iter().flat_map(|(system, &direct)| traps::below(system, traffic(direct))).collect()
 }

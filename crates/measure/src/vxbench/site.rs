@@ -8,8 +8,12 @@ use ioscape_machine::FileSystemInfo;
 use ioscape_machine::error::Error;
 use ioscape_machine::loops::{Ground, MadeFileSystem, Recipe, hide_mounts};
 use ioscape_machine::target::{self, ScratchFolder};
-use ioscape_schema::{CampaignSample, CellPlan, FileSet, Fill, NameJob, Prepare, VxJob, VxRun};
+use ioscape_schema::units::counted;
+use ioscape_schema::{
+    CampaignSample, CellPlan, FileSet, Fill, NameJob, Prepare, VxFile, VxJob, VxRun,
+};
 use rustix::fs::AtFlags;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A directory or device where cells run.
@@ -80,8 +84,7 @@ impl CampaignSite {
             let site = Self::open_made(&path, Some(made), Some(&recipe.name))?;
             Ok(Self { made_by, ..site })
         };
-        let sites = recipes.iter().enumerate().map(make).collect::<Result<_, Error>>()?;
-        Ok(distinguished(sites))
+        recipes.iter().enumerate().map(make).collect()
     }
 
     fn open_made(
@@ -182,6 +185,14 @@ impl CampaignSite {
             }
         }
         let outcome = outcome?;
+        // The last request of the layout may reach beyond the bytes that the cell needs.
+        let most = cell.layout.span_bytes().unwrap_or(plan.file_bytes);
+        let is_as_laid_out = |file: &VxFile| {
+            file.size_bytes.is_some_and(|size| (plan.file_bytes..=most).contains(&size))
+        };
+        if self.folder.is_some() && !outcome.files.iter().all(is_as_laid_out) {
+            self.laid_out = None;
+        }
         let total = outcome.total;
         let fragments = outcome.files.iter().map(|file| file.extents);
         Ok(CampaignSample {
@@ -208,14 +219,23 @@ impl CampaignSite {
             let why = "is a device, and operations on names need a directory";
             return Err(Error::target(&self.path, why));
         };
-        if self.laid_out != Some(wanted) {
-            self.laid_out = None;
-            clear(folder, watch)?;
-            names::lay_out(folder, job, watch)?;
-            self.laid_out = Some(wanted);
+        let is_laid_out = self.laid_out.take() == Some(wanted);
+        let run = || {
+            if !is_laid_out {
+                clear(folder, watch)?;
+                names::lay_out(folder, job, watch)?;
+            }
+            names::run(folder, job, watch)
+        };
+        let found = run().map_err(|error| without_room(error, &self.path, job));
+        match &found {
+            Ok(_) => self.laid_out = Some(wanted),
+            // The next cell and the result may need the room.
+            Err(error) if error.is_misuse() => clear(folder, watch)?,
+            // The tree is not what the next cell expects.
+            Err(_) => {}
         }
-        // After a failure, the tree is not what the next cell expects.
-        names::run(folder, job, watch).inspect_err(|_| self.laid_out = None)
+        found
     }
 
     /// The files that the cell works on.
@@ -274,9 +294,25 @@ fn numbered(folder: &Path, count: u32) -> Vec<PathBuf> {
 /// Removes all files of a scratch directory.
 fn clear(folder: &ScratchFolder, watch: &Watch) -> Result<(), Error> {
     folder.clear(|| !watch.is_interrupted()).map_err(|error| match error.kind() {
-        std::io::ErrorKind::Interrupted => Error::Interrupted,
+        ErrorKind::Interrupted => Error::Interrupted,
         _ => Error::io("empty", folder.path(), error),
     })
+}
+
+/// A refusal of the job at `place` if the error is a lack of room: other cells need less.
+fn without_room(error: Error, place: &Path, job: &NameJob) -> Error {
+    match &error {
+        Error::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            let own = job.entries.saturating_mul(job.threads.into());
+            let files = counted(job.tree_files.saturating_add(own), "file");
+            let why =
+                format!("has no room for {files} ({source}): give fewer, or a larger file system");
+            Error::target(place, why)
+        }
+        _ => error,
+    }
 }
 
 /// The sites, with the path added to labels that several of them share.
@@ -293,7 +329,7 @@ fn distinguished(mut sites: Vec<CampaignSite>) -> Vec<CampaignSite> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{VxFile, VxWorkload};
+    use ioscape_schema::{NameOperation, VxWorkload};
 
     /// A cell with one file of 1 MiB.
     fn cell(prepare: Prepare, raw: bool) -> CellPlan {
@@ -301,8 +337,9 @@ mod tests {
         CellPlan { prepare, age_piece: 65536, raw, ..CellPlan::of_file(job, 1 << 20) }
     }
 
+    /// Guards against a defect: a file that every run appended to grew until the space was used up.
     #[test]
-    fn files_are_laid_out_once_and_fresh_ones_are_removed() {
+    fn files_are_laid_out_once_unless_they_have_grown_and_fresh_ones_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let mut sites = CampaignSite::open_all(&[dir.path().to_owned()]).unwrap();
         let mut made = 0;
@@ -310,20 +347,52 @@ mod tests {
             let run = |job: &VxJob, paths: &[PathBuf], _: bool| -> Result<VxRun, Error> {
                 made += u32::from(*job != plan.job);
                 std::fs::write(&paths[0], "x").unwrap();
-                let file = VxFile { extents: Some(2), ..VxFile::default() };
+                let size_bytes = Some(if job.append { 2 << 20 } else { 3 << 19 });
+                let file = VxFile { extents: Some(2), size_bytes, ..VxFile::default() };
                 Ok(VxRun { files: vec![file], ..VxRun::default() })
             };
-            let (layout, watch) = (VxJob { fsync: true, ..VxJob::default() }, Watch::default());
+            // Its second request reaches beyond the 1 MiB of the cell.
+            let layout = VxJob { iosize: 3 << 18, iocount: Some(2), ..VxJob::default() };
+            let watch = Watch::default();
             sites[0].measure(CellRun { plan, layout, watch: &watch, destroy_data: false, run })
         };
         let written = cell(Prepare::Written, false);
         assert_eq!(measured(&written).unwrap().fragments, Some(2));
         measured(&written).unwrap();
+        let job = VxJob { append: true, ..written.job.clone() };
+        measured(&CellPlan { job, ..written.clone() }).unwrap();
+        measured(&written).unwrap();
         measured(&cell(Prepare::Fresh, false)).unwrap();
         assert!(measured(&cell(Prepare::Written, true)).unwrap_err().is_misuse());
-        assert_eq!(made, 1);
+        assert_eq!(made, 2, "at first, and after a run that appended");
         let left = std::fs::read_dir(sites[0].folder().unwrap()).unwrap().count();
         assert_eq!(left, 0, "the fresh file and those before it");
+    }
+
+    /// Guards against a defect: the last row of a table needed more inodes than its own file system
+    /// had, and the whole campaign ended there for ever.
+    #[test]
+    fn a_tree_without_room_is_refused_in_its_cell_alone() {
+        let job = NameJob {
+            operation: NameOperation::Create,
+            threads: 16,
+            entries: 2000,
+            shared: false,
+            tree_files: 50_000,
+            tree_churn: 0,
+        };
+        let of = |number| {
+            let source = std::io::Error::from_raw_os_error(number);
+            without_room(Error::io("make", Path::new("/x/tree-7"), source), Path::new("/x"), &job)
+        };
+        for full in [libc::ENOSPC, libc::EDQUOT] {
+            let why = of(full);
+            assert!(
+                why.is_misuse() && why.to_string().contains("no room for 82000 files"),
+                "{why}"
+            );
+        }
+        assert!(!of(libc::EIO).is_misuse());
     }
 
     /// Whoever owns the directory may move our folder away and put something else there.

@@ -152,9 +152,11 @@ fn storage_read_bytes(counters: &impl AsFd) -> Option<u64> {
 mod tests {
     use super::*;
     use io_uring::{IoUring, squeue};
+    use ioscape_machine::affinity;
     use ioscape_machine::crew::{Crew, DONE, FAULTED};
     use ioscape_machine::error::Death;
-    use std::time::Duration;
+    use std::sync::Barrier;
+    use std::time::{Duration, Instant};
 
     /// Seconds for which the kernel polls an idle ring.
     const POLLING_S: u32 = 60;
@@ -170,9 +172,30 @@ mod tests {
 
     #[test]
     fn waiting_for_a_processor_is_counted() {
-        let Some(before) = RunDelay::of_this_thread().ns() else { return };
-        let after = RunDelay::of_this_thread().ns();
-        assert!(after.is_some_and(|after| after >= before), "{after:?}");
+        if RunDelay::of_this_thread().ns().is_none() {
+            return;
+        }
+        // Two threads compute for 50 ms on one processor: one of them waits at any time.
+        let (cpu, both) = (affinity::allowed()[0], Barrier::new(2));
+        let waited_ns = || {
+            affinity::pin(cpu).unwrap();
+            let delay = RunDelay::of_this_thread();
+            let before = delay.ns().unwrap();
+            both.wait();
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(50) {
+                std::hint::black_box(0);
+            }
+            delay.ns().unwrap() - before
+        };
+        let waited_ns: u64 = std::thread::scope(|scope| {
+            [(); 2]
+                .map(|()| scope.spawn(waited_ns))
+                .into_iter()
+                .map(|one| one.join().unwrap())
+                .sum()
+        });
+        assert!(waited_ns > 20_000_000, "{waited_ns}");
     }
 
     #[test]

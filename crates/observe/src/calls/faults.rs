@@ -33,8 +33,6 @@ const WAIT_MOST_NS: u64 = 1_000_000_000;
 
 /// So many faults of a process are of what programs map as they start, such as their locale.
 const START_FAULTS: u64 = 64;
-/// The bytes that so many faults map, at 64 KiB each.
-const START_BYTES: u64 = START_FAULTS << 16;
 
 /// What is known of faults on mapped files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +52,8 @@ pub struct MappedUse {
     pub unmatched: u64,
     /// Events that did not fit into the kernel's buffers.
     pub lost: u64,
-    /// Bytes that processes mapped after their first 4 MiB, which are of what programs map as they
-    /// start.
+    /// Bytes that processes may have used, after the first 4 MiB of each, which are of what programs
+    /// map as they start: the pages that they had at their ends, and all that they unmapped before.
     pub bytes_later: u64,
 }
 
@@ -65,13 +63,6 @@ impl MappedUse {
         *own += 1;
         self.unplaced += 1;
         self.unplaced_later += u64::from(*own > START_FAULTS);
-    }
-
-    /// Counts the mapping of `bytes`; `own` is how many its process has mapped so far.
-    pub(super) fn add_mapping(&mut self, own: &mut u64, bytes: u64) {
-        let before = (*own).max(START_BYTES);
-        *own = own.saturating_add(bytes);
-        self.bytes_later = self.bytes_later.saturating_add((*own).max(START_BYTES) - before);
     }
 
     /// Whether faults on the mapped files were seen, as far as there were any.
@@ -364,13 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn mappings_beyond_what_programs_map_as_they_start_are_unseen_where_no_fault_is() {
-        let mut seen = MappedUse::default();
-        (0..200).for_each(|_| seen.add_mapping(&mut 0, 3 << 20));
-        assert_eq!(seen.bytes_later, 0);
-        let mut own = 0;
-        (0..3).for_each(|_| seen.add_mapping(&mut own, 3 << 20));
-        assert_eq!(seen.bytes_later, 5 << 20);
+    fn mapped_files_are_unseen_where_no_fault_is() {
         let of = |is_watched, pages, unmatched| {
             MappedUse { is_watched, pages, unmatched, ..MappedUse::default() }.is_seen()
         };

@@ -119,6 +119,12 @@ impl Files {
         (file.mapped_bytes > 0 && !file.is_code).then_some(number)
     }
 
+    /// The path of the file with this number, if it is no program.
+    pub(super) fn data(&self, number: u32) -> Option<&str> {
+        let file = self.list.get(number as usize).filter(|file| !file.is_code)?;
+        Some(&file.path)
+    }
+
     /// What descriptor `fd` of thread `tid` refers to.
     pub(super) fn identify(&mut self, tid: i32, fd: i32) -> Target {
         let link = format!("/proc/{tid}/fd/{fd}");

@@ -89,6 +89,17 @@ fn a_mapped_file_is_no_memory_of_a_program_itself_whether_it_stays_mapped_or_not
     }
 }
 
+/// As with a virtual machine's library of classes, of which little is used.
+#[test]
+fn of_a_file_that_stays_mapped_only_pages_that_were_loaded_are_unseen() {
+    let unseen = |part| {
+        let place = tempfile::tempdir_in(build_directory()).expect("a temporary directory");
+        play_in(place.path(), part).0.mapped.bytes_later
+    };
+    let whole = (LARGE - (4 << 20)) as u64;
+    assert_eq!(["touched", "kept", "dropped"].map(unseen), [0, whole, whole]);
+}
+
 #[test]
 fn what_a_program_gave_back_before_it_mapped_a_file_was_memory_of_its_own() {
     let most = own_bytes("built");
@@ -109,18 +120,23 @@ pub(super) fn built(path: &Path) -> Result<()> {
 
 /// Loads every page of a file, and leaves it mapped.
 pub(super) fn kept(path: &Path) -> Result<()> {
-    loaded(&created(path)?).map(drop)
+    loaded(&created(path)?, PAGE).map(drop)
+}
+
+/// Loads the first page of a file, and leaves all of it mapped.
+pub(super) fn touched(path: &Path) -> Result<()> {
+    loaded(&created(path)?, LARGE).map(drop)
 }
 
 /// Loads every page of a file, and unmaps it.
 pub(super) fn dropped(path: &Path) -> Result<()> {
-    unmapped(loaded(&created(path)?)?)
+    unmapped(loaded(&created(path)?, PAGE)?)
 }
 
 /// Loads every page of shared memory, and unmaps it.
 pub(super) fn shared() -> Result<()> {
     let memory = rustix::fs::memfd_create("shared", rustix::fs::MemfdFlags::CLOEXEC)?;
-    unmapped(loaded(&File::from(memory))?)
+    unmapped(loaded(&File::from(memory), PAGE)?)
 }
 
 fn created(path: &Path) -> Result<File> {
@@ -134,8 +150,8 @@ fn unmapped(start: *mut libc::c_void) -> Result<()> {
     if result == 0 { Ok(()) } else { Err(Error::last_os_error()) }
 }
 
-/// Maps a new file and loads every page of it; returns where it is mapped.
-fn loaded(file: &File) -> Result<*mut libc::c_void> {
+/// Maps a new file and loads a page of it every `step` bytes; returns where it is mapped.
+fn loaded(file: &File, step: usize) -> Result<*mut libc::c_void> {
     file.set_len(LARGE as u64)?;
     let (fd, len) = (file.as_raw_fd(), LARGE);
     // SAFETY: nothing else uses the mapping, which is as long as the file.
@@ -144,7 +160,7 @@ fn loaded(file: &File) -> Result<*mut libc::c_void> {
         if start == libc::MAP_FAILED {
             return Err(Error::last_os_error());
         }
-        let mut pages = (0..len).step_by(PAGE);
+        let mut pages = (0..len).step_by(step);
         assert!(pages.all(|at| start.cast::<u8>().add(at).read_volatile() == 0));
         Ok(start)
     }

@@ -24,6 +24,7 @@ mod launch;
 mod losses;
 #[cfg(test)]
 mod mapped_tests;
+mod mappings;
 mod memory;
 mod numbers;
 mod own_memory;

@@ -59,15 +59,15 @@ pub(super) struct Ledger<'a> {
     pub(super) files: Files,
     pub(super) elsewhere: BTreeMap<&'static str, u64>,
     pub(super) unseen_calls: u64,
-    /// How often a counted file that is no program was mapped.
-    pub(super) mappings: u64,
+    /// The counted file that the last call mapped, if it is no program as far as is known.
+    pub(super) mapped: Option<u32>,
     pub(super) sink: &'a mut dyn CallSink,
 }
 
 impl<'a> Ledger<'a> {
     /// Returns a ledger in which nothing is counted yet.
     pub(super) fn new(files: Files, sink: &'a mut dyn CallSink) -> Self {
-        Self { files, elsewhere: BTreeMap::new(), unseen_calls: 0, mappings: 0, sink }
+        Self { files, elsewhere: BTreeMap::new(), unseen_calls: 0, mapped: None, sink }
     }
 }
 
@@ -252,7 +252,7 @@ impl Ledger<'_> {
             file.is_code |= is_code || file.path.ends_with("/locale-archive");
             let mapped_bytes = file.mapped_bytes.saturating_add(length);
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
-            self.mappings += u64::from(!file.is_code);
+            self.mapped = (!file.is_code).then_some(number);
         }
         // A mapping of a device has no pages of a file, and files in memory remain memory of the
         // process.

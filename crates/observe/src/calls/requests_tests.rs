@@ -56,9 +56,9 @@ fn mappings_are_noticed_of_files_that_do_not_count_but_not_of_programs_devices_a
     let mapped = all.map(|(fd, how)| {
         let arguments = [0, 8192, how as u64, libc::MAP_PRIVATE as u64, fd, 0];
         ledger.enter(&caller, Call::Map, arguments, 0);
-        (ledger.mappings, std::mem::take(&mut ledger.files.mappings))
+        (ledger.mapped, std::mem::take(&mut ledger.files.mappings))
     });
-    assert_eq!(mapped, [(0, on_disk), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    assert_eq!(mapped, [(None, on_disk), (None, 0), (None, 0), (None, 0), (None, 0)]);
 }
 
 /// Guards against commands that seemed to map 200 MB each, unseen.
@@ -73,9 +73,9 @@ fn the_archive_of_locales_is_part_of_programs() {
     let mapped = all.each_ref().map(|file| {
         let (how, fd) = ([libc::PROT_READ, libc::MAP_PRIVATE], file.as_raw_fd() as u64);
         ledger.enter(&caller, Call::Map, [0, 8192, how[0] as u64, how[1] as u64, fd, 0], 0);
-        ledger.mappings
+        ledger.mapped.take()
     });
-    assert_eq!(mapped, [0, 1]);
+    assert_eq!(mapped, [None, Some(1)]);
 }
 
 #[derive(Default)]

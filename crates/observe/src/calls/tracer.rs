@@ -7,6 +7,7 @@ use super::descriptors::Descriptors;
 use super::faults::{Fault, Faults, MappedUse};
 use super::interruption;
 use super::launch::Launched;
+use super::mappings::Mappings;
 use super::numbers;
 use super::own_memory::OwnMemory;
 use super::ptrace::{self, CallStop, Go, Stop, Stops};
@@ -77,8 +78,7 @@ pub(super) struct Tracer<'a> {
     faults: Option<Faults>,
     /// The number of faults at unknown places, by process.
     unplaced: HashMap<i32, u64>,
-    /// The bytes of counted files that each process mapped since it began its program.
-    mapped: HashMap<i32, u64>,
+    mapped: Mappings,
     /// When it began, on the monotonic clock, which the kernel's events use too.
     begin_ns: u64,
     trials: Trials,
@@ -142,7 +142,7 @@ impl<'a> Tracer<'a> {
             gone: HashMap::new(),
             faults: Faults::of(launched.pid),
             unplaced: HashMap::new(),
-            mapped: HashMap::new(),
+            mapped: Mappings::default(),
             begin_ns: monotonic_ns(),
             tasks: HashMap::from([(launched.pid, first)]),
             launched,
@@ -176,6 +176,7 @@ impl<'a> Tracer<'a> {
         self.take_faults();
         let elapsed_ns = self.since_begun(self.now_ns());
         let (is_watched, lost) = (lost.is_some(), lost.unwrap_or(0));
+        let bytes_later = self.mapped.used_later;
         let Ledger { files, elsewhere, unseen_calls, .. } = self.ledger;
         let recording = Recording {
             unread_descriptors: files.unread,
@@ -184,7 +185,7 @@ impl<'a> Tracer<'a> {
             elapsed_ns,
             elsewhere,
             unseen_calls,
-            mapped: MappedUse { is_watched, lost, ..self.recording.mapped },
+            mapped: MappedUse { is_watched, lost, bytes_later, ..self.recording.mapped },
             memory_bytes: self.own_memory.most_bytes(),
             ..self.recording
         };
@@ -224,6 +225,7 @@ impl<'a> Tracer<'a> {
             Stop::Leaving => {
                 self.own_memory.look((self.living.process(tid), tid));
                 self.own_memory.look_at_all(self.living);
+                self.mapped.end(tid, &self.ledger.files);
                 self.go(tid, 0);
             }
             Stop::Signal(signal) => {
@@ -290,7 +292,7 @@ impl<'a> Tracer<'a> {
         }
         self.living.remove(tid);
         self.own_memory.forget(tid);
-        self.mapped.remove(&tid);
+        self.mapped.end(tid, &self.ledger.files);
         if tid == self.launched.pid {
             self.recording.ending = Some(ending);
         }
@@ -312,7 +314,7 @@ impl<'a> Tracer<'a> {
             self.recording.cost = self.trials.cost();
         }
         self.own_memory.forget(tid);
-        self.mapped.remove(&tid);
+        self.mapped.end(tid, &self.ledger.files);
         if is_32_bit(tid) {
             self.recording.foreign.get_or_insert_with(|| command_name(tid));
         }
@@ -364,20 +366,19 @@ impl<'a> Tracer<'a> {
         let issued_ns = self.since_begun(self.now_ns());
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         let caller = Caller { tid, descriptors: &task.descriptors };
-        let (mappings, all_mappings) = (self.ledger.mappings, self.ledger.files.mappings);
+        let all_mappings = self.ledger.files.mappings;
         let mut pending = self.ledger.enter(&caller, call, arguments, issued_ns);
         if let Some(pending) = &mut pending {
             pending.before = task.so_far();
             self.ledger.about_to_submit(&caller, pending);
         }
         task.pending = pending;
-        if self.ledger.mappings > mappings {
+        if let Some(file) = self.ledger.mapped.take() {
             // It may be gone when its faults are reported.
             if self.faults.is_some() {
                 task.number(tid, &mut self.recording.processes);
             }
-            let own = self.mapped.entry(self.living.process(tid)).or_default();
-            self.recording.mapped.add_mapping(own, arguments[1]);
+            self.mapped.add(self.living.process(tid), file, arguments[1]);
         }
         if self.ledger.files.mappings > all_mappings {
             self.own_memory.map((self.living.process(tid), tid), arguments[1]);

@@ -4,6 +4,7 @@ use ioscape_machine::error::Error;
 use ioscape_machine::keeper::let_hear;
 use ioscape_machine::limits::as_before;
 use ioscape_machine::memory::memory;
+use ioscape_machine::usage::usage;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -15,8 +16,32 @@ use std::process::{Child, Command, ExitStatus};
 pub struct RecordedCommand {
     child: Child,
     ended: Option<ExitStatus>,
-    /// Dirty bytes of the whole machine before it began.
-    dirty_before: u64,
+    /// What was there before it began.
+    before: Written,
+}
+
+/// Bytes that wait to be written, and that were ever written.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    /// Dirty bytes of the whole machine.
+    dirty: u64,
+    /// Bytes that commands which have ended, and those for which they waited, made dirty or wrote
+    /// past the file cache.
+    by_commands: u64,
+}
+
+impl Written {
+    fn now() -> Self {
+        // The kernel counts units of 512 bytes, whatever the block size.
+        let blocks = usage(libc::RUSAGE_CHILDREN).ru_oublock;
+        Self { dirty: memory().dirty, by_commands: blocks as u64 * 512 }
+    }
+
+    /// Returns how many bytes are left in memory of those that came since `before`.
+    fn left_since(self, before: Self, recorded: u64) -> u64 {
+        let dirty = self.dirty.saturating_sub(before.dirty).saturating_sub(recorded);
+        dirty.min(self.by_commands.saturating_sub(before.by_commands))
+    }
 }
 
 impl RecordedCommand {
@@ -32,11 +57,11 @@ impl RecordedCommand {
         if stdout_to_stderr {
             command.stdout(std::io::stderr());
         }
-        let dirty_before = memory().dirty;
+        let before = Written::now();
         let child = command
             .spawn()
             .map_err(|e| Error::target(Path::new(program), format!("cannot be started: {e}")))?;
-        Ok(Some(Self { child, ended: None, dirty_before }))
+        Ok(Some(Self { child, ended: None, before }))
     }
 
     /// Whether the command has ended.
@@ -47,10 +72,11 @@ impl RecordedCommand {
         self.ended.is_some()
     }
 
-    /// Bytes by which the dirty pages of the whole machine are more than before the command. Pages
-    /// under write-back are not among them: their requests are recorded.
-    pub fn left_bytes(&self) -> u64 {
-        memory().dirty.saturating_sub(self.dirty_before)
+    /// Bytes by which the dirty pages of the whole machine are more than before the command, without
+    /// the `recorded` bytes of events, and at most what the command wrote once it has ended: the rest
+    /// is of other programs. Pages under write-back are not among them: their requests are recorded.
+    pub fn left_bytes(&self, recorded: u64) -> u64 {
+        Written::now().left_since(self.before, recorded)
     }
 
     /// How the command failed, if it did: its exit code, as a shell reports it, and a sentence.
@@ -101,6 +127,21 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Once, a log that another program wrote made the recording of a reader incomplete.
+    #[test]
+    fn no_more_is_left_in_memory_than_the_command_wrote() {
+        const MIB: u64 = 1 << 20;
+        let before = Written { dirty: 5 * MIB, by_commands: 7 * MIB };
+        let left = |dirty, written| {
+            let now = Written {
+                dirty: before.dirty + dirty * MIB,
+                by_commands: before.by_commands + written * MIB,
+            };
+            now.left_since(before, MIB) / MIB
+        };
+        assert_eq!([left(9, 0), left(9, 3), left(3, 9), left(0, 9)], [0, 3, 2, 0]);
     }
 
     #[test]

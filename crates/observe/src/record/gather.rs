@@ -38,7 +38,7 @@ pub struct Ended {
     /// If the command failed: its exit code, as a shell reports it, and a sentence.
     pub complaint: Option<(u8, String)>,
     /// Bytes that were written while the command ran, by it or by others, but were still in the
-    /// file cache when it ended; at least so many. 0 without a command.
+    /// file cache when it ended; at least so many, and no more than it wrote. 0 without a command.
     pub left_bytes: u64,
 }
 
@@ -74,7 +74,7 @@ pub fn gather(
         if is_last || stopped && command.is_none() {
             let Some(command) = command else { return Ok(Ended::default()) };
             // The spooled events may be dirty, too.
-            let left_bytes = command.left_bytes().saturating_sub(bytes);
+            let left_bytes = command.left_bytes(bytes);
             return Ok(Ended { complaint: command.complaint(), left_bytes });
         }
         if let Some(command) = command.as_mut().filter(|_| stopped) {

@@ -184,7 +184,7 @@ fn lead(result: &CampaignResult) -> String {
     let has_ratios = has(|cell| cell.ratio.is_some() || cell.cpu_ratio.is_some());
     if let Some(base) = crate::campaign::base(result).filter(|_| has_ratios) {
         said.push(format!(
-            "\u{d7}: the ratio to {base}, from runs of the same round, in brackets its 95 % interval."
+            "\u{d7}: the ratio to {base} (of processor seconds: per byte or operation), from runs of the same round, in brackets its 95 % interval."
         ));
     }
     if result.clients.is_some() && has(|cell| cell.response_time_ns.is_some()) {

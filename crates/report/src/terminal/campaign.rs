@@ -22,7 +22,8 @@ pub fn text(campaign: &CampaignResult, style: &Style) -> String {
     out += &ratios("Throughput", campaign, |cell| (cell.ratio, cell.ratio_ci95), style);
     let seconds = "Processor seconds, system and user";
     out += &part(&format!("{seconds} (95 % interval)"), campaign, cpu, style);
-    out += &ratios(seconds, campaign, |cell| (cell.cpu_ratio, cell.cpu_ratio_ci95), style);
+    let each = "Processor seconds per byte or operation";
+    out += &ratios(each, campaign, |cell| (cell.cpu_ratio, cell.cpu_ratio_ci95), style);
     if campaign.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.response_time_ns.is_some()) {
         out += &part("Response time: median, 99th percentile; fsync apart", campaign, times, style);
         if campaign.clients.is_some() {

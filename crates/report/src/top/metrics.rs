@@ -63,9 +63,9 @@ fn throughput(second: &TopSecond, row: &TopRow) -> Vec<Sample> {
 
 fn latency(_: &TopSecond, row: &TopRow) -> Vec<Sample> {
     let Some(told) = row.latency else { return Vec::new() };
-    [("0.5", told.p50_ns), ("0.99", told.p99_ns), ("1", told.max_ns)]
-        .map(|(quantile, ns)| ("", label("quantile", quantile), ns as f64 / 1e9))
-        .to_vec()
+    let quantiles = [("0.5", Some(told.p50_ns)), ("0.99", told.p99_ns), ("1", Some(told.max_ns))];
+    let told = quantiles.into_iter().filter_map(|(quantile, ns)| Some((quantile, ns?)));
+    told.map(|(quantile, ns)| ("", label("quantile", quantile), ns as f64 / 1e9)).collect()
 }
 
 fn queue(_: &TopSecond, row: &TopRow) -> Vec<Sample> {

@@ -18,7 +18,7 @@ mod sample {
     use std::collections::VecDeque;
 
     fn row(name: &str, process: Option<u32>, ios: u64) -> TopRow {
-        let latency = TopLatency { p50_ns: 80_000, p99_ns: 2_100_000, max_ns: 40_000_000 };
+        let latency = TopLatency { p50_ns: 80_000, p99_ns: Some(2_100_000), max_ns: 40_000_000 };
         TopRow {
             name: name.to_owned(),
             process,

@@ -23,7 +23,7 @@ pub fn cells(second: &TopSecond, row: &TopRow) -> [String; HEADS.len()] {
         rate(row.read_bytes),
         rate(row.written_bytes),
         time(row.latency.map(|latency| latency.p50_ns)),
-        time(row.latency.map(|latency| latency.p99_ns)),
+        time(row.latency.and_then(|latency| latency.p99_ns)),
         format!("{:.1}{now}", row.queue_length),
     ]
 }
@@ -48,8 +48,9 @@ pub fn headline(second: &TopSecond) -> String {
     if second.all.ios == 0 {
         return format!("{at}  no request completed, {queue} under way");
     }
+    let p99 = if p99.is_empty() { p99 } else { format!(", p99 {p99}") };
     format!(
-        "{at}  {ios} IOPS ({reads} reads), read {read}, written {written}, p50 {p50}, p99 {p99}, {queue} under way"
+        "{at}  {ios} IOPS ({reads} reads), read {read}, written {written}, p50 {p50}{p99}, {queue} under way"
     )
 }
 

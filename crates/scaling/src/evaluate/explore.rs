@@ -10,6 +10,7 @@ use crate::judge::borders::SetBorder;
 use crate::judge::document::found_late;
 use crate::model::next_points;
 use crate::phase::Phase;
+use ioscape_schema::units::Nanos;
 use ioscape_schema::{Access, BorderOperation, Engine, Evaluation, Purpose, Workload};
 
 /// The largest set for a flush, in bytes: it shows the cost of a flush on any disk that is slower
@@ -146,6 +147,16 @@ fn flush<P: Probe>(
         Workload { unique_bytes: flush_set(exploration, writes.unique_bytes), ..writes.clone() };
     if !exploration.extra(&Purpose::Flush, &writes, limits)? {
         let reason = format!("flushing was not observed: no {min_s:.0} s were left for it");
+        exploration.shorten(Phase::Findings, reason);
+        return Ok(());
+    }
+    let run = exploration.so_far().last(&Purpose::Flush);
+    let took_s = run.map_or(0.0, |run| run.warm_up_s + run.elapsed_s);
+    if let Some(interval_s) = exploration.options.flush_interval_s.filter(|s| took_s < *s) {
+        let reason = format!(
+            "flushing was not observed: the run ended after {}, before the first flush at {interval_s:.0} s",
+            Nanos(1e9 * took_s)
+        );
         exploration.shorten(Phase::Findings, reason);
     }
     Ok(())

@@ -1,15 +1,22 @@
 //! What a flush does to writes in the cache.
 
 use super::words::{bounded, factor, within};
+use crate::phase::Phase;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{Bounded, Evaluation, Measurement, Purpose};
+
+/// Returns why no flush was observed, if that is known.
+pub(super) fn unobserved(evaluation: &Evaluation) -> Option<&str> {
+    let reason = evaluation.shortened.get(Phase::Findings.name())?;
+    reason.starts_with("flushing").then_some(reason)
+}
 
 /// Returns how much slower writes in the cache are over a flush than when undisturbed (Unix I/O
 /// paper, figure 5: HP/UX with and without its 30 s flush): the median of the run's time slices over
 /// its mean, and at most the busiest tenth over the mean. Noise raises the busiest tenth; a flush
-/// that takes most of the time lowers the median.
+/// that takes most of the time lowers the median. `None` without a run that lasted until a flush.
 pub(crate) fn flush_slowdown(evaluation: &Evaluation) -> Option<Bounded> {
-    let run = evaluation.last(&Purpose::Flush)?;
+    let run = evaluation.last(&Purpose::Flush).filter(|_| unobserved(evaluation).is_none())?;
     let most = run.burst_ratio?.max(1.0);
     let value = run.median_ratio.unwrap_or(1.0).clamp(1.0, most);
     let error = run.relative_error().clamp(0.0, 1.0);

@@ -53,7 +53,7 @@ mod level_sentences;
 pub(crate) mod levels;
 mod moved;
 pub(crate) mod points;
-mod policy;
+pub(crate) mod policy;
 mod posterior;
 mod queue_depth;
 pub(crate) mod regions;

@@ -29,6 +29,8 @@ const NO_MEMORY: f64 = 30.0;
 const STEADY: f64 = 0.1;
 /// Least share of the bytes written that the device writes when they go through to it.
 const STORED: f64 = 0.5;
+/// Largest set, in bytes, whose writes show a write-through cache: hardly any cache allows fewer dirty pages.
+const SMALL_SET: f64 = 1_048_576.0;
 
 /// The speeds that reveal the policy, in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,6 +114,8 @@ pub(crate) enum Untold {
     Unseen,
     /// The file cache keeps nothing of a set, so another cache was fast.
     NoFileCache,
+    /// Writes cost as much as storage in sets that may all hold more than the dirty pages allowed.
+    LargeSets,
 }
 
 /// Relative 95 % errors of the fields of [`Speeds`], in order.
@@ -243,22 +247,14 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
         };
         return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
     }
-    let is_between = match reached {
-        Reached::Both | Reached::Unknown => true,
-        // Processes also wait for a server that absorbs their writes; that it does so shows only if larger sets are slower.
-        Reached::Waited => {
-            let goes_on = writes_behind.is_none_or(|b| writes <= GAINS_NOTHING * b);
-            !(speeds.are_absorbed() && goes_on)
-        }
-        Reached::Storage | Reached::Cache | Reached::Computed => false,
-    };
-    (is_between && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
+    // Writes that go through to a drive or a server with a cache of its own run at such speeds, too; only a counter shows that the file cache keeps some.
+    (reached == Reached::Both && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
 /// Whether the first border of such requests is surely one of the file cache. It is not if the file cache takes no part, or if the drive's own cache may be
 /// what ends: no counter shows that writes stayed in memory, and they waited or, within the bounds of the speeds, may be as slow as synchronous ones or
 /// slower than memory.
-pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
+pub(crate) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let reached = reached_in(evaluation);
     let may_lie_behind = |speeds: Speeds| {
         speeds.dsync.is_some_and(|d| speeds.writes <= AS_SLOW * d)
@@ -275,6 +271,13 @@ pub(super) fn is_of_file_cache(evaluation: &Evaluation, operation: BorderOperati
             Reached::Storage | Reached::Cache | Reached::Both => false,
         };
     evaluation.has_file_cache(operation) && !is_behind
+}
+
+/// Whether writes to a small set are as slow as those of the first region. Those to larger sets are as slow, too, if the file cache writes back but allows
+/// fewer dirty pages than they hold.
+fn goes_through_in_small_sets(evaluation: &Evaluation, speeds: Speeds) -> bool {
+    let smallest = evaluation.unique_bytes_write_curve.first().filter(|p| p.value <= SMALL_SET);
+    smallest.is_some_and(|point| point.throughput() <= ALIKE * speeds.writes)
 }
 
 /// Whether the target lies on a device and all of the largest set of reads stayed in memory.
@@ -301,16 +304,20 @@ pub(crate) fn write_policy(evaluation: &Evaluation) -> Option<Result<WritePolicy
         return Some(Err(Untold::NothingSlower));
     }
     let Some(policy) = found else {
-        let by_speed = judge(speeds, Reached::Unknown);
-        return Some(Err(match (judge(speeds, reached), by_speed) {
+        let by_speed = [Reached::Unknown, Reached::Both].map(|other| judge(speeds, other));
+        let is_told_otherwise = by_speed.iter().any(Option::is_some);
+        return Some(Err(match (judge(speeds, reached), is_told_otherwise) {
             (Some(_), _) => Untold::Uncertain,
-            (None, Some(_)) if reached == Reached::Waited => Untold::Unseen,
-            (None, Some(_)) => Untold::Counters,
-            (None, None) if speeds.has_slow_reads() => Untold::SlowReads,
-            (None, None) if reached.is_unseen() && speeds.are_absorbed() => Untold::Unseen,
-            (None, None) => Untold::Close,
+            (None, true) if matches!(reached, Reached::Waited | Reached::Unknown) => Untold::Unseen,
+            (None, true) => Untold::Counters,
+            (None, false) if speeds.has_slow_reads() => Untold::SlowReads,
+            (None, false) if reached.is_unseen() && speeds.are_absorbed() => Untold::Unseen,
+            (None, false) => Untold::Close,
         }));
     };
+    if policy == WritePolicy::WriteThrough && !goes_through_in_small_sets(evaluation, speeds) {
+        return Some(Err(Untold::LargeSets));
+    }
     if policy != WritePolicy::NotCached {
         return Some(Ok(policy));
     }
@@ -350,148 +357,5 @@ pub(crate) fn write_through_departure(evaluation: &Evaluation) -> Option<Bounded
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use Reached::{Both, Cache, Computed, Storage, Unknown, Waited};
-    use WritePolicy::{Mixed, NotCached, WriteCancelling, WriteThrough};
-    use ioscape_schema::{Stop, Workload};
-
-    /// Speeds in the cache and behind it as measured on real file systems over a disk of 10 MB/s.
-    #[test]
-    fn policies_of_real_file_systems() {
-        let cases = [
-            ("FUSE write-through", 4320.0, 9.8, 9.8, Some(9.8), WriteThrough),
-            ("FUSE write-back", 8953.0, 4093.0, 9.6, Some(9.8), WriteCancelling),
-            ("FUSE without cache", 9.9, 9.8, 9.9, None, NotCached),
-            ("ext4 -o sync", 14544.0, 5.6, 2.3, Some(5.0), WriteThrough),
-            ("DUX-like", 8634.0, 1313.0, 0.4, Some(4.0), WriteCancelling),
-            ("sshfs, writes pipelined", 6500.0, 62.0, 7.0, Some(30.0), Mixed),
-            ("tmpfs", 17000.0, 7000.0, 7000.0, None, NotCached),
-        ];
-        for (name, reads, writes, dsync, writes_behind, expected) in cases {
-            let speeds = Speeds { reads, writes, dsync: Some(dsync), writes_behind };
-            assert_eq!(judge(speeds, Unknown), Some(expected), "{name}");
-        }
-        // For ext4, the device's counters tell; by its speeds alone, a drive's buffer might be absorbing the writes.
-        for writes_behind in [Some(10.0), None] {
-            let ext4 = Speeds { reads: 17272.0, writes: 1468.0, dsync: Some(2.3), writes_behind };
-            assert_eq!(judge(ext4, Cache), Some(WriteCancelling));
-            assert!(judge(ext4, Unknown).is_none() && ext4.are_absorbed());
-        }
-    }
-
-    #[test]
-    fn a_policy_must_hold_within_the_bounds() {
-        let near =
-            Speeds { reads: 100.0, writes: 50.0, dsync: Some(9.0), writes_behind: Some(9.5) };
-        assert_eq!(certain(near, [0.02; 4], Unknown), Some(WriteCancelling));
-        assert_eq!(certain(near, [0.3; 4], Unknown), None);
-        // Half as fast as reads, three times as fast as synchronous writes: 24 GiB of memory over a disk of 1 GB/s.
-        let fast = Speeds { reads: 6.7, writes: 3.1, dsync: Some(1.1), writes_behind: None };
-        assert_eq!(judge(fast, Unknown), None);
-    }
-
-    /// A cache that writes through to a drive with its own buffer; only synchronous writes wait until that is emptied.
-    #[test]
-    fn writes_as_fast_behind_the_cache_as_in_it_are_not_called_absorbed() {
-        let drive = Speeds {
-            reads: 7800.0,
-            writes: 2680.0,
-            dsync: Some(148.0),
-            writes_behind: Some(2120.0),
-        };
-        assert_eq!(
-            [Unknown, Cache].map(|reached| judge(drive, reached)),
-            [None, Some(WriteCancelling)]
-        );
-        // No cache but the drive's own, which takes writes alone.
-        let drive_alone =
-            Speeds { reads: 1430.0, writes: 7390.0, dsync: Some(223.0), writes_behind: None };
-        assert_eq!(judge(drive_alone, Unknown), None);
-        let slow_behind = Speeds { writes_behind: Some(1000.0), ..drive };
-        assert_eq!(judge(slow_behind, Unknown), Some(WriteCancelling));
-    }
-
-    #[test]
-    fn without_anything_slower_there_is_no_verdict() {
-        let speeds = Speeds { reads: 9.0, writes: 9.0, dsync: None, writes_behind: None };
-        assert_eq!(judge(speeds, Unknown), None);
-        let through = Speeds { reads: 900.0, writes_behind: Some(8.0), ..speeds };
-        assert_eq!(judge(through, Unknown), Some(WriteThrough));
-    }
-
-    /// Machines whose speeds do not tell the policy: a cache over a fast disk, and writes that a full cache throttles.
-    #[test]
-    fn where_writes_went_is_asked_of_the_counters() {
-        let of = |reads, writes, dsync| Speeds {
-            reads,
-            writes,
-            dsync: Some(dsync),
-            writes_behind: None,
-        };
-        let fast = of(8000.0, 1500.0, 600.0);
-        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(fast, reached));
-        assert_eq!(told, [None, None, None, Some(WriteThrough)]);
-        let throttled = of(3000.0, 110.0, 2.0);
-        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(throttled, reached));
-        assert_eq!(told, [None, Some(WriteCancelling), None, None]);
-        // Slightly too slow for memory: if the counters place all or most of the bytes, that is not "between".
-        let slower = of(3400.0, 110.0, 2.0);
-        let told = [Unknown, Cache, Both, Storage].map(|reached| judge(slower, reached));
-        assert_eq!(told, [Some(Mixed), None, Some(Mixed), None]);
-        // Processes that compute are not known to wait for each write.
-        let busy = of(5000.0, 300.0, 200.0);
-        let told = [Unknown, Waited, Computed].map(|reached| judge(busy, reached));
-        assert_eq!(told, [Some(WriteThrough), Some(WriteThrough), None]);
-    }
-
-    /// A guest whose host absorbs every write. Once, on a machine with faster memory, the same writes were called "between".
-    #[test]
-    fn how_fast_reads_are_does_not_say_what_absorbs_writes_that_wait() {
-        let guest =
-            Speeds { reads: 5900.0, writes: 200.0, dsync: Some(30.0), writes_behind: Some(200.0) };
-        let faster = Speeds { reads: 9000.0, ..guest };
-        assert_eq!([guest, faster].map(|speeds| judge(speeds, Waited)), [None; 2]);
-        let slower_behind = Speeds { writes_behind: Some(60.0), ..faster };
-        assert_eq!(judge(slower_behind, Waited), Some(Mixed));
-    }
-
-    #[test]
-    fn counters_say_where_writes_went() {
-        let run = |device: Option<u64>, dirty: Option<[u64; 2]>| {
-            let workload = Workload { read_frac: 0.0, ..Workload::default() };
-            let witness =
-                Witness { device_written_bytes: device, dirty_bytes: dirty, ..Witness::default() };
-            reached(&Measurement {
-                bytes: 1000,
-                witness,
-                ..Measurement::empty(workload, Stop::Confident)
-            })
-        };
-        assert_eq!(run(None, None), Unknown, "absent never means zero");
-        assert_eq!(run(Some(0), Some([500, 500])), Cache);
-        assert_eq!(run(Some(900), Some([500, 500])), Storage);
-        assert_eq!(run(Some(900), Some([0, 300])), Both);
-        assert_eq!(run(None, Some([0, 700])), Cache);
-        let computed = |cpu_system_s| {
-            let workload = Workload { read_frac: 0.0, ..Workload::default() };
-            let empty = Measurement::empty(workload, Stop::Confident);
-            reached(&Measurement { bytes: 1000, elapsed_s: 1.0, cpu_system_s, ..empty })
-        };
-        assert_eq!([0.0, 0.2, 0.9].map(computed), [Unknown, Waited, Computed]);
-    }
-
-    /// A cache that writes through to a drive with a buffer of 4 MiB, which takes writes at a fifth of memory's speed: by speed alone they seem absorbed.
-    #[test]
-    fn writes_that_wait_are_not_absorbed_by_memory() {
-        let drive =
-            Speeds { reads: 4010.0, writes: 775.0, dsync: Some(32.5), writes_behind: Some(59.6) };
-        assert_eq!([Unknown, Waited].map(|r| judge(drive, r)), [Some(WriteCancelling), None]);
-        // A client that caches writes, through user space.
-        let client = Speeds { reads: 7330.0, writes: 852.0, dsync: Some(7.7), writes_behind: None };
-        let told = [Unknown, Waited, Computed].map(|r| judge(client, r));
-        assert_eq!(told, [None, None, Some(WriteCancelling)]);
-        let through = Speeds { writes: 33.0, ..drive };
-        assert_eq!(judge(through, Waited), Some(WriteThrough));
-    }
-}
+#[path = "policy_tests.rs"]
+mod tests;

@@ -9,7 +9,6 @@ use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
 use super::steadiness;
 use super::words::{factor, open_times, percent, sentence, within};
-use crate::phase::Phase;
 use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{
     Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
@@ -131,6 +130,9 @@ fn untold(evaluation: &Evaluation, why: Untold) -> &'static str {
         Untold::NoFileCache => {
             "according to the kernel's counters most of every set was outside the file cache, so these are the speeds of what lies behind it"
         }
+        Untold::LargeSets => {
+            "writes cost as much as ones that have to reach storage, but no set of 1 MiB shows it: the file cache writes through, or allows fewer dirty pages than larger sets hold; writes to such a set would tell"
+        }
         Untold::Close => "the speeds of cache and storage are too close",
         Untold::Uncertain => {
             "the speeds of cache and storage, or the number of regions, are too uncertain; more rounds would tell"
@@ -171,8 +173,7 @@ fn flushing(evaluation: &Evaluation, findings: &Findings) -> Option<String> {
         return None;
     }
     let Some(slowdown) = findings.flush_slowdown else {
-        let reason = evaluation.shortened.get(Phase::Findings.name());
-        let about = reason.filter(|r| r.starts_with("flushing"))?;
+        let about = flush::unobserved(evaluation)?;
         return Some(format!("The cost of flushing is unknown: {about}."));
     };
     Some(flush::sentence(evaluation.last(&Purpose::Flush)?, slowdown))

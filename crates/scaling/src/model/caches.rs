@@ -34,6 +34,23 @@ pub(super) fn is_of_memory(onset: f64, memory: f64) -> bool {
     (OF_MEMORY_LEAST * memory..=OF_MEMORY_MOST * memory).contains(&onset)
 }
 
+/// The set, in bytes, at which a cache that overflows at `onset` does so once memory has grown or
+/// shrunk `from` so many bytes `to` others, and the same by the alternative rule; `None` if memory
+/// does not change it. A file cache grows in proportion to memory, or by as much as memory does; the
+/// truth lies between. A cache that only may be the file cache stays, or grows in proportion.
+pub(super) fn with_memory(
+    onset: f64,
+    [from, to]: [f64; 2],
+    is_of_file_cache: bool,
+) -> Option<[f64; 2]> {
+    let in_proportion = onset * to / from;
+    let both = match is_of_file_cache {
+        true => [in_proportion, (onset + to - from).max(in_proportion / 4.0)],
+        false => [onset, in_proportion],
+    };
+    is_of_memory(onset, from).then_some(both)
+}
+
 /// The caches that `operation` passes with these structural parameters, the nearest first.
 pub(super) fn caches(layout: &Layout, theta: &[f64], operation: usize) -> Vec<Cache> {
     let mut onset = 0.0f64;
@@ -55,4 +72,17 @@ pub(super) fn file_caches<'a>(
         let all = caches(layout, theta, operation);
         layout.storage_borders(operation).map(move |level| all[level])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_may_lie_behind_the_file_cache_need_not_grow_with_memory() {
+        let grown = |is_of_file_cache| with_memory(9.0, [64.0, 256.0], is_of_file_cache);
+        assert_eq!(grown(true), Some([36.0, 201.0]));
+        assert_eq!(grown(false), Some([9.0, 36.0]));
+        assert_eq!(with_memory(90.0, [64.0, 256.0], true), None, "larger than memory");
+    }
 }

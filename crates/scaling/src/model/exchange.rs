@@ -6,7 +6,7 @@
 //! extent that it now spends its time where measured workloads spent theirs; in storage, by the
 //! evaluation of the lender. Intervals widen by the uncertainty of what is borrowed.
 
-use super::caches::{Cache, caches, file_caches, is_of_memory};
+use super::caches::{Cache, caches, file_caches, is_of_memory, with_memory};
 use super::hierarchy::{HierarchyModel, Member};
 use super::input::ModelInput;
 use super::lending::{Asked, Lending, Levels};
@@ -51,6 +51,8 @@ pub(super) struct Exchange<'a> {
     /// Whether a file cache serves reads, so that a level which alone serves an operation may be
     /// memory.
     pub(super) reads_cached: bool,
+    /// Whether the cache that reads meet first is surely the file cache, and that of writes.
+    pub(super) of_file_cache: [bool; 2],
     /// The requests that other storage is to serve.
     pub(super) asked: Asked,
 }
@@ -178,21 +180,19 @@ impl<'a> Changed<'a> {
         Ok(())
     }
 
-    /// Lets caches grow with memory: in proportion to it, or by as much as it grows; the truth lies
-    /// between.
+    /// Lets caches grow with memory.
     fn change_memory(&mut self, exchange: &Exchange<'_>) -> Result<(), Unknown> {
-        let Some([from, to]) = exchange.memory else { return Ok(()) };
+        let Some(memory) = exchange.memory else { return Ok(()) };
         let mut found = false;
         for operation in (0..2).filter(|&operation| exchange.cached()[operation]) {
             for level in self.layout.storage_borders(operation) {
                 let at = self.layout.border(operation, level).ln_onset;
-                let onset = self.theta[at].exp();
-                if !is_of_memory(onset, from) {
+                let is_sure = exchange.of_file_cache[operation];
+                let Some(grown) = with_memory(self.theta[at].exp(), memory, is_sure) else {
                     continue;
-                }
+                };
                 found = true;
-                self.theta[at] = (onset * to / from).ln();
-                self.otherwise[at] = (onset + to - from).max(onset * to / from / 4.0).ln();
+                [self.theta[at], self.otherwise[at]] = grown.map(f64::ln);
             }
         }
         if found { Ok(()) } else { Err(Unknown::Cache) }
@@ -324,7 +324,7 @@ impl<'a> Exchanged<'a> {
     /// Where the other memory holds the set with ease, it is the set itself or the nearest one that
     /// the evaluation's memory held with ease, since a small set is served faster.
     pub(super) fn alike(&self, place: &ModelInput, measured: [f64; 2]) -> ModelInput {
-        let cached = self.exchange.cached();
+        let cached = self.exchange.of_file_cache;
         let is_cached = cached[usize::from(place.read_frac == 0.0)];
         let [from, to] = self.exchange.memory.filter(|_| is_cached).unwrap_or([1.0, 1.0]);
         let set = place.unique_bytes;

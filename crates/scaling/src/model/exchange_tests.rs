@@ -4,7 +4,8 @@ use super::super::hierarchy::{HierarchyModel, Member};
 use super::super::input::ModelInput;
 use super::super::levels::Outcome;
 use super::super::system_model::Model;
-use super::{Exchange, Exchanged};
+use super::super::what_if::{WhatIf, doubts_of_memory, exchanged};
+use super::{CacheDoubt, Exchange, Exchanged};
 use crate::testing::{border, measurement, region};
 use ioscape_schema::{
     Access, Border, BorderOperation, Evaluation, Parameter, Point, Region, RegionCurves, Workload,
@@ -16,9 +17,14 @@ fn focal() -> Workload {
 
 /// A device that moves `speed` bytes per second in large requests, evaluated without a file cache.
 fn evaluation(speed: f64) -> Evaluation {
+    evaluated(&focal(), speed)
+}
+
+/// A system that moves `speed` bytes per second in large requests like those of `focal`.
+fn evaluated(focal: &Workload, speed: f64) -> Evaluation {
     let curve = |parameter: Parameter, values: &[f64]| -> Vec<Point> {
         let point = |&value: &f64| {
-            let workload = focal().with(parameter, value);
+            let workload = focal.clone().with(parameter, value);
             let size = workload.size_mean as f64;
             let rate = speed * size / (size + 65536.0);
             let measurement = measurement(&workload, rate, 1.0, rate);
@@ -38,7 +44,7 @@ fn evaluation(speed: f64) -> Evaluation {
         target: "device".to_owned(),
         unique_bytes_range: unique_bytes,
         unique_bytes_curve: curve(Parameter::UniqueBytes, &sets),
-        regions: vec![Region { unique_bytes, focal: focal(), ..region(curves) }],
+        regions: vec![Region { unique_bytes, focal: focal.clone(), ..region(curves) }],
         ..Evaluation::default()
     }
 }
@@ -72,4 +78,34 @@ fn what_lies_behind_a_border_within_memory_takes_no_time_at_the_device() {
         exchanged.device_share(&Outcome { log_throughput: 0.0, shares: vec![0.25; 4] })
     };
     assert_eq!([true, false].map(share), [0.0, 0.5]);
+}
+
+/// Guards against a drive's buffer of 9 MiB that grew with the machine's memory: predictions were 14
+/// times too fast.
+#[test]
+fn a_cache_whose_writes_waited_may_be_the_drives_own_which_other_memory_leaves_as_it_is() {
+    let what_if = WhatIf { memory_bytes: Some([64_000_000, 256_000_000]), ..WhatIf::default() };
+    let told = |computed_s: f64| {
+        let borders = [BorderOperation::Read, BorderOperation::Write]
+            .map(|operation| border(operation, [14e6, 16e6, 18e6], 1.5));
+        let plain = evaluated(&Workload::default(), 1e8);
+        let mut evaluation = Evaluation { borders: borders.to_vec(), ..plain };
+        evaluation.regions[0].curves.read_frac[0].measurement.cpu_system_s = computed_s;
+        let model = Model::levels(&evaluation).unwrap();
+        let onsets = |what_if: &WhatIf, doubt: CacheDoubt| {
+            let there = exchanged(&model, what_if, Model::hierarchy, [true; 2]).unwrap();
+            let there = there.doubted(doubt);
+            [0, 1].map(|operation| there.caches(operation)[0].onset)
+        };
+        let [reads, writes] = onsets(&WhatIf::default(), CacheDoubt::None);
+        let now = onsets(&what_if, CacheDoubt::None);
+        let otherwise = onsets(&what_if, CacheDoubt::Growth);
+        let grown = [now[0] / reads, now[1] / writes, otherwise[1] / writes].map(f64::round);
+        (grown, doubts_of_memory(&model, &what_if))
+    };
+    let (grown, doubts) = told(0.9);
+    assert_eq!((&grown[..2], doubts), (&[4.0, 4.0][..], Vec::new()), "memory took the writes");
+    let (grown, doubts) = told(0.1);
+    assert_eq!(grown, [4.0, 1.0, 4.0]);
+    assert!(doubts.len() == 1 && doubts[0].message.contains("ends for writes at"), "{doubts:?}");
 }

@@ -12,7 +12,9 @@ use super::input::ModelInput;
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
 use super::what_if::{WhatIf, WhatIfError};
-use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
+use ioscape_schema::{
+    Access, AccessPattern, MemoryForecast, Op, Prediction, Warning, WarningKind, Workload,
+};
 
 /// Waits for `fsync`, which were for the storage of the trace, may change the throughput by this
 /// factor before the prediction counts as extrapolated.
@@ -34,8 +36,8 @@ pub fn predict_application(
     pattern: &AccessPattern,
 ) -> Result<Prediction, WhatIfError> {
     model.knows(workload)?;
-    let own = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
-    let one = Application { model, pattern, memory_bytes: own, caches: CacheDoubt::None };
+    let one = application(model, what_if, memory_bytes, pattern);
+    let own = one.memory_bytes;
     let lender = what_if.storage.as_ref();
     lender.map_or(Ok(()), |lender| lender.knows(workload))?;
     let here = one.exchanged(what_if)?;
@@ -86,6 +88,32 @@ pub fn predict_application(
     forecast.memory = known.and_then(|own| memory(&one, &doubts, what_if, own));
     predicted.application = Some(forecast);
     Ok(predicted)
+}
+
+/// The doubt about the prediction of the application called `name` where its waits for `fsync` make
+/// it extrapolated.
+pub(crate) fn doubt_of_syncs(
+    model: &Model,
+    what_if: &WhatIf,
+    memory_bytes: Option<u64>,
+    (name, pattern): (&str, &AccessPattern),
+) -> Option<Warning> {
+    let one = application(model, what_if, memory_bytes, pattern);
+    let faster = one.on(&one.exchanged(what_if).ok()?).faster_unsynced;
+    let message = format!(
+        "{name} waited for fsync on the storage where it was observed, which is not recorded: on other storage it may be up to {faster:.1} times as fast, as its interval says"
+    );
+    (faster > SYNC_MOST).then(|| Warning::new(WarningKind::Extrapolated, message))
+}
+
+fn application<'a>(
+    model: &'a Model,
+    what_if: &WhatIf,
+    memory_bytes: Option<u64>,
+    pattern: &'a AccessPattern,
+) -> Application<'a> {
+    let memory_bytes = what_if.memory_bytes.map(|[own, _]| own).or(memory_bytes);
+    Application { model, pattern, memory_bytes, caches: CacheDoubt::None }
 }
 
 /// The memory that the application needs, with its interval.

@@ -43,6 +43,7 @@ pub(crate) use application::COMPUTING;
 pub(crate) use closed::{numbers_below, rate_at_best, rate_with_pauses};
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
+pub(crate) use forecast::doubt_of_syncs;
 pub use forecast::predict_application;
 pub use kind::{KindDifference, OtherKind};
 pub use predict::{ModelError, Predict};
@@ -54,4 +55,5 @@ pub use rivals::{
 pub use system_model::{Model, ModelKind, predict};
 pub(crate) use unmeasured::doubt_of_sizes;
 pub use validate::{Validated, validate, validate_what_if};
+pub(crate) use what_if::doubts_of_memory;
 pub use what_if::{WhatIf, WhatIfError, predict_what_if};

@@ -8,7 +8,10 @@ use super::pairing::{ModelMiss, correlation};
 use super::predict::{Estimate, ModelError, Predict};
 use super::product::ProductModel;
 use super::stack::StackedModel;
-use ioscape_schema::{Evaluation, Op, Parameter, Prediction, Workload, WritePolicy};
+use crate::judge::policy::is_of_file_cache;
+use ioscape_schema::{
+    BorderOperation, Evaluation, Op, Parameter, Prediction, Workload, WritePolicy,
+};
 
 /// Which model predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub struct Model {
     misses: Vec<ModelMiss>,
     /// Whether every write was found to complete in storage.
     writes_through: bool,
+    /// Whether the first border of reads, and of writes, is surely one of the file cache.
+    of_file_cache: [bool; 2],
 }
 
 /// Mean sizes off the measured ones by up to this, on the logarithm, are not told from them: a few
@@ -154,7 +159,19 @@ impl Model {
         let clients = first.map_or(1.0, |point| point.measurement.client_count());
         let target = evaluation.target.clone();
         let writes_through = evaluation.findings.write_policy == Some(WritePolicy::WriteThrough);
-        Ok(Self { kind, target, base, clients, regions, measured, misses, writes_through })
+        let of_file_cache = [BorderOperation::Read, BorderOperation::Write]
+            .map(|operation| is_of_file_cache(evaluation, operation));
+        Ok(Self {
+            kind,
+            target,
+            base,
+            clients,
+            regions,
+            measured,
+            misses,
+            writes_through,
+            of_file_cache,
+        })
     }
 
     /// Its kind.
@@ -257,6 +274,11 @@ impl Model {
     /// Whether every write was found to complete in storage.
     pub(super) fn writes_through(&self) -> bool {
         self.writes_through
+    }
+
+    /// Whether the first border of reads, and of writes, is surely one of the file cache.
+    pub(super) fn of_file_cache(&self) -> [bool; 2] {
+        self.of_file_cache
     }
 
     /// What was evaluated, as the user named it.

@@ -1,6 +1,7 @@
 //! Predictions for a system that does not exist: an evaluated one with other memory, other storage
 //! or another write policy.
 
+use super::caches::{file_caches, is_of_memory};
 use super::exchange::{BORROWED_MEMORY, Exchange, Exchanged, NORMAL90, Unknown, WriteDone};
 use super::hierarchy::HierarchyModel;
 use super::input::ModelInput;
@@ -9,7 +10,7 @@ use super::lending::Asked;
 use super::predict::Estimate;
 use super::system_model::{Model, SIZES_ALIKE, predict, prediction};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Access, Parameter, Prediction, Workload};
+use ioscape_schema::{Access, Parameter, Prediction, Warning, WarningKind, Workload};
 
 /// Share of the time before storage from which on the storage's lender hardly matters.
 pub(super) const HARDLY_REACHED: f64 = 0.95;
@@ -224,7 +225,8 @@ pub(super) fn exchanged<'a>(
     let memory = memory.map(|both| both.map(|bytes| bytes as f64));
     let asked = Asked { writes, writes_cached: access == Access::Buffered };
     let reads_cached = access.reads_cached();
-    let exchange = Exchange { memory, storage, write_done, reads_cached, asked };
+    let of_file_cache = model.of_file_cache();
+    let exchange = Exchange { memory, storage, write_done, reads_cached, of_file_cache, asked };
     Exchanged::new(here, exchange).map_err(|unknown| match unknown {
         Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
         Unknown::OwnStorage => WhatIfError::NoOwnStorage(model.target().to_owned()),
@@ -234,6 +236,29 @@ pub(super) fn exchanged<'a>(
             WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))
         }
     })
+}
+
+/// The doubts about caches that may lie behind the file cache, so that other memory may not change
+/// them.
+pub(crate) fn doubts_of_memory(model: &Model, what_if: &WhatIf) -> Vec<Warning> {
+    let exchanged = what_if.memory_bytes.filter(|[own, other]| own != other);
+    let (Some([own, _]), Some(levels)) = (exchanged, model.hierarchy()) else { return Vec::new() };
+    let (layout, theta) = levels.posterior().structure();
+    // With another write policy, writes pass every cache or meet that of reads.
+    let does = [[true, false], [false, what_if.write_done.is_none()]];
+    let doubt = |(operation, words): (usize, &str)| {
+        let is_cached = meets_file_cache(model.base().access, does[operation]);
+        let is_unsure = is_cached && !model.of_file_cache()[operation];
+        let unsure = [0, 1].map(|one| one == operation && is_unsure);
+        let mut caches = file_caches(layout, theta, unsure);
+        let cache = caches.find(|cache| is_of_memory(cache.onset, own as f64))?;
+        let message = format!(
+            "the cache that ends for {words} at {} may lie behind the file cache, as a drive's own does, and then stays as it is with other memory: the predictions assume so, and their intervals reach to a cache that grows with memory; an evaluation with the other memory would tell",
+            Bytes(cache.onset)
+        );
+        Some(Warning::new(WarningKind::Extrapolated, message))
+    };
+    [(0, "reads"), (1, "writes")].into_iter().filter_map(doubt).collect()
 }
 
 /// Whether a file cache serves the `reads` or the `writes` with this access.

@@ -118,8 +118,9 @@ impl TracedApplication {
         let is_cached_again = self.is_below_cache && system.has_file_cache();
         let cached = is_cached_again.then(|| system.second_cache(&self.name));
         let sizes = system.doubt_of_sizes((&self.name, &self.workload), &self.pattern);
+        let syncs = system.doubt_of_syncs(&self.name, &self.pattern);
         let pages = system.doubt_of_pages(&self.name, &self.pattern);
-        memory.into_iter().chain(cached).chain(sizes).chain(pages).collect()
+        memory.into_iter().chain(cached).chain(sizes).chain(syncs).chain(pages).collect()
     }
 }
 

@@ -5,7 +5,8 @@ use super::outgrown::Unfilled;
 use super::pauses::with_pauses;
 use super::{Missing, NotPredicted, System};
 use crate::model::{
-    WhatIf, WhatIfError, WriteDone, doubt_of_sizes, predict, predict_application, predict_what_if,
+    WhatIf, WhatIfError, WriteDone, doubt_of_sizes, doubt_of_syncs, doubts_of_memory, predict,
+    predict_application, predict_what_if,
 };
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
@@ -232,6 +233,13 @@ impl<'a> ChangedSystem<'a> {
         Some(doubt.at(self.name.clone()))
     }
 
+    /// The doubt about an application called `name` where its waits for `fsync` make it extrapolated.
+    pub(super) fn doubt_of_syncs(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
+        let (model, memory) = (&self.system.model, self.system.memory_bytes());
+        let doubt = doubt_of_syncs(model, &self.what_if, memory, (name, pattern))?;
+        Some(doubt.at(self.name.clone()))
+    }
+
     /// The doubt about an application called `name` that was counted in other pages than those of
     /// the file cache here.
     pub(super) fn doubt_of_pages(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
@@ -298,7 +306,9 @@ impl<'a> ChangedSystem<'a> {
             Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone())
         });
         let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
-        memory.into_iter().chain(lender.and_then(System::interruption)).collect()
+        let behind = doubts_of_memory(&self.system.model, &self.what_if).into_iter();
+        let behind = behind.map(|doubt| doubt.at(self.system.name.clone()));
+        memory.into_iter().chain(behind).chain(lender.and_then(System::interruption)).collect()
     }
 
     /// Refuses the storage of a system whose memory no evaluated set filled, not even in a control

@@ -8,7 +8,7 @@ use ioscape_scaling::model::{ModelKind, WriteDone};
 use ioscape_scaling::system::{ChangedSystem, Exchange, TracedApplication};
 use ioscape_schema::{
     Access, AccessPattern, Border, BorderOperation, Characterization, Document, Environment,
-    Evaluation, Outcome, Prediction, RequestClass, Traits, Warning, WarningKind, Workload,
+    Evaluation, Op, Outcome, Prediction, RequestClass, Traits, Warning, WarningKind, Workload,
 };
 use std::path::Path;
 
@@ -132,10 +132,47 @@ fn application(own_bytes: u64) -> TracedApplication {
         memory_bytes: Some(own_bytes),
         ..AccessPattern::default()
     };
+    traced(pattern, size_mean)
+}
+
+/// The application of a pattern of 1000 requests.
+fn traced(pattern: AccessPattern, size_mean: u64) -> TracedApplication {
+    let unique_bytes = pattern.unique_bytes;
     let overall = Traits { requests: 1000, unique_bytes, size_mean, ..Traits::default() };
     let command = vec!["/bin/db".to_owned()];
     let found = Characterization { overall, command, pattern: Some(pattern), ..Default::default() };
     TracedApplication::of_calls("db.json", found).unwrap()
+}
+
+/// Guards against a mark without a reason.
+#[test]
+fn waits_for_fsync_are_named_where_they_make_a_prediction_a_guess() {
+    let here = of("ext4", evaluate(&system("dirty limit"), 0.0, 5, EXTRA));
+    let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
+    let told = |sync_s| {
+        let class = RequestClass {
+            op: Op::Write,
+            requests: 1000,
+            bytes: 16_384_000,
+            miss_ratio: vec![(4096.0, 0.0)],
+            ..RequestClass::default()
+        };
+        let pattern = AccessPattern {
+            classes: vec![class],
+            unique_bytes: 16 << 20,
+            unique_write_bytes: 16 << 20,
+            process_num: 1,
+            sync_s,
+            ..AccessPattern::default()
+        };
+        let one = traced(pattern, 16_384);
+        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
+    };
+    assert_eq!(told(0.0), (false, None));
+    let (is_guess, doubt) = told(20.0);
+    let doubt = doubt.expect("a doubt");
+    assert!(is_guess && doubt.starts_with("db waited for fsync on the storage"), "{doubt}");
 }
 
 #[test]

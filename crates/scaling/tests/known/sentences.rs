@@ -31,6 +31,18 @@ fn that_writes_stall_for_a_flush_needs_the_device_for_a_witness() {
     }
 }
 
+/// A simulated memory so fast that the run ended long before the first flush. Once, "undisturbed over mean: 1.00" was said of it.
+#[test]
+fn a_run_that_ended_before_the_first_flush_says_nothing_of_it() {
+    let mut machine = file_system(1e10, 15e8, 2e6, 1e7);
+    (machine.burst_ratio, machine.flush_most_s) = (Some(1.0), 0.3);
+    let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };
+    let evaluation = explore(&options, &mut machine).unwrap();
+    assert_eq!(evaluation.findings.flush_slowdown, None);
+    let words = "The cost of flushing is unknown: flushing was not observed: the run ended after 300 ms, before the first flush at 35 s.";
+    assert!(said(&evaluation).contains(words), "{}", said(&evaluation));
+}
+
 #[test]
 fn that_a_flush_does_not_slow_writes_needs_a_flush_and_a_narrow_interval() {
     let options = EvaluationOptions { flush_interval_s: Some(35.0), ..options(1024.0 * MIB) };

@@ -11,9 +11,11 @@ use crate::drive::BusTransfer;
 use crate::mechanism::Feed;
 
 mod destage;
+mod outlook;
 mod reads;
 mod state;
 
+pub use outlook::Outlook;
 pub use state::Disk;
 
 use state::{Destaging, Half};

@@ -209,7 +209,8 @@ impl Disk<'_> {
         if let Some(ahead) = self.ahead.take() {
             let mechanism = &self.drive.mechanism;
             if self.drive.buffer.segments > 0 {
-                self.segments.keep(ahead.held(mechanism, &self.arm, now_ns));
+                let read = ahead.stretch(mechanism, &self.arm, now_ns);
+                self.segments.keep([read.first, read.reached]);
             }
             let [free_ns, begun_ns] = ahead.stop(mechanism, &mut self.arm, now_ns);
             self.free_ns = free_ns;

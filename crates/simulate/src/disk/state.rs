@@ -141,33 +141,6 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Seek and rotation that a command would need at `now_ns`, for the host's schedulers.
-    pub fn positioning_ns(&self, now_ns: u64, command: &Command) -> u64 {
-        let controller = &self.drive.controller;
-        let before = if command.write {
-            controller.write_before_ns[0]
-        } else {
-            controller.read_before_ns[0]
-        };
-        let at = now_ns + before;
-        self.drive.mechanism.positioning_ns(&self.arm, at, command.block, command.write)
-    }
-
-    /// The first block on the arm's cylinder or a later one; `None` unless blocks lie in cylinder
-    /// order.
-    pub fn first_block_at_arm(&self) -> Option<u64> {
-        self.drive.mechanism.layout.first_block_from(self.arm.cylinder)
-    }
-
-    /// A lower bound on the seek time of this command and of any farther in the same direction, if
-    /// blocks lie in order of
-    /// cylinders.
-    pub fn seek_at_least_ns(&self, command: &Command) -> u64 {
-        let layout = &self.drive.mechanism.layout;
-        let to = layout.tracks()[layout.locate(command.block).track].cylinder;
-        self.drive.mechanism.seek_at_least_ns(&self.arm, to)
-    }
-
     /// Index into a pair of times: 0 after a read, 1 after a write.
     #[inline]
     pub(super) fn after(&self) -> usize {

@@ -2,7 +2,7 @@
 //! chosen.
 
 use crate::command::Command;
-use crate::disk::Disk;
+use crate::disk::Outlook;
 
 /// The published scheduling disciplines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,12 +69,12 @@ impl Course {
         matches!(self.scheduler, Scheduler::Scan | Scheduler::Look)
     }
 
-    /// A request's cost in the shortest-access disciplines: its positioning time at `now_ns`, less
-    /// its credit for waiting.
+    /// A request's cost in the shortest-access disciplines: its positioning time, less its credit
+    /// for waiting.
     #[inline]
-    pub(super) fn cost_ns(&self, waiting: &Waiting, now_ns: u64, disk: &Disk<'_>) -> i64 {
-        let credit_ns = self.credit_ns(waiting.arrival_ns, now_ns);
-        disk.positioning_ns(now_ns, &waiting.command) as i64 - credit_ns
+    pub(super) fn cost_ns(&self, waiting: &Waiting, outlook: &Outlook<'_>) -> i64 {
+        let credit_ns = self.credit_ns(waiting.arrival_ns, outlook.now_ns);
+        outlook.positioning_ns(&waiting.command) as i64 - credit_ns
     }
 
     /// The credit for waiting of a request that arrived at `arrival_ns`.

@@ -42,7 +42,8 @@ fn choose(
         }
         Scheduler::Sstf => least(waiting, |w| w.command.block.abs_diff(head)),
         Scheduler::Satf | Scheduler::AgedSatf => {
-            least(waiting, |w| course.cost_ns(w, now_ns, disk))
+            let outlook = disk.outlook(now_ns);
+            least(waiting, |w| course.cost_ns(w, &outlook))
         }
     }
 }

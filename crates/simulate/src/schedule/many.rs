@@ -2,7 +2,7 @@
 //! age.
 
 use super::course::{Course, Scheduler, Waiting};
-use crate::disk::Disk;
+use crate::disk::{Disk, Outlook};
 use crate::outward::Outward;
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ impl Many {
                 let far = |&(block, number): &Place| (block.abs_diff(head), number);
                 sides.into_iter().flatten().min_by_key(far)
             }
-            Scheduler::Satf | Scheduler::AgedSatf => self.shortest(course, now_ns, disk),
+            Scheduler::Satf | Scheduler::AgedSatf => self.shortest(course, &disk.outlook(now_ns)),
         }
     }
 
@@ -90,30 +90,36 @@ impl Many {
     /// Finds the shortest access, less the credit for waiting. It alternates between two searches,
     /// one outwards from the arm and one from the oldest request on. It stops when either search
     /// can find nothing cheaper: farther requests because of their seek alone, younger ones for
-    /// lack of credit.
-    fn shortest(&self, course: &Course, now_ns: u64, disk: &Disk<'_>) -> Option<Place> {
-        let from = disk.first_block_at_arm();
+    /// lack of credit. Reads that need no medium come first, since they cost nothing wherever the
+    /// arm is.
+    fn shortest(&self, course: &Course, outlook: &Outlook<'_>) -> Option<Place> {
+        let from = outlook.first_block_at_arm();
         let start = (from.unwrap_or(0), 0);
         let (above, below) = (self.by_block.range(start..), self.by_block.range(..start).rev());
         let mut outward = Outward::new(above, below);
         let mut ages = self.by_age.iter();
-        let most_credit_ns = course.credit_ns(self.by_age.first_key_value()?.0.0, now_ns);
+        let most_credit_ns = course.credit_ns(self.by_age.first_key_value()?.0.0, outlook.now_ns);
         let mut best = (i64::MAX, u64::MAX, 0);
         let mut cheaper = |waiting: &Waiting, number: u64| {
-            best = best.min((course.cost_ns(waiting, now_ns, disk), number, waiting.command.block));
+            best = best.min((course.cost_ns(waiting, outlook), number, waiting.command.block));
             best.0
         };
         let mut bound_ns = i64::MAX;
+        for [first, last] in outlook.at_hand() {
+            for (&(_, number), waiting) in self.by_block.range((first, 0)..=(last, u64::MAX)) {
+                bound_ns = cheaper(waiting, number);
+            }
+        }
         loop {
             let near = outward.step(|(_, waiting)| {
                 from.is_some()
-                    && disk.seek_at_least_ns(&waiting.command) as i64 - most_credit_ns > bound_ns
+                    && outlook.seek_at_least_ns(&waiting.command) as i64 - most_credit_ns > bound_ns
             });
             let Some((&(_, number), waiting)) = near else { break };
             bound_ns = cheaper(waiting, number);
             if course.scheduler == Scheduler::AgedSatf {
                 let Some((&(arrival_ns, number), &block)) = ages.next() else { break };
-                if -course.credit_ns(arrival_ns, now_ns) > bound_ns {
+                if -course.credit_ns(arrival_ns, outlook.now_ns) > bound_ns {
                     break;
                 }
                 bound_ns = cheaper(self.by_block.get(&(block, number))?, number);

@@ -60,18 +60,21 @@ proptest! {
     fn many_are_chosen_from_as_few_are(
         bursts in prop::collection::vec((0usize..60, 0usize..50, 0u64..400_000_000), 1..12),
         grain in prop::sample::select(vec![1u64, 150, 4000]),
+        within in prop::sample::select(vec![300u64, 19_000]),
+        read_ahead in any::<bool>(),
         seed in any::<u64>(),
     ) {
         for drive in crate::testing::unlike() {
             for (name, scheduler) in SCHEDULERS {
-                let mut disk = Disk::new(&drive, DiskOptions::default());
+                let options = DiskOptions { read_ahead, ..DiskOptions::default() };
+                let mut disk = Disk::new(&drive, options);
                 let mut queue = Queue::new(scheduler);
                 let (mut all, mut course) = (VecDeque::new(), queue.course);
                 let (mut state, mut now_ns, mut rows) = (seed | 1, 0, 0);
                 for &(pushes, pops, pause_ns) in &bursts {
                     for _ in 0..pushes {
                         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        let block = (state >> 33) % 19_000 / grain * grain;
+                        let block = (state >> 33) % within / grain * grain;
                         let arrival_ns = now_ns - (state >> 40) % 3 * pause_ns.min(now_ns) / 3;
                         let next = waiting(rows, arrival_ns, block, state >> 63 == 1);
                         queue.push(next);

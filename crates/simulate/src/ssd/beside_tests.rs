@@ -24,6 +24,23 @@ fn a_read_waits_for_no_earlier_one_of_another_die() {
 }
 
 #[test]
+fn a_controller_that_only_writes_keep_busy_moves_their_data_itself() {
+    let mut parameters = small();
+    parameters.controller.write_busy_ms = Some(0.010);
+    let model = parameters.build().unwrap();
+    let mut ssd = Ssd::new(&model);
+    let turn = 10_000 + 1_280;
+    assert_eq!(send(&mut ssd, 0, 0, 8, true), turn + 10_000);
+    assert_eq!(send(&mut ssd, 0, 8, 8, true), 2 * turn + 10_000);
+    assert_eq!(send(&mut ssd, 1_000_000, 8 * 1000, 8, false), 10_000 + 1_280, "never written");
+    parameters.controller.adjacent_busy_frac = Some(0.1);
+    assert!(parameters.build().is_ok());
+    parameters.controller.write_busy_ms = None;
+    let refused = parameters.build().unwrap_err().to_string();
+    assert!(refused.contains("controller.adjacent_busy_frac: it has no effect"), "{refused}");
+}
+
+#[test]
 fn many_reads_in_flight_keep_most_dies_at_work() {
     const COUNT: u32 = 20_000;
     let model = generic().build().unwrap();

@@ -1,8 +1,9 @@
 //! What a drive holds before a run begins. It is computed, not stored: a terabyte that is never
 //! written takes no memory.
 
-use super::Flash;
 use super::divisor::Divisor;
+use super::{Filled, Flash, Model};
+use ioscape_schema::units::Bytes;
 
 /// The initial state of every die: which pages each of its blocks holds.
 #[derive(Clone, Debug)]
@@ -157,6 +158,23 @@ fn permuted(number: u32, count: u32, inverse: bool) -> u32 {
     }
 }
 
+impl Model {
+    /// Warns of writes to a drive that is laid out anew for each measurement, and so has erased
+    /// flash; `None` if it begins in its steady state, or its spare flash is doubted as a whole.
+    pub fn doubt_of_garbage(&self) -> Option<String> {
+        let flash = &self.flash;
+        let used = share(flash, self.pages()).div_ceil(flash.pages_per_block);
+        let blocks = u64::from(flash.blocks_per_die - used) * u64::from(self.dies());
+        let pages = blocks * u64::from(flash.pages_per_block);
+        let erased = Bytes(pages as f64 * f64::from(flash.page_bytes));
+        (self.filled != Filled::SteadyState && !self.is_spare_assumed).then(|| {
+            format!(
+                "every point begins with {erased} of erased flash and collects no garbage before writes have used it up: writes to a drive that has long been in use may be several times slower, as a copy of its file with `filled = \"steady-state\"` would tell"
+            )
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +192,17 @@ mod tests {
                 assert_eq!(permuted(other, count, true), number);
             }
         }
+    }
+
+    #[test]
+    fn erased_flash_is_told_unless_there_is_none_or_it_is_assumed() {
+        let mut drive = crate::ssd::find("generic-ssd").unwrap();
+        let said = drive.build().unwrap().doubt_of_garbage().expect("it begins full");
+        assert!(said.starts_with("every point begins with 68 GiB of erased flash"), "{said}");
+        drive.filled = Filled::SteadyState;
+        assert_eq!(drive.build().unwrap().doubt_of_garbage(), None);
+        drive.filled = Filled::Full;
+        drive.sources.insert("filled".to_owned(), crate::ssd::ASSUMED_SPARE.to_owned());
+        assert_eq!(drive.build().unwrap().doubt_of_garbage(), None);
     }
 }

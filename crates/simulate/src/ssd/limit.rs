@@ -84,7 +84,7 @@ impl Limit {
         };
         (self.credit > 0.0).then(|| {
             format!(
-                "the drive has a credit of {credit}{of}: every point begins with all of it, so rates beyond {rate} are those of a rested drive"
+                "the drive has a credit of {credit}{of}: every point begins with all of it, so rates of storage beyond {rate} are those of a rested drive"
             )
         })
     }
@@ -146,7 +146,7 @@ mod tests {
             Limit { operations_per_s: operations, bytes_per_s: None, only: None, credit: 5.4e6 };
         let said = limit.doubt_of_rest().expect("a credit");
         assert!(said.contains("credit of 5400000 requests:"), "{said}");
-        assert!(said.contains("beyond 3000 requests a second"), "{said}");
+        assert!(said.contains("rates of storage beyond 3000 requests a second"), "{said}");
         let bytes = Limit { operations_per_s: None, bytes_per_s: Some(2e7), ..limit };
         let said = Limit { only: Some(Only::Writes), credit: 1048576.0, ..bytes }.doubt_of_rest();
         let said = said.expect("a credit");

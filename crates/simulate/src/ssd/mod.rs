@@ -18,7 +18,7 @@ mod precondition;
 mod queue;
 mod run;
 
-pub use doubts::{ASSUMED_BUFFER, JUDGED_ON};
+pub use doubts::{ASSUMED_BUFFER, ASSUMED_SPARE, Doubt, JUDGED_ON};
 pub use ftl::{Ftl, Programmed};
 pub use limit::{Limit, Only};
 pub use run::Ssd;
@@ -189,8 +189,10 @@ pub struct Model {
     pub batch_pages: u32,
     /// Its rate limits that save credit.
     pub credits: Vec<Limit>,
-    /// Reasons in its file to distrust simulated borders and rates, a sentence each.
-    pub doubts: Vec<String>,
+    /// Reasons in its file to distrust what is simulated.
+    pub doubts: Vec<Doubt>,
+    /// Whether its spare flash stands for no real drive's, so that write amplification is none.
+    pub is_spare_assumed: bool,
     limits: Vec<limit::Bucket>,
     queue_depth: Option<u32>,
     power_loss_protection: bool,
@@ -250,6 +252,7 @@ impl Parameters {
         let wrong = |why| Error::parameter(&self.name, why);
         self.check().map_err(wrong)?;
         let (flash, controller) = (self.flash, self.controller);
+        let busy_ms = controller.busy_ms();
         let time = |bytes: u32, rate: f64| nanoseconds(f64::from(bytes) / rate * 1e3);
         let block = |rate: f64| nanoseconds(f64::from(SECTOR_BYTES) / rate * 1e3 * 1024.0);
         let link_block = [
@@ -271,12 +274,13 @@ impl Parameters {
             power_loss_protection: controller.power_loss_protection,
             credits: self.limits.iter().filter(|limit| limit.credit > 0.0).copied().collect(),
             doubts: doubts::doubts(&self.sources, controller.write_buffer_bytes),
+            is_spare_assumed: doubts::is_spare_assumed(&self.sources),
             limits: self.buckets().map_err(wrong)?,
             command_ns: [
                 nanoseconds(controller.command_ms),
                 nanoseconds(controller.write_command_ms.unwrap_or(controller.command_ms)),
             ],
-            busy_ns: controller.busy_ms().map(nanoseconds),
+            busy_ns: busy_ms.map(|ms| nanoseconds(ms.unwrap_or_default())),
             adjacent_busy_ns: controller.adjacent_busy_ms().map(nanoseconds),
             wake_ns: nanoseconds(controller.wake_ms.unwrap_or(0.0)),
             flush_ns: nanoseconds(controller.flush_ms.unwrap_or(controller.command_ms)),
@@ -285,8 +289,8 @@ impl Parameters {
             program_ns: nanoseconds(flash.program_ms),
             erase_ns: nanoseconds(flash.erase_ms),
             channel_page_ns: time(flash.page_bytes, flash.channel_bytes_per_s),
-            link_block: if controller.busy_ms.is_some() { [0; 2] } else { link_block },
-            busy_block: if controller.busy_ms.is_some() { link_block } else { [0; 2] },
+            link_block: [0, 1].map(|of| if busy_ms[of].is_some() { 0 } else { link_block[of] }),
+            busy_block: [0, 1].map(|of| if busy_ms[of].is_some() { link_block[of] } else { 0 }),
             copy_block: controller.write_copy_bytes_per_s.map_or(0, block),
         })
     }
@@ -350,6 +354,9 @@ impl Parameters {
             if let Some(frac) = frac.filter(|frac| !(0.0..=10.0).contains(frac)) {
                 return Err(format!("{key}: {frac} is not between 0 and 10"));
             }
+            if frac.is_some() && controller.busy_ms() == [None; 2] {
+                return Err(format!("{key}: it has no effect without busy_ms or write_busy_ms"));
+            }
         }
         if controller.queue_depth == Some(0) {
             return Err("controller.queue_depth: it must be at least 1".into());
@@ -388,15 +395,15 @@ impl Parameters {
 }
 
 impl Controller {
-    /// How long a command that reads, and one that writes, keeps the controller busy, in
-    /// milliseconds.
-    fn busy_ms(&self) -> [f64; 2] {
-        [self.busy_ms, self.write_busy_ms.or(self.busy_ms)].map(Option::unwrap_or_default)
+    /// How long a command that reads, and one that writes, keeps the controller busy before it moves
+    /// the data, in milliseconds; `None` if the link moves them.
+    fn busy_ms(&self) -> [Option<f64>; 2] {
+        [self.busy_ms, self.write_busy_ms.or(self.busy_ms)]
     }
 
     /// The same for a command that begins where the one before ended.
     fn adjacent_busy_ms(&self) -> [f64; 2] {
-        let [reads, writes] = self.busy_ms();
+        let [reads, writes] = self.busy_ms().map(Option::unwrap_or_default);
         let frac = self.adjacent_busy_frac.unwrap_or(1.0);
         [reads * frac, writes * self.write_adjacent_busy_frac.unwrap_or(frac)]
     }

@@ -5,12 +5,14 @@ use super::parameters::{BLOCK, SystemParameters, WritePolicy};
 use super::run::{Course, Ran, run};
 use crate::seek::nanoseconds;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share, doubt_of_steadiness};
-use ioscape_schema::{Access, Measurement, Request, StopRule, Workload};
+use ioscape_schema::{Access, Measurement, Purpose, Request, StopRule, Workload};
 
 /// Fewest requests of the measured part of a run.
 const REQUESTS_LEAST: usize = 400;
 /// Most blocks of the warm-up, and of the measured part.
-const BLOCKS_MOST: u64 = 500_000;
+pub const BLOCKS_MOST: u64 = 500_000;
+/// The same where flushes are to be seen; about a second of processor time.
+const BLOCKS_OF_FLUSH: u64 = 20_000_000;
 /// How many times its size is written to fill the room for dirty blocks: some writes go to blocks
 /// that are dirty already.
 const FILLED_BY: u64 = 2;
@@ -23,14 +25,22 @@ const NO_FLUSH_S: f64 = 10.0;
 /// Most flush intervals of a run, even if the throughput is not yet known well.
 const INTERVALS_MOST: f64 = 24.0;
 
-/// Runs `workload` on `host`; `next` gives the next request of a process, and `cost_s` is the
-/// point's cost out of the budget.
+/// Returns the most blocks of the warm-up, and of the measured part, of a run for this purpose: if
+/// it is to show a flush, what memory moves in two intervals.
+pub fn blocks_most(system: &SystemParameters, purpose: &Purpose) -> u64 {
+    let interval_s = system.flush_interval_s().filter(|_| *purpose == Purpose::Flush);
+    let bytes = 2.0 * interval_s.unwrap_or(0.0) * system.processor.copy_bytes_per_s;
+    ((bytes / BLOCK as f64) as u64).clamp(BLOCKS_MOST, BLOCKS_OF_FLUSH)
+}
+
+/// Runs `workload` on `host` for at most `blocks_most` blocks; `next` gives the next request of a
+/// process, and `cost_s` is the point's cost out of the budget.
 pub fn measure(
     system: &SystemParameters,
     host: &mut Host<'_>,
     workload: &Workload,
     next: impl FnMut(usize) -> Request,
-    cost_s: f64,
+    (blocks_most, cost_s): (u64, f64),
 ) -> Measurement {
     let access = match workload.access {
         Access::Buffered => HostAccess::Buffered,
@@ -38,7 +48,8 @@ pub fn measure(
         Access::Dsync => HostAccess::Synchronous,
     };
     let (processes, think_ns) = (workload.process_num, workload.think_time_ns);
-    let ran = run(host, processes, next, think_ns, access, &course(system, workload));
+    let course = Course { blocks_most, ..course(system, workload) };
+    let ran = run(host, processes, next, think_ns, access, &course);
     measurement(workload, &ran, cost_s)
 }
 
@@ -110,6 +121,28 @@ mod tests {
         assert_eq!(course(&system, &reads).period_ns, None);
     }
 
+    /// Over a memory of 10 GB/s, a run for a flush every 5 s once ended after 0.6 s.
+    #[test]
+    fn a_run_for_a_flush_lasts_for_some() {
+        let (mut system, set) = (find("generic-nvme").unwrap(), 64 << 20);
+        system.processor.copy_bytes_per_s = 1e9;
+        let model = crate::ssd::find(&system.drive).unwrap().build().unwrap();
+        let writes = Workload { read_frac: 0.0, unique_bytes: set, ..Workload::default() };
+        let lasts_s = |purpose: Purpose| {
+            let mut host = Host::new(&system, &model, set).unwrap();
+            let mut dice = Pcg64Mcg::new(9);
+            let next = |_| {
+                let (op, len) = (Op::Write, 32_768);
+                Request { op, offset: place(&mut dice, set, u64::from(len)), len }
+            };
+            let most = (blocks_most(&system, &purpose), 1.0);
+            let m = measure(&system, &mut host, &writes, next, most);
+            m.warm_up_s + m.elapsed_s
+        };
+        assert!(lasts_s(Purpose::Flush) >= 15.0, "the first interval and two more");
+        assert!(lasts_s(Purpose::Interaction) < 5.0);
+    }
+
     /// Guards against writes that run at the speed of memory for ever: the warm-up ended before a
     /// room of more than 2 GB for dirty blocks was full.
     #[test]
@@ -125,7 +158,7 @@ mod tests {
             Request { op, offset: place(&mut dice, set, u64::from(len)), len }
         };
         let writes = Workload { read_frac: 0.0, unique_bytes: set, ..Workload::default() };
-        let m = measure(&system, &mut host, &writes, next, 1.0);
+        let m = measure(&system, &mut host, &writes, next, (BLOCKS_MOST, 1.0));
         // A quarter of the writes finds its block dirty and cancels what waits there.
         let link_bytes_per_s = 3.2e9;
         assert!(m.throughput_bytes_per_s < link_bytes_per_s / 0.75, "{m:?}");

@@ -13,7 +13,7 @@ pub mod run;
 
 pub use evaluation::{cost_s, typical_cost_s};
 pub use host::{Host, Storage};
-pub use measure::measure;
+pub use measure::{BLOCKS_MOST, blocks_most, measure};
 pub use parameters::{SHIPPED, SystemParameters, find};
 pub use run::{Course, Ran, run};
 

@@ -2,7 +2,7 @@
 //! numbers.
 
 use super::fit::sized;
-use crate::ssd::{ASSUMED_BUFFER, Flash, Parameters};
+use crate::ssd::{ASSUMED_BUFFER, ASSUMED_SPARE, Flash, Parameters};
 use std::collections::BTreeMap;
 
 /// Pairs of a drive size and the share of spare flash for drives up to that size; the first pair
@@ -44,7 +44,7 @@ pub fn sources(
         "shows only once writes have used up the spare part"
     };
     let assumed = format!(
-        "{spare:.0} % spare, no time to erase and every page written once: what collecting garbage costs was not measured, and {shows}"
+        "{spare:.0} % spare, no time to erase and every page written once: {ASSUMED_SPARE}, and {shows}"
     );
     let all = BTreeMap::from([
         ("capacity_bytes", size.to_owned()),

@@ -219,6 +219,50 @@ fn a_right_start_is_not_left() {
     assert_eq!(fitted.zones, truth.zones);
 }
 
+/// A drive of 15,000 rotations a minute with two zones.
+const FAST: &str = r#"
+name = "fast"
+title = "Fast"
+status = "generic"
+sector_bytes = 512
+heads = 4
+cylinders = 50000
+rotation_ms = 4.0
+seek = { form = "three-points", single = 0.2, average = 3.5, full = 7.4 }
+mechanism = { head_switch_ms = 0.3, write_settle_ms = 0.3 }
+controller = { read_before_ms = 0.1, read_after_ms = 0.0, write_before_ms = 0.1, write_after_ms = 0.0 }
+bus = { name = "SAS", to_host_bytes_per_s = 600e6, to_drive_bytes_per_s = 600e6, transfer = "overlapped" }
+buffer = { bytes = 16777216 }
+zones = [
+    { first_cylinder = 0, last_cylinder = 24999, sectors_per_track = 1500, track_skew = 120, cylinder_skew = 150 },
+    { first_cylinder = 25000, last_cylinder = 49999, sectors_per_track = 1000, track_skew = 80, cylinder_skew = 100 },
+]
+[sources]
+all = "made up"
+"#;
+
+/// With other wrong times at the start, its wrong rotation time may cost less than the right one.
+#[test]
+fn a_wrong_rotation_is_not_kept_for_the_skews_of_the_start() {
+    let truth = Parameters::parse(FAST, "fast.toml").unwrap();
+    let jobs = scattered(&truth, 3_000, 30);
+    let costs = |p: &Parameters| judge(&p.build().unwrap(), &jobs).cost_ns;
+    for [average, before_ms, settle_ms, rotation_ms] in
+        [[3.8, 0.3, 0.1, 4.02], [3.3, 0.0, 0.4, 3.98]]
+    {
+        let mut right = truth.clone();
+        right.seek = SeekCurve::ThreePoints { single: 0.2, average, full: 7.4 };
+        right.controller.read_before_ms = before_ms;
+        right.mechanism.write_settle_ms = settle_ms;
+        let start = Parameters { rotation_ms, ..right.clone() };
+        assert!(costs(&start) <= costs(&right), "{rotation_ms}");
+        let search = Search { rounds: 0, ..Search::default() };
+        let fitted = calibrate(&start, &jobs, search, &mut |_, _| true).unwrap();
+        let off = (fitted.parameters.rotation_ms / truth.rotation_ms - 1.0).abs();
+        assert!(off < 1e-5, "{rotation_ms}: {off}");
+    }
+}
+
 /// The slips of each zone shift its last track by two whole rotations.
 #[test]
 fn skews_are_found_where_slips_push_them_on() {

@@ -10,8 +10,8 @@ use series::Series;
 use crate::comparison::measured::{Condition, NotComparable};
 use ioscape_schema::units::counted;
 use ioscape_schema::{
-    ConditionResult, Environment, MeasuredComparison, MeasuredRow, Measurement, Metric, Verdict,
-    Workload, is_wide,
+    ConditionResult, Environment, MeasuredComparison, MeasuredRow, Measurement, Metric, Workload,
+    is_wide,
 };
 
 /// Returns the order in which the arms of a pair, 0 and 1, are measured. It is balanced over every
@@ -29,7 +29,7 @@ const CAUTION: f64 = 1.1;
 /// A run takes about this many times as long as it measures, since it also warms up. A run that
 /// writes through the file cache may take far longer: until its dirty pages reach their limit, and
 /// while they are flushed.
-pub const WITH_WARM_UP: f64 = 1.5;
+const WITH_WARM_UP: f64 = 1.5;
 
 /// A run that measures for less than this, in seconds, says little.
 const LEAST_RUN_S: f64 = 0.05;
@@ -109,6 +109,12 @@ impl Pace {
         let known = self.shortest_s.filter(|shortest_s| *shortest_s > 0.0);
         known.map_or(0.0, |shortest_s| pairs / (pairs + left_s.max(0.0) / shortest_s))
     }
+}
+
+/// How long runs without rests of `jobs` workloads take, in seconds, if each arm has `one_s` seconds
+/// of them for each workload. The second arm first spends what it earned in the runs of the first.
+fn unrested_s(jobs: usize, one_s: f64) -> f64 {
+    3.0 * jobs as f64 * one_s * WITH_WARM_UP
 }
 
 /// One workload on both arms.
@@ -199,9 +205,49 @@ impl Interleaving {
         duel.series.iter_mut().for_each(|one| one.push(runs, spent));
     }
 
-    /// Records a pair of runs before which one arm did not rest, once there are no others. An arm
-    /// that rests in the other's turn may earn something in it, such as burst credit.
-    pub fn record_unrested(&mut self, index: usize, runs: &[Measurement; 2]) {
+    /// How long [`Self::measure_unrested`] takes, in seconds, if all workloads get a verdict and an
+    /// arm spends what it earned for as long as it is measured, `run_s` seconds.
+    pub fn unrested_s(&self, run_s: f64) -> f64 {
+        unrested_s(self.duels.len(), 2.0 * run_s)
+    }
+
+    /// Measures each workload that has a verdict on throughput once more without rests, for `run_s`
+    /// seconds, once there are no further pairs: an arm that rests in the other's turns may earn
+    /// something in them, such as burst credit. So each arm has all its runs in a row, the one that
+    /// ran last before the other: `arms`. Before each measured run it spends what it earned in
+    /// another: for as long as it rested, and further, as `within_s` seconds allow, but for half as
+    /// long as it is measured at least. `run` measures a workload on an arm for so many seconds; its
+    /// last argument numbers the runs of an arm.
+    ///
+    /// # Errors
+    /// The first error of `run`.
+    pub fn measure_unrested<E>(
+        &mut self,
+        arms: [usize; 2],
+        within_s: f64,
+        run_s: f64,
+        mut run: impl FnMut(&Duel, usize, f64, u64) -> Result<Measurement, E>,
+    ) -> Result<(), E> {
+        let settled = self.settled();
+        let spend_s = (within_s / unrested_s(settled.len(), 1.0) - run_s).max(run_s / 2.0);
+        let mut runs = vec![<[Measurement; 2]>::default(); settled.len()];
+        let mut rested_s = 0.0;
+        for arm in arms {
+            let (mut number, mut busy_s) = (0, 0.0);
+            for (&index, runs) in settled.iter().zip(&mut runs) {
+                for seconds in [rested_s + spend_s, run_s] {
+                    runs[arm] = run(&self.duels[index], arm, seconds, number)?;
+                    (number, busy_s) = (number + 1, busy_s + seconds);
+                }
+                rested_s = 0.0;
+            }
+            rested_s = busy_s;
+        }
+        settled.iter().zip(&runs).for_each(|(&index, runs)| self.record_unrested(index, runs));
+        Ok(())
+    }
+
+    fn record_unrested(&mut self, index: usize, runs: &[Measurement; 2]) {
         self.duels[index].series.iter_mut().for_each(|one| one.push_unrested(runs));
     }
 
@@ -240,31 +286,19 @@ impl Interleaving {
         self.duels.iter().filter(|duel| (1..PAIRS_MIN).contains(&duel.pairs()))
     }
 
-    /// The arms on whose speed a verdict on throughput rests, each after the index of its workload:
-    /// the faster one, or both if they do not differ.
-    pub fn credited(&self) -> Vec<(usize, usize)> {
-        let of = |(index, duel): (usize, &Duel)| {
-            let arms: &[usize] = match duel.series[0].test.verdict() {
-                Verdict::Faster => &[1],
-                Verdict::Slower => &[0],
-                Verdict::NoDifference => &[0, 1],
-                Verdict::CannotBeTold => &[],
-            };
-            arms.iter().map(move |arm| (index, *arm))
-        };
-        self.duels.iter().enumerate().flat_map(of).collect()
+    /// The indexes of the workloads that have a verdict on throughput.
+    fn settled(&self) -> Vec<usize> {
+        let is_settled = |index: &usize| !self.duels[*index].series[0].test.is_open();
+        (0..self.duels.len()).filter(is_settled).collect()
     }
 
-    /// The workloads whose throughputs compare otherwise if an arm does not rest, in order, each with
-    /// the ratios without its rests and with them.
+    /// The workloads whose throughputs compare otherwise without rests, in order, each with the
+    /// ratios without them and with them.
     pub fn changed_by_rests(&self) -> Vec<String> {
         let of = |duel: &Duel| {
-            let test = &duel.series[0].test;
-            let without: Vec<String> =
-                test.unrested().iter().map(|ratio| format!("{ratio:.2}")).collect();
-            let (name, without) = (&duel.name, without.join(" and "));
-            let told = format!("{name} ({without} times, {:.2} with rests)", test.ratio());
-            (!without.is_empty()).then_some(told)
+            let (name, test) = (&duel.name, &duel.series[0].test);
+            let without = test.unrested()?;
+            Some(format!("{name} ({without:.2} times, {:.2} with rests)", test.ratio()))
         };
         self.duels.iter().filter_map(of).collect()
     }
@@ -334,10 +368,10 @@ impl Duel {
         self.series.iter().any(|one| one.is_open(condition))
     }
 
-    /// A row for each quantity that has pairs.
+    /// A row for each quantity that all its pairs have.
     fn rows(&self) -> Vec<MeasuredRow> {
         let workload = Some(&self.workloads[0]).filter(|first| **first == self.workloads[1]);
-        let told = self.series.iter().filter(|one| one.test.pairs() > 0);
+        let told = self.series.iter().filter(|one| one.is_told());
         told.map(|one| MeasuredRow { workload: workload.cloned(), ..one.row(&self.name) }).collect()
     }
 }

@@ -36,16 +36,15 @@ pub struct PairedTest {
     spent: f64,
     /// Resolution of the figures, on the logarithm.
     pub(super) resolution: f64,
-    /// ln(ratio) of each pair before which one arm did not rest, if chance does not explain how far
-    /// it lies from the others.
-    unrested: Vec<f64>,
+    /// ln(ratio) without rests, if it contradicts the verdict of the pairs beyond chance.
+    unrested: Option<f64>,
 }
 
 impl PairedTest {
     /// Returns a test without pairs, in which at most a share `alpha` of equal arms gets a false
     /// verdict.
     pub fn new(alpha: f64, margin: f64) -> Self {
-        Self { logs: Vec::new(), alpha, margin, spent: 0.0, resolution: 0.0, unrested: Vec::new() }
+        Self { logs: Vec::new(), alpha, margin, spent: 0.0, resolution: 0.0, unrested: None }
     }
 
     /// Adds a pair of throughputs, the first arm's and the second's. With it, a share `spent` of
@@ -58,18 +57,24 @@ impl PairedTest {
         }
     }
 
-    /// Adds a pair of throughputs before which one arm did not rest, once there are no others. The
-    /// interval then reaches to its ratio, if that is another one beyond chance.
+    /// Adds the throughputs of both arms without rests, once there are no further pairs. If their
+    /// ratio is another one beyond chance, the interval then reaches to it, unless the faster arm
+    /// gains even more by it.
     pub fn push_unrested(&mut self, first: f64, second: f64) {
         let log = (second / first).ln();
-        if log.is_finite() && (log - self.mean()).abs() > self.half_of_one() {
-            self.unrested.push(log);
-        }
+        let off = log - self.mean();
+        let agrees = match self.verdict() {
+            Verdict::Faster => off > 0.0,
+            Verdict::Slower => off < 0.0,
+            _ => false,
+        };
+        let is_other = log.is_finite() && off.abs() > self.half_of_one();
+        self.unrested = (is_other && !agrees).then_some(log);
     }
 
-    /// The ratios without rests that are others than the pairs' beyond chance.
-    pub fn unrested(&self) -> Vec<f64> {
-        self.unrested.iter().map(|log| log.exp()).collect()
+    /// The ratio without rests, if it contradicts the verdict of the pairs beyond chance.
+    pub fn unrested(&self) -> Option<f64> {
+        self.unrested.map(f64::exp)
     }
 
     /// Declares that there will be no further pairs.
@@ -134,8 +139,8 @@ impl PairedTest {
     pub fn interval(&self) -> [f64; 2] {
         let about = |middle: f64, half: f64| [middle - half, middle + half];
         let [mut low, mut high] = about(self.mean(), self.half());
-        for log in &self.unrested {
-            let [least, most] = about(*log, self.half_of_one());
+        if let Some(log) = self.unrested {
+            let [least, most] = about(log, self.half_of_one());
             (low, high) = (low.min(least), high.max(most));
         }
         // Far beyond any real ratio, but still finite.

@@ -35,6 +35,12 @@ impl Series {
         &QUANTITIES[self.number]
     }
 
+    /// Whether all pairs tell it. Without those that have too few requests it would be that of the
+    /// fast ones.
+    pub(super) fn is_told(&self) -> bool {
+        self.test.pairs() > 0 && !self.has_few
+    }
+
     /// Whether a pair of runs has been added.
     pub(super) fn is_begun(&self) -> bool {
         !self.samples[0].is_empty()
@@ -47,7 +53,7 @@ impl Series {
         (!has_few).then(|| runs.each_ref().map(quantity.of))
     }
 
-    /// Adds the runs of a pair before which one arm did not rest, once there are no others.
+    /// Adds the runs without rests, the first arm's and the second's, once there are no others.
     pub(super) fn push_unrested(&mut self, runs: &[Measurement; 2]) {
         if let Some([first, second]) = self.figures(runs) {
             self.test.push_unrested(first, second);

@@ -1,7 +1,7 @@
 //! Tests of duels between made-up runs: what is reported about them, and when they end.
 
 use super::*;
-use ioscape_schema::Stop;
+use ioscape_schema::{Stop, Verdict};
 
 /// A pair of runs with these throughputs and matching response times.
 fn runs(throughputs: [f64; 2]) -> [Measurement; 2] {
@@ -76,61 +76,118 @@ fn times_are_told_apart_no_finer_than_the_clock_ticks() {
     assert_eq!([told(1.0), told(40.0)], [Verdict::Slower, Verdict::CannotBeTold]);
 }
 
-/// Volumes of 30 MB/s and of 20 MB/s that bursts to 40: it earns in the first one's turns what it
-/// spends in its own. Guards against a false verdict: once, the second was faster.
-#[test]
-fn an_arm_that_is_faster_only_after_rests_is_not_called_faster() {
-    let told = |unrested: [f64; 2]| {
-        let condition = "throughput<0.9".parse().expect("a condition");
-        let ab = Interleaving::new(one(), 0.05, 0.03, 1);
-        let mut ab = ab.failing_if(Some(condition)).expect("what its rows count");
-        for pair in 0..8u32 {
-            let scatter = if pair % 2 == 0 { 1.02 } else { 1.0 / 1.02 };
-            ab.record(0, &runs([3e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
+/// A volume that keeps up `base` B/s, and bursts for as long as it has credit.
+#[derive(Clone, Copy)]
+struct Volume {
+    base: f64,
+    burst: f64,
+    /// What it may still write beyond `base`, in bytes.
+    credit: f64,
+}
+
+impl Volume {
+    /// A volume that rested for a second.
+    fn of([base, burst]: [f64; 2]) -> Self {
+        Self { base, burst, credit: base }
+    }
+
+    /// The throughput of a run of so many seconds.
+    fn run(&mut self, seconds: f64) -> f64 {
+        let more = self.credit.min((self.burst - self.base) * seconds);
+        self.credit -= more;
+        self.base + more / seconds
+    }
+}
+
+/// What pairs of a second on these volumes tell, and then runs without rests, of `jobs` workloads.
+fn told_without_rests(kept: [[f64; 2]; 2], jobs: usize) -> [Vec<Verdict>; 2] {
+    let all = vec![one().remove(0); jobs];
+    let mut ab = Interleaving::new(all, 0.05, 0.03, 1);
+    let (mut volumes, mut arms) = (kept.map(Volume::of), [0, 1]);
+    let mut run = |arm: usize, seconds: f64| {
+        volumes[1 - arm].credit += volumes[1 - arm].base * seconds;
+        volumes[arm].run(seconds)
+    };
+    for pair in (0..8 * jobs).rev() {
+        let (index, order) = (pair % jobs, order(1, pair));
+        let mut pair_of = [0.0; 2];
+        for arm in order {
+            pair_of[arm] = run(arm, 1.0) * if pair % 3 == 0 { 1.02 } else { 1.0 };
         }
-        assert_eq!(throughputs(&ab)[0].verdict, Verdict::Faster);
-        assert_eq!(ab.credited(), [(0, 1)]);
+        ab.record(index, &runs(pair_of), 2.0, 2.0 * (pair / jobs) as f64);
+        arms = [order[1], order[0]];
+    }
+    let verdicts = |ab: &Interleaving| throughputs(ab).iter().map(|row| row.verdict).collect();
+    let paired = verdicts(&ab);
+    let unrested = |_: &Duel, arm: usize, seconds: f64, _| {
+        let [measured, _] = runs([run(arm, seconds); 2]);
+        Ok::<_, ()>(measured)
+    };
+    ab.measure_unrested(arms, 16.0 * jobs as f64, 1.0, unrested).expect("no errors");
+    [paired, verdicts(&ab)]
+}
+
+/// Guards against three defects: volumes of 30 MB/s and of 20 that burst to 40, which earn in the
+/// first one's turns what they spend in their own, were called faster; where both arms lose as much
+/// without rests, a true difference was withheld; and so was that there is none.
+#[test]
+fn what_holds_with_rests_alone_is_withheld_and_what_holds_without_them_is_not() {
+    for jobs in [1, 3] {
+        let told = |kept: [[f64; 2]; 2]| {
+            let of_all = told_without_rests(kept.map(|volume| volume.map(|rate| rate * 1e6)), jobs);
+            of_all.map(|mut verdicts| {
+                verdicts.dedup();
+                verdicts
+            })
+        };
+        let open = Verdict::CannotBeTold;
+        let [rested, unrested] = told([[30.0, 30.0], [20.0, 40.0]]);
+        assert_eq!([rested, unrested], [[Verdict::Faster], [open]].map(Vec::from), "{jobs}");
+        let slower = [[Verdict::Slower]; 2].map(Vec::from);
+        assert_eq!(told([[20.0, 40.0], [15.0, 30.0]]), slower, "{jobs}");
+        let equal = [[Verdict::NoDifference]; 2].map(Vec::from);
+        assert_eq!(told([[20.0, 40.0]; 2]), equal, "{jobs}");
+    }
+}
+
+#[test]
+fn a_ratio_without_rests_is_told_where_it_contradicts_a_verdict() {
+    let told = |second: f64, unrested: [f64; 2]| {
+        let mut ab = Interleaving::new(one(), 0.05, 0.03, 1);
+        for pair in 0..8u32 {
+            let scatter = if pair % 2 == 0 { 1.002 } else { 1.0 / 1.002 };
+            ab.record(0, &runs([3e7, second * scatter]), 1.0, f64::from(7 - pair));
+        }
         ab.record_unrested(0, &runs(unrested));
         let [throughput, p50, p99] = &ab.rows()[..] else { panic!("{:?}", ab.rows()) };
         assert_eq!([p50.verdict, p99.verdict], [throughput.verdict; 2]);
-        let low = throughput.ci95[0];
-        (throughput.verdict, (low * 10.0).round(), ab.changed_by_rests())
+        let low = (throughput.ci95[0] * 10.0).round();
+        (throughput.verdict, low, ab.changed_by_rests().join(""))
     };
-    let words = "one (0.67 times, 1.33 with rests)".to_owned();
-    assert_eq!(told([3e7, 2e7]), (Verdict::CannotBeTold, 6.0, vec![words]));
-    assert_eq!(told([3e7, 4.1e7]), (Verdict::Faster, 13.0, vec![]));
-    // Both lose as much.
-    assert_eq!(told([1.5e7, 2e7]), (Verdict::Faster, 13.0, vec![]));
+    let words = |ratios: &str| format!("one ({ratios} with rests)");
+    let open = Verdict::CannotBeTold;
+    assert_eq!(told(4e7, [3e7, 2e7]), (open, 7.0, words("0.67 times, 1.33")));
+    assert_eq!(told(4e7, [3e7, 4.01e7]), (Verdict::Faster, 13.0, String::new()));
+    assert_eq!(told(3e7, [4e7, 2e7]), (open, 5.0, words("0.50 times, 1.00")));
+    // No rest made the faster arm so.
+    assert_eq!(told(4e7, [3e7, 8e7]), (Verdict::Faster, 13.0, String::new()));
+    assert_eq!(told(2e7, [3e7, 1e7]), (Verdict::Slower, 7.0, String::new()));
 }
 
-/// Two volumes that burst alike, each measured once without rests. Guards against a ratio in favour
-/// of the one that was measured so first.
-#[test]
-fn arms_that_both_lose_without_rests_are_both_told() {
-    let mut ab = Interleaving::new(one(), 0.05, 0.03, 1);
-    for pair in 0..8u32 {
-        let scatter = if pair % 2 == 0 { 1.002 } else { 1.0 / 1.002 };
-        ab.record(0, &runs([4e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
-    }
-    assert_eq!(ab.credited(), [(0, 0), (0, 1)]);
-    ab.record_unrested(0, &runs([2e7, 4e7]));
-    ab.record_unrested(0, &runs([4e7, 2e7]));
-    let [low, high] = throughputs(&ab)[0].ci95;
-    assert!(low <= 0.5 && high >= 2.0, "{low} {high}");
-    assert_eq!(ab.changed_by_rests(), ["one (2.00 and 0.50 times, 1.00 with rests)"]);
-}
-
-/// The 99th percentile of 21 requests is the longest of them.
+/// The 99th percentile of 21 requests is the longest of them. Once, pairs that had so few left the
+/// row to the faster ones.
 #[test]
 fn a_percentile_of_too_few_requests_has_no_row() {
-    let rows = |ios: u64| {
+    let rows = |all: [u64; 2]| {
         let mut ab = Interleaving::new(one(), 0.05, 0.03, 1);
-        let mut runs = runs([1e8, 1e8]);
-        runs.iter_mut().for_each(|run| run.ios = ios);
-        ab.record(0, &runs, 1.0, 1.0);
+        for ios in all {
+            let mut runs = runs([1e8, 1e8]);
+            runs[1].ios = ios;
+            ab.record(0, &runs, 1.0, 1.0);
+        }
         ab.rows().len()
     };
-    assert_eq!([21, 100].map(rows), [2, 3]);
+    assert_eq!([[21, 21], [100, 100], [100, 21]].map(rows), [2, 3, 2]);
 }
 
 #[test]

@@ -70,17 +70,17 @@ impl Work {
                 }
                 filled = plan.fill;
                 let is_new = laid_out != needed;
-                laid_out = needed;
+                laid_out = needed.filter(|_| !plan.job.append);
                 if let Some(names) = &plan.names {
                     all.name_operations += names.operations() as f64;
                     if is_new {
                         all.name_operations += names.layout_operations() as f64;
-                        all.written_bytes += plan.space_bytes() as f64;
+                        all.written_bytes += plan.layout_bytes() as f64;
                     }
                     continue;
                 }
                 if is_new && (raw || plan.prepare != Prepare::Fresh) {
-                    all.written_bytes += plan.space_bytes() as f64;
+                    all.written_bytes += plan.layout_bytes() as f64;
                     all.runs += f64::from(plan.files_written);
                 }
                 all.runs += 1.0;
@@ -217,6 +217,14 @@ mod tests {
             ..Pace::ASSUMED
         };
         assert_eq!(once.seconds(&pace), 1.0 + 3.0 + 3.5);
+    }
+
+    #[test]
+    fn files_that_have_grown_are_laid_out_again() {
+        let mut rows = rows(vec![cell(Prepare::Written, false, Write)], 1);
+        rows[0].cells[0].job.append = true;
+        let expected = Work { written_bytes: 4.0 * MIB, runs: 4.0, ..Work::default() };
+        assert_eq!(Work::of(&rows, 2, false, 0), expected);
     }
 
     #[test]

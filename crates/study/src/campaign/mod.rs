@@ -10,7 +10,7 @@ mod pieces;
 mod room;
 mod table;
 
-pub use filling::{add_fillings, filling, is_filling, room_to_fill};
+pub use filling::{add_fillings, filling, room_to_fill};
 pub use forecast::{Pace, Work, describe_place, describe_rows};
 pub use growth::growth_in_threads;
 pub use jobs::{TRIAL_BYTES, layout_job, trial_job, trial_names};

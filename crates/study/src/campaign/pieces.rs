@@ -1,7 +1,7 @@
 //! The effect of ageing: into how many pieces files that were written alternately are split.
 
 use ioscape_schema::statistics::median;
-use ioscape_schema::{CampaignResult, CampaignRow};
+use ioscape_schema::{CampaignCell, CampaignResult, CampaignRow, Prepare};
 
 /// Name of the parameter that holds the number of files written alternately.
 const WRITTEN: &str = "files_written";
@@ -45,7 +45,7 @@ fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
     // Every client has its own files, and the pieces are summed over all of them.
     let clients = f64::from(result.clients.unwrap_or(1).max(1));
     let each = rows.flat_map(|row| {
-        let cell = row.cells.get(column);
+        let cell = row.cells.get(column).filter(|cell| is_aged(cell));
         let planned = cell.and_then(|cell| cell.plan.as_ref()).map(|plan| f64::from(plan.files));
         let files = planned.or(value(row, READ)).unwrap_or(1.0).max(1.0) * clients;
         let samples = cell.map_or(&[][..], |cell| &cell.samples);
@@ -55,10 +55,15 @@ fn pieces(result: &CampaignResult, column: usize, written: f64) -> Option<f64> {
     (!each.is_empty()).then(|| median(&each).round())
 }
 
+/// Whether files were written alternately; assumed in results that do not say how.
+fn is_aged(cell: &CampaignCell) -> bool {
+    cell.plan.as_ref().is_none_or(|plan| plan.prepare == Prepare::Aged)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{CampaignCell, CampaignColumn, CampaignSample, CampaignSetting};
+    use ioscape_schema::{CampaignColumn, CampaignSample, CampaignSetting, CellPlan, VxJob};
 
     fn row(written: f64, files: f64, fragments: &[u64]) -> CampaignRow {
         let setting = |name: &str, value: f64| CampaignSetting {
@@ -77,6 +82,22 @@ mod tests {
             settings: vec![setting(WRITTEN, written), setting(READ, files)],
             cells: vec![told, silent],
         }
+    }
+
+    /// Guards against a defect: of files written one after another it was said that ageing does
+    /// nothing.
+    #[test]
+    fn files_that_were_written_one_after_another_are_not_called_aged() {
+        let told = |prepare| {
+            let plan = CellPlan { prepare, ..CellPlan::of_file(VxJob::default(), 1 << 20) };
+            let mut row = row(2.0, 1.0, &[2]);
+            row.cells[0].plan = Some(plan);
+            let columns = vec![CampaignColumn::default()];
+            let rows = vec![row];
+            pieces_of_aged_files(&CampaignResult { columns, rows, ..CampaignResult::default() })
+        };
+        assert_eq!(told(Prepare::Aged).len(), 1);
+        assert_eq!(told(Prepare::Written), [""; 0]);
     }
 
     #[test]

@@ -43,24 +43,26 @@ pub fn max_file_bytes_on_loops(
 /// of it.
 const WHOLE: u64 = 2 << 20;
 
-/// The bytes of each file if `bytes` are shared by the most files that any row wants; unbounded if
+/// The bytes of each file if `bytes` are shared by the most files that any cell wants; unbounded if
 /// `bytes` is `None`.
 fn each_of(rows: &[RowPlan], bytes: Option<u64>) -> u64 {
     let each = bytes.map(|bytes| bytes / most_files(rows));
     each.map_or(u64::MAX, |bytes| if bytes > WHOLE { bytes / WHOLE * WHOLE } else { bytes })
 }
 
-/// The bytes that the most files of any row take together, each as large as the largest that some
-/// row wants but no larger than `largest`.
+/// The bytes that the most files of any cell take together, each as large as the largest that some
+/// cell wants but no larger than `largest`.
 pub fn wanted(rows: &[RowPlan], largest: u64) -> u64 {
     let each = cells(rows).map(|cell| cell.file_bytes).max().unwrap_or(0).min(largest);
     let whole = if each > WHOLE { each.div_ceil(WHOLE).saturating_mul(WHOLE) } else { each };
     whole.saturating_mul(most_files(rows))
 }
 
-/// The most files that any row wants, at least one.
+/// The most files for which any cell needs space, at least one; what is appended to a file counts as
+/// others.
 fn most_files(rows: &[RowPlan]) -> u64 {
-    cells(rows).map(|cell| u64::from(cell.files_written)).max().unwrap_or(1).max(1)
+    let files = |cell: &CellPlan| cell.space_bytes().div_ceil(cell.file_bytes.max(1));
+    cells(rows).map(files).max().unwrap_or(1).max(1)
 }
 
 fn cells(rows: &[RowPlan]) -> impl Iterator<Item = &CellPlan> {
@@ -201,6 +203,9 @@ pub mod tests {
         assert_eq!(max_file_bytes(&rows, &rooms(&[1 << 40, 80 << 20])), 10 << 20);
         assert_eq!(max_file_bytes(&rows, &rooms(&[1 << 40, (80 << 20) + 9])), 10 << 20);
         assert_eq!(max_file_bytes(&rows, &[]), u64::MAX, "devices have their size");
+        let mut appended = rows.clone();
+        appended[1].cells[0].job.append = true;
+        assert_eq!(max_file_bytes(&appended, &rooms(&[80 << 20])), 8 << 20);
         let full = Fill { percent: 90, turnover: 2 };
         let mut filled = rows.clone();
         filled[0].cells[0].fill = Some(full);

@@ -1,5 +1,6 @@
 //! The table of a campaign as it fills up: its columns, its ratios, and how it is continued.
 
+use super::filling::is_filling;
 use crate::ratio::paired_ratio;
 use ioscape_schema::statistics::{interval, median};
 use ioscape_schema::{
@@ -122,23 +123,23 @@ fn summarize(row: &mut CampaignRow) {
         cell.samples.iter().map(pick).collect::<Vec<f64>>()
     };
     let bases: Vec<usize> = (0..row.cells.len()).map(|column| row.base_of(column)).collect();
-    let all: Vec<[Vec<f64>; 2]> = row
-        .cells
-        .iter()
-        .map(|cell| [samples(cell, CampaignSample::rate), samples(cell, |s| s.cpu_s)])
-        .collect();
+    // Methods may move different amounts, so it is not seconds that are paired.
+    let picks = [CampaignSample::rate, CampaignSample::cpu_each_s];
+    let all: Vec<[Vec<f64>; 2]> =
+        row.cells.iter().map(|cell| picks.map(|pick| samples(cell, pick))).collect();
     for (index, cell) in row.cells.iter_mut().enumerate() {
-        let [own, cost] = &all[index];
+        let [own, each] = &all[index];
+        let cost = samples(cell, |sample| sample.cpu_s);
         let on_names = cell.samples.iter().any(|sample| sample.operations.is_some());
         cell.operations_per_s = on_names.then(|| median(own));
         cell.throughput_bytes_per_s = if on_names { 0.0 } else { median(own) };
-        cell.cpu_s = median(cost);
-        (cell.rate_ci95, cell.cpu_ci95) = (interval(own), interval(cost));
+        cell.cpu_s = median(&cost);
+        (cell.rate_ci95, cell.cpu_ci95) = (interval(own), interval(&cost));
         cell.response_time_ns = times(cell, |sample| sample.response_time_ns);
         cell.fsync_ns = times(cell, |sample| sample.fsync_ns);
         if bases[index] != index {
-            let [rates, costs] = &all[bases[index]];
-            let (rate, cpu) = (paired_ratio(own, rates), paired_ratio(cost, costs));
+            let [rates, base] = &all[bases[index]];
+            let (rate, cpu) = (paired_ratio(own, rates), paired_ratio(each, base));
             (cell.ratio, cell.ratio_ci95) = (rate.map(|r| r.mean), rate.map(|r| r.ci95));
             (cell.cpu_ratio, cell.cpu_ratio_ci95) = (cpu.map(|r| r.mean), cpu.map(|r| r.ci95));
         }
@@ -175,7 +176,8 @@ pub enum NotContinued {
     OtherTable,
 }
 
-/// Returns the table in `found`, to be continued as `fresh` requests.
+/// Returns the table in `found`, to be continued as `fresh` requests. Of its sentences only those on
+/// fillings stay, since the runs to come may refute the others.
 ///
 /// # Errors
 /// There is no table, it has other columns or rows, or its runs were done by another set of
@@ -194,7 +196,9 @@ pub fn continued(found: &Document, fresh: CampaignResult) -> Result<CampaignResu
     match is_whole && key(found) == key(&fresh) {
         true => {
             let (rounds, columns) = (fresh.rounds, fresh.columns);
-            Ok(CampaignResult { rounds, columns, ..found.clone() })
+            let mut table = CampaignResult { rounds, columns, ..found.clone() };
+            table.sentences.retain(|sentence| is_filling(sentence));
+            Ok(table)
         }
         false => Err(NotContinued::OtherTable),
     }
@@ -257,8 +261,8 @@ pub fn lasting_doubts(found: &Document) -> impl Iterator<Item = &Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::Schedule;
-    use ioscape_schema::{CellPlan, VxJob, VxWorkload};
+    use crate::campaign::{Schedule, filling};
+    use ioscape_schema::{CellPlan, Fill, VxJob, VxWorkload};
 
     #[test]
     fn doubts_about_cells_stay_when_a_table_is_continued() {
@@ -339,6 +343,7 @@ mod tests {
         let columns = Columns::new(&[place("a", false), place("b", false)], &[method("", false)]);
         let mut row = table(&columns).rows.remove(0);
         let sample = |throughput_bytes_per_s, cpu_s| CampaignSample {
+            bytes: 1,
             throughput_bytes_per_s,
             cpu_s,
             ..CampaignSample::default()
@@ -360,6 +365,29 @@ mod tests {
         assert_eq!(row.cells[0].fsync_ns, None);
         record(&mut row, 1, Err("a device is one file".to_owned()));
         assert!(row.cells[1].impossible.is_some());
+    }
+
+    /// Guards against a defect: four files cost four times the processor time of one, though no
+    /// byte cost more.
+    #[test]
+    fn processor_seconds_are_compared_by_what_they_were_spent_on() {
+        let columns = Columns::new(&[place("a", false), place("b", false)], &[method("", false)]);
+        let ratio = |of: fn(u64) -> CampaignSample| {
+            let mut row = table(&columns).rows.remove(0);
+            for (column, amount) in [1, 4].repeat(2).into_iter().enumerate() {
+                let sample = CampaignSample { cpu_s: amount as f64, ..of(amount) };
+                record(&mut row, column % 2, Ok(sample));
+            }
+            assert_eq!(row.cells[1].cpu_s, 4.0);
+            row.cells[1].cpu_ratio
+        };
+        assert_eq!(ratio(|bytes| CampaignSample { bytes, ..CampaignSample::default() }), Some(1.0));
+        let on_names = |count| {
+            let operations = Some(count);
+            CampaignSample { operations, ..CampaignSample::default() }
+        };
+        assert_eq!(ratio(on_names), Some(1.0));
+        assert_eq!(ratio(|_| CampaignSample::default()), None, "nothing was moved");
     }
 
     #[test]
@@ -420,10 +448,13 @@ mod tests {
         let fresh = CampaignResult { rounds: 9, ..table(&columns) };
         let mut begun = table(&columns);
         record(&mut begun.rows[0], 0, Ok(CampaignSample::default()));
+        let filled = filling("a", Fill { percent: 50, turnover: 0 }, 9, 1 << 20, 50.0);
+        begun.sentences = vec!["4 threads are twice as fast.".to_owned(), filled.clone()];
         let of =
             |table: CampaignResult| Document { outcome: Some(table.into()), ..Document::default() };
         let whole = continued(&of(begun.clone()), fresh.clone()).unwrap();
         assert_eq!((whole.rounds, whole.rows[0].cells[0].samples.len()), (9, 1));
+        assert_eq!(whole.sentences, [filled], "more rounds may tell another story");
         let other = CampaignResult { title: "other".into(), ..begun.clone() };
         assert_eq!(continued(&of(other), fresh.clone()), Err(NotContinued::OtherTable));
         let together = CampaignResult { clients: Some(3), ..begun.clone() };

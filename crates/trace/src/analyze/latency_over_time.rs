@@ -5,6 +5,7 @@ use super::log_histogram::LogHistogram;
 use super::rates::LoadCell;
 use super::time_series::{Cell, TimeSeries};
 use ioscape_schema::Io;
+use ioscape_schema::statistics::least_for;
 use ioscape_schema::trace_summary::{HeatMap, Timeline};
 use serde::{Deserialize, Serialize};
 
@@ -60,11 +61,13 @@ impl LatencyOverTime {
     pub fn timeline(&self, origin_ns: u64) -> Timeline {
         let (step_ns, start_ns, cells) = self.series.steps(origin_ns);
         let step = |column: &Column| {
-            let at =
-                |share| (column.elapsed.count() > 0).then(|| column.elapsed.quantile(share) as f64);
+            let at = |thousandths: u64| {
+                let is_told = column.elapsed.count() >= least_for(thousandths);
+                is_told.then(|| column.elapsed.quantile(thousandths as f64 / 1000.0) as f64)
+            };
             let mut step = column.load.step();
-            (step.elapsed_p50_ns, step.elapsed_p99_ns) = (at(0.5), at(0.99));
-            step.elapsed_p999_ns = at(0.999);
+            (step.elapsed_p50_ns, step.elapsed_p99_ns) = (at(500), at(990));
+            step.elapsed_p999_ns = at(999);
             step
         };
         Timeline { step_ns, start_ns, steps: cells.iter().map(step).collect() }
@@ -120,6 +123,22 @@ impl Accumulate for LatencyOverTime {
 mod tests {
     use super::*;
     use crate::analyze::time_series::DAY_NS;
+
+    /// Once, the longest of three was told as their 99.9th percentile.
+    #[test]
+    fn a_step_tells_percentiles_of_enough_requests_only() {
+        let of = |ios: usize| {
+            let mut seen = LatencyOverTime::default();
+            let io = Io { completed_ns: 1_000_000, ..Io::default() };
+            seen.update_all(&vec![io; ios]);
+            let step = seen.timeline(0).steps[0].clone();
+            (step.elapsed_p50_ns, step.elapsed_p99_ns, step.elapsed_p999_ns)
+        };
+        let told = [3, 100, 1000]
+            .map(of)
+            .map(|(p50, p99, p999)| (p50.is_some(), p99.is_some(), p999.is_some()));
+        assert_eq!(told, [(true, false, false), (true, true, false), (true, true, true)]);
+    }
 
     #[test]
     fn days_of_more_than_a_year_are_not_heaped_on_the_last_step() {

@@ -120,7 +120,7 @@ mod tests {
             assert_eq!(disk.queue_length.is_empty(), !told, "{case:?}");
             assert_eq!(disk.idle_frac.is_some(), told, "{case:?}");
             let said = found.warnings.iter().filter(|one| one.message.contains("left out"));
-            let said = said.filter(|one| one.message.contains("have no completion time")).count();
+            let said = said.filter(|one| one.message.contains("have no response time")).count();
             assert_eq!(said, usize::from(!told), "{case:?}: {:?}", found.warnings);
             assert!(!found.response_times.is_empty(), "those of the others are known");
         }

@@ -3,8 +3,8 @@
 use ioscape_schema::trace_summary::{DiskSummary, OpTimes, TraceSummary};
 use ioscape_schema::{Distribution, Warning, WarningKind};
 
-/// Removes everything that depends on completion times if no request has one; the doubt counts the
-/// requests without one.
+/// Removes everything that depends on response times if no request has one; the doubt counts the
+/// requests without one, of which the source may tell the end alone.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let (ios, timed) = (summary.ios, timed(summary));
     let untimed = ios.saturating_sub(timed);
@@ -12,13 +12,13 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let text = match timed {
         _ if untimed == 0 => return None,
         0 => format!(
-            "{ios} requests have no completion times: response times, queue lengths and idle times are not known, and their tables are left out"
+            "{ios} requests have no response times: these, queue lengths and idle times are not known, and their tables are left out"
         ),
         _ if !queued => format!(
-            "{untimed} of {ios} requests have no completion time: response times are those of the others; queue lengths and idle times follow from all, and are left out"
+            "{untimed} of {ios} requests have no response time: response times are those of the others; queue lengths and idle times follow from all, and are left out"
         ),
         _ => format!(
-            "{untimed} of {ios} requests have no completion time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
+            "{untimed} of {ios} requests have no response time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
         ),
     };
     if timed == 0 {
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(map.cells.iter().map(|cell| cell.2).sum::<u64>(), 80);
         let first = &found.warnings[0];
         assert_eq!(first.kind, WarningKind::TimesUnknown);
-        assert!(first.message.starts_with("20 of 100 requests have no completion"), "{first}");
+        assert!(first.message.starts_with("20 of 100 requests have no response time"), "{first}");
         assert!(first.message.ends_with("and are left out"), "{first}");
         assert_eq!(analysed(&[&rows[..37], &rows[37..]]), found, "parts give the whole");
     }

@@ -45,16 +45,16 @@ pub(crate) fn forget_in_older(summary: &mut TraceSummary) -> Vec<Warning> {
     new
 }
 
-/// Whether a doubt counts the same requests without a completion as a known doubt, from which an
-/// earlier version drew other conclusions.
+/// Whether a doubt counts the same requests as a known doubt about the same, from which an earlier
+/// version drew other conclusions.
 fn supersedes(doubt: &Warning, known: &Warning) -> bool {
     let is_alike = doubt.kind == known.kind && doubt.place == known.place;
     is_alike && counted(doubt).is_some_and(|count| counted(known) == Some(count))
 }
 
-/// The part of a doubt about completion times that precedes its conclusions.
+/// The count with which a doubt about requests begins.
 fn counted(doubt: &Warning) -> Option<&str> {
-    doubt.message.split_once("completion time").map(|(count, _)| count)
+    doubt.message.split_once(" requests").map(|(count, _)| count)
 }
 
 /// A result without what its trace does not record: earlier versions wrote zeros there.

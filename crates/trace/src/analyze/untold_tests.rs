@@ -229,7 +229,7 @@ fn missing_completions_are_told_once_with_what_follows_from_them_now() {
     for warnings in [&now.warnings, &document.warnings] {
         let said: Vec<&Warning> = warnings.iter().filter(|one| one.place == place).collect();
         assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].message.starts_with("100 of 2000 requests have no completion time"));
+        assert!(said[0].message.starts_with("100 of 2000 requests have no response time"));
         assert!(said[0].message.ends_with("and are left out"), "{said:?}");
     }
 }

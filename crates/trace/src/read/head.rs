@@ -13,6 +13,8 @@ const LINES: usize = 64;
 pub(crate) enum Likeness {
     /// This many of the first lines can be rows of the format. Other formats may fit more lines.
     Lines(usize),
+    /// The same, but in the units of the format they would be at impossible times or places.
+    Doubtful(usize),
     /// The source begins as no other format does: by a magic number, a header, or a form of its
     /// own.
     Certain,

@@ -169,14 +169,20 @@ pub(crate) fn cut_rest<P: Pieces + 'static>(
 
 /// Counts how many of the first lines can be rows of `P`. It is the registry's `looks_like` for
 /// formats of lines without a mark of their own. Other names of the fields may mean another order
-/// or other units.
+/// or other units. Under the format's own names times may count from anywhere.
 pub(crate) fn fits<P: Pieces + Default>(head: &Head<'_>) -> Likeness {
     let (count, rows) = rows_of::<P>(&head.lines);
-    let named = head.names().is_none_or(|names| {
-        let names = names.iter().filter(|byte| **byte != b' ').map(u8::to_ascii_lowercase);
-        names.eq(P::NAMES.bytes().map(|byte| byte.to_ascii_lowercase()))
-    });
-    if named && are_plausible(P::EPOCH, &rows) { Likeness::Lines(count) } else { Likeness::NONE }
+    match head.names() {
+        Some(names) if !are_own::<P>(names) => Likeness::NONE,
+        None if !are_plausible(P::EPOCH, &rows) => Likeness::Doubtful(count),
+        _ => Likeness::Lines(count),
+    }
+}
+
+/// Whether these names are the format's own, apart from blanks and capitals.
+fn are_own<P: Pieces>(names: &[u8]) -> bool {
+    let names = names.iter().filter(|byte| **byte != b' ').map(u8::to_ascii_lowercase);
+    names.eq(P::NAMES.bytes().map(|byte| byte.to_ascii_lowercase()))
 }
 
 /// Returns how many of the lines `P` accepts, and their rows.

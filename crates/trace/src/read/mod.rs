@@ -22,7 +22,9 @@ mod text;
 
 pub use decode::BATCH;
 pub(crate) use decode::{Decode, Epoch};
-pub(crate) use events::{Event, Kind, Pairing, is_passed_through, kernel_event, kernel_rwbs};
+pub(crate) use events::{
+    Event, Kind, Pairing, doubt_of_levels, is_passed_through, kernel_event, kernel_rwbs,
+};
 pub use formats::Format;
 pub(crate) use formats::{Tells, Types};
 pub(crate) use input::Input;

@@ -2,6 +2,7 @@
 
 use super::damage::Damage;
 use super::decode::{BATCH, Decode, Epoch};
+use super::events::keep_levels;
 use super::formats::Format;
 use super::ordered::{Merged, Ordered};
 use super::source::{self, Opened, Source};
@@ -178,6 +179,12 @@ impl Reader {
             let early = self.early.to_string();
             self.info.notes.insert("rows before the first".to_owned(), early);
         }
+    }
+
+    /// Takes from [`Self::info`] what does not hold of the rows of the `chosen` devices alone, until
+    /// the next batch comes.
+    pub(crate) fn choose(&mut self, chosen: &[u16]) {
+        keep_levels(&mut self.info, chosen);
     }
 
     /// Returns the number of rows that came after a later arrival and were sorted into place.

@@ -65,10 +65,26 @@ fn lines_that_would_give_impossible_times_or_disks_are_of_no_format() {
         lines(|at| format!("{at}.5 0 {} 65536 1", at * 65_536 + 1)),
     ] {
         let why = format_of(&text).unwrap_err();
-        assert!(why.starts_with("t is of no known trace format: name it with"), "{why}");
+        assert!(why.starts_with("t is of no known trace format: "), "{why}");
     }
     let large = "128166372003061629,usr,0,Write,0,1073741824,1\n";
     assert_eq!(format_of(large).as_deref(), Ok("msr"), "a request of 1 GiB at a possible time");
+}
+
+/// As in parts of traces that were cut for replay.
+#[test]
+fn times_since_the_trace_began_are_read_under_a_formats_own_names_and_else_explained() {
+    let systor = lines(|at| format!("{at}.5,0.001,R,1,{},4096", at * 4096));
+    let named = format!("Timestamp,Response,IOType,LUN,Offset,Size\n{systor}");
+    assert_eq!(format_of(&named).as_deref(), Ok("systor"));
+    let rare = lines(|at| format!("0,{},4096,R,{}.5", at * 8, at * 900));
+    let alibaba = lines(|at| format!("0,R,{},4096,{}", at * 4096, at * 1000));
+    for (text, format) in [(systor, "systor"), (rare, "spc"), (alibaba, "alibaba")] {
+        let why = format_of(&text).unwrap_err();
+        assert!(why.contains(&format!("its lines have the form of {format}, but")), "{why}");
+        assert!(why.contains(&format!("name it with --format ({format}), or write")), "{why}");
+        assert_eq!(read(text.as_bytes(), &whole::named(format)).unwrap().0.len(), 20);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::whole;
 use ioscape_schema::{Io, TraceInfo};
-use ioscape_trace::{ReadOptions, Source, doubts};
+use ioscape_trace::{ReadOptions, SelectedRows, Source, doubts, open};
 use std::io::Cursor;
 
 fn read(lines: &[String]) -> (Vec<Io>, TraceInfo) {
@@ -32,7 +32,30 @@ fn requests_with_rows_at_two_levels_are_told() {
     let (rows, info) = read(&lines);
     assert_eq!((rows.len(), info.devices.len()), (6, 3));
     let said = doubts(&info)[0].message.clone();
-    assert!(said.starts_with("253,0 and 253,1 sent requests on to other disks"), "{said}");
+    let begin = "disks of the trace lie on others (253,0 on 8,0; 253,1 on 8,0)";
+    assert!(said.starts_with(begin), "{said}");
+}
+
+/// Guards against advice that was followed, in an imported trace for ever.
+#[test]
+fn only_levels_among_the_chosen_disks_are_told() {
+    let lines = [("253,0", 1), ("253,1", 2)].map(|(name, at)| {
+        let mut lines = events(name, at).concat();
+        lines.sort_by_key(|line| line.split(' ').nth(3).map(str::to_owned));
+        lines.concat()
+    });
+    let said = |disks: &[&str]| {
+        let source = Source::stream("t", Cursor::new(lines.concat().into_bytes()));
+        let reader = open(vec![source], &ReadOptions::default()).unwrap();
+        let disks: Vec<String> = disks.iter().map(|&disk| disk.to_owned()).collect();
+        let mut rows = SelectedRows::new(reader, None, None, &disks);
+        while rows.next(&mut Vec::new()).unwrap() {}
+        let info = rows.info();
+        (info.notes.get("requests of two levels").cloned(), doubts(info).len())
+    };
+    assert_eq!(said(&["8,0"]), (None, 0));
+    assert_eq!(said(&["253,0", "253,1"]), (None, 0));
+    assert_eq!(said(&["8,0", "253,1"]), (Some("253,1 on 8,0".to_owned()), 1));
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub struct Settings {
     pub threads: Option<u32>,
     /// Requests that each stream keeps in flight, through `io_uring`.
     pub queue_depth: Option<u32>,
-    /// Total requests of all streams of a random workload.
+    /// Requests of all streams on each file, for random workloads.
     pub ios: Option<String>,
     /// How the files are created.
     pub prepare: Option<Prepare>,

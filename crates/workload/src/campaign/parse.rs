@@ -1,7 +1,8 @@
 //! Parses the text of a campaign file and checks that every row can run.
 
 use super::file::{Campaign, CampaignError};
-use std::collections::BTreeSet;
+use ioscape_schema::RowPlan;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Campaign {
     /// Parses a campaign file, and plans every row with every method.
@@ -28,7 +29,31 @@ impl Campaign {
         if !(1..=1000).contains(&campaign.rounds) {
             return wrong("rounds", "is from 1 to 1000");
         }
-        campaign.rows(u64::MAX)?;
+        let varying: BTreeSet<&str> = campaign.vary.iter().map(|one| &*one.name).collect();
+        if varying.len() < campaign.vary.len() {
+            return wrong("campaign", "has two [[vary]] of one name: give all its values in one");
+        }
+        if campaign.x.as_ref().is_some_and(|x| !varying.contains(&**x)) {
+            return wrong("x", "does not vary: name a parameter that does");
+        }
+        let rows = campaign.rows(u64::MAX)?;
+        if rows.is_empty() {
+            return wrong("files", "is more than files_written in every row: give fewer");
+        }
+        if let Some(name) = varying.into_iter().find(|name| is_idle(&rows, name)) {
+            let message = "makes no difference: every method does the same with all its values";
+            return wrong(&format!("vary {name:?}"), message);
+        }
         Ok(campaign)
     }
+}
+
+/// Whether some rows differ in the parameter `name` alone, and all such rows do the same.
+fn is_idle(rows: &[RowPlan], name: &str) -> bool {
+    let mut alike: BTreeMap<Vec<&str>, &RowPlan> = BTreeMap::new();
+    let differs = rows.iter().any(|row| {
+        let others = row.settings.iter().filter(|one| one.name != name).map(|one| &*one.text);
+        alike.entry(others.collect()).or_insert(row).cells != row.cells
+    });
+    !differs && alike.len() < rows.len()
 }

@@ -127,7 +127,7 @@ impl Campaign {
         settings: &[CampaignSetting],
         room: Room,
     ) -> Result<Option<CellPlan>, String> {
-        let all = Merged { base: &self.base, own: &method.settings, row: settings };
+        let all = Merged { base: &self.base, method, row: settings };
         let file_bytes = all.size(|s| s.file_size.clone(), "file_size", 256 << 20)?.min(room.each);
         let iosize = all.size(|s| s.iosize.clone(), "iosize", 64 << 10)?.min(file_bytes);
         let files = all.count(|s| s.files, "files", 1)?;
@@ -140,7 +140,8 @@ impl Campaign {
             all.pick(pick).filter(|text| !text.trim().is_empty())
         };
         let workload = words(|s| s.workload.clone()).unwrap_or_else(|| "read".to_owned());
-        let deep = all.of_row("queue_depth").is_some() || all.pick(|s| s.queue_depth).is_some();
+        let depth = all.of_row(|s| s.queue_depth, "queue_depth")?;
+        let deep = depth.is_some() || all.pick(|s| s.queue_depth).is_some();
         let queue_depth = all.count(|s| s.queue_depth, "queue_depth", 1)?;
         if let Some(operation) = on_names(&workload) {
             return all.on_names(operation, threads, method.raw, room);
@@ -161,7 +162,7 @@ impl Campaign {
         let reservation = words(|s| s.reservation.clone())
             .map(|text| if text == "file" { file_bytes.to_string() } else { text });
         let list = |pick| words(pick).into_iter().collect::<Vec<String>>();
-        let job = parse(&VxWords {
+        let mut job = parse(&VxWords {
             workload,
             suboptions: [vec![sizes], list(|s| s.options.clone())].concat(),
             opens: list(|s| s.open.clone()),
@@ -174,20 +175,20 @@ impl Campaign {
             ..VxWords::default()
         })
         .map_err(|error| format!("method {:?}: {error}", method.name))?;
-        let prepare = all.pick(|s| s.prepare).unwrap_or_default();
-        let age_piece = all.size(|s| s.age_piece.clone(), "age_piece", 64 << 10)?;
-        let raw = method.raw;
-        let fill = all.fill()?;
+        if method.raw && job.workload.is_random() {
+            // Only these bytes of a device are laid out.
+            job.max_file_size.get_or_insert(file_bytes);
+        }
         Ok(Some(CellPlan {
             job,
             files,
             files_written,
             file_bytes,
-            prepare,
-            age_piece,
-            raw,
+            prepare: all.pick(|s| s.prepare).unwrap_or_default(),
+            age_piece: all.size(|s| s.age_piece.clone(), "age_piece", 64 << 10)?,
+            raw: method.raw,
             names: None,
-            fill,
+            fill: all.fill()?,
         }))
     }
 }
@@ -200,17 +201,30 @@ fn on_names(word: &str) -> Option<NameOperation> {
 /// Settings from the row, or else from the method, or else from the base.
 struct Merged<'a> {
     base: &'a Settings,
-    own: &'a Settings,
+    method: &'a Method,
     row: &'a [CampaignSetting],
 }
 
 impl Merged<'_> {
     fn pick<T>(&self, pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
-        pick(self.own).or_else(|| pick(self.base))
+        pick(&self.method.settings).or_else(|| pick(self.base))
     }
 
-    fn of_row(&self, name: &str) -> Option<u64> {
-        self.row.iter().find(|setting| setting.name == name).map(|setting| setting.value as u64)
+    /// Returns the row's value of the parameter `name`, which a method must not set as well: its
+    /// column would be named for a value that it does not have.
+    fn of_row<T>(
+        &self,
+        pick: impl Fn(&Settings) -> Option<T>,
+        name: &str,
+    ) -> Result<Option<u64>, String> {
+        let found = self.row.iter().find(|setting| setting.name == name);
+        match found.zip(pick(&self.method.settings)) {
+            None => Ok(found.map(|setting| setting.value as u64)),
+            Some(_) => Err(format!(
+                "method {:?} sets {name}, which varies: leave it out",
+                self.method.name
+            )),
+        }
     }
 
     /// Plans operations on names; `None` if there is no `room` for the files of a tree, because
@@ -250,7 +264,8 @@ impl Merged<'_> {
     /// Returns what the file system holds beforehand; absent if the campaign does not say.
     fn fill(&self) -> Result<Option<Fill>, String> {
         let given = self.pick(|s| s.fill_percent).map(u64::from);
-        let Some(percent) = self.of_row("fill_percent").or(given) else { return Ok(None) };
+        let of_row = self.of_row(|s| s.fill_percent, "fill_percent")?;
+        let Some(percent) = of_row.or(given) else { return Ok(None) };
         let turnover = self.churn(|s| s.fill_turnover, "fill_turnover", 2)?;
         match u8::try_from(percent) {
             Ok(percent @ 0..=Fill::PERCENT_MAX) => Ok(Some(Fill { percent, turnover })),
@@ -281,8 +296,8 @@ impl Merged<'_> {
         name: &str,
         usual: u64,
     ) -> Result<u64, String> {
-        match self.pick(&pick) {
-            Some(text) if self.of_row(name).is_none() && text.trim() == "0" => Ok(0),
+        match (self.of_row(&pick, name)?, self.pick(&pick)) {
+            (None, Some(text)) if text.trim() == "0" => Ok(0),
             _ => self.size(pick, name, usual),
         }
     }
@@ -293,7 +308,7 @@ impl Merged<'_> {
         name: &str,
         usual: u64,
     ) -> Result<u64, String> {
-        match (self.of_row(name), self.pick(pick)) {
+        match (self.of_row(&pick, name)?, self.pick(pick)) {
             (Some(value), _) => Ok(value),
             (_, Some(text)) => parse_bytes(&text).map_err(|error| format!("{name}: {error}")),
             _ => Ok(usual),
@@ -306,8 +321,8 @@ impl Merged<'_> {
         name: &str,
         usual: u32,
     ) -> Result<u32, String> {
-        let given = self.pick(pick).map(u64::from);
-        let value = self.of_row(name).or(given).unwrap_or(u64::from(usual));
+        let given = self.pick(&pick).map(u64::from);
+        let value = self.of_row(pick, name)?.or(given).unwrap_or(u64::from(usual));
         match u32::try_from(value) {
             Ok(count @ 1..=4096) => Ok(count),
             _ => Err(format!("{name} is {value}: from 1 to 4096 are possible")),

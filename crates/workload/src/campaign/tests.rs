@@ -44,7 +44,7 @@ fn sizes_are_capped() {
     let campaign = Campaign::parse(SAMPLE).unwrap();
     let rows = campaign.rows(1 << 20).unwrap();
     assert!(rows.iter().flat_map(|row| &row.cells).all(|cell| cell.file_bytes == 1 << 20));
-    let swept = SAMPLE.replace(
+    let swept = SAMPLE.replace(", file_size = \"32M\"", "").replace(
         "name = \"files\"\nvalues = [1, 2]",
         "name = \"file_size\"\nvalues = [\"1k\", \"2M\"]",
     );
@@ -52,6 +52,22 @@ fn sizes_are_capped() {
     let rows = campaign.rows(1 << 20).unwrap();
     assert_eq!(rows.len(), 2, "the larger files are left out");
     assert_eq!(rows[0].cells[0].job.iosize, 1024, "no request is larger than its file");
+}
+
+/// Guards against a defect: random reads of 1 GiB on a device of 8 GiB went to blocks that nobody
+/// had written, and were faster than any disk.
+#[test]
+fn random_requests_on_a_device_stay_within_what_is_laid_out_of_it() {
+    let text = SAMPLE.replace("\"read\"", "\"rand_read\"");
+    let text = text.replace("name = \"direct\"", "name = \"direct\"\nraw = true");
+    let reach = |text: &str, most| {
+        let rows = Campaign::parse(text).unwrap().rows(most).unwrap();
+        rows[0].cells.iter().map(|cell| cell.job.max_file_size).collect::<Vec<_>>()
+    };
+    assert_eq!(reach(&text, u64::MAX), [None, Some(32 << 20)]);
+    assert_eq!(reach(&text, 1 << 20), [None, Some(1 << 20)]);
+    let own = text.replace("cold = true", "cold = true\noptions = \"maxfilesize=2M\"");
+    assert_eq!(reach(&own, u64::MAX), [Some(2 << 20); 2]);
 }
 
 #[test]
@@ -65,7 +81,17 @@ fn wrong_files_are_told_where() {
         ("\"64k\", \"1M\"", "", "0 rows"),
         ("cold = true", "cold = true\nprepare = \"burnt\"", "burnt"),
         ("title = \"Reads by block size\"", "", "title"),
-        ("name = \"direct\"", "name = \"buffered\"", "of one name"),
+        ("name = \"direct\"", "name = \"buffered\"", "two [[method]] of one name"),
+        ("name = \"files\"", "name = \"iosize\"", "two [[vary]] of one name"),
+        ("rounds = 3", "x = \"iosiz\"", "x: does not vary"),
+        ("name = \"files\"", "name = \"entries\"", "vary \"entries\": makes no difference"),
+        ("\"32M\"", "\"32M\", iosize = \"2M\"", "method \"direct\" sets iosize, which varies"),
+        ("\"32M\"", "\"32M\", files = 4", "method \"direct\" sets files, which varies"),
+        (
+            "cold = true\n[[vary]]\nname = \"files\"",
+            "files = 4\n[[vary]]\nname = \"files_written\"",
+            "files: is more than files_written in every row",
+        ),
     ] {
         let text = Campaign::parse(&SAMPLE.replace(from, to)).unwrap_err().to_string();
         assert!(text.contains(words), "{to}: {text}");

@@ -141,7 +141,18 @@ fn merged(requests: u64) -> Option<Warning> {
 /// Warns where the requests are not the command's workload.
 fn partly_seen(found: &Characterization) -> Option<Warning> {
     found.is_partial().then(|| {
-        let message = "more than one request per 20 was not seen or not told apart by file, or more bytes were mapped unseen than moved: no command to run it is given, and a prediction of it is a guess";
+        let why = match found.is_mostly_mapped() {
+            true => format!(
+                "up to {} of mapped files were used unseen, more than calls moved",
+                Bytes(found.mapped_unseen_bytes as f64)
+            ),
+            false => format!(
+                "more than one request per 20 was not seen or not told apart by file ({} in all)",
+                found.unseen_requests()
+            ),
+        };
+        let message =
+            format!("{why}: no command to run it is given, and a prediction of it is a guess");
         Warning::new(WarningKind::CallsUnseen, message)
     })
 }
@@ -375,6 +386,16 @@ mod tests {
         let kind = FileKind::Others;
         found.files = vec![FileTraits { kind, traits, ..FileTraits::default() }];
         assert_eq!(kinds(&found, &Unseen::default()), [unseen, unseen]);
+    }
+
+    #[test]
+    fn of_what_was_seen_in_part_the_reason_is_named() {
+        let named = |found: Characterization, why: &str| {
+            let doubt = partly_seen(&found).expect("a doubt");
+            assert!(doubt.message.contains(why), "{}", doubt.message);
+        };
+        named(Characterization { unplaced_faults: 51, ..application() }, "(51 in all): no");
+        named(Characterization { mapped_unseen_bytes: 3 << 20, ..application() }, "up to 3 MiB of");
     }
 
     #[test]

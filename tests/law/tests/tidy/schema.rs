@@ -199,10 +199,8 @@ fn in_case(name: &str, case: Option<&str>) -> String {
 fn of_enum(one: &ItemEnum) -> Value {
     let serde = serde_of(&one.attrs);
     let text = described(&one.attrs);
-    let open =
-        one.variants.iter().any(|v| serde_of(&v.attrs).other || !matches!(v.fields, Fields::Unit));
-    if open || serde.as_text {
-        // A word that older versions do not know, or a text that carries values.
+    if serde.as_text || one.variants.iter().any(|v| !matches!(v.fields, Fields::Unit)) {
+        // A text that carries values.
         return json!({"description": text});
     }
     let word = |v: &syn::Variant| {
@@ -211,6 +209,13 @@ fn of_enum(one: &ItemEnum) -> Value {
             .unwrap_or_else(|| in_case(&v.ident.to_string(), serde.case.as_deref()))
     };
     let words: Vec<String> = one.variants.iter().map(word).collect();
+    if one.variants.iter().any(|v| serde_of(&v.attrs).other) {
+        // Newer versions add words, so these are told, but no others are forbidden.
+        let told = one.variants.iter().zip(&words);
+        let told = told.map(|(v, word)| format!("\n- `{word}`: {}", described(&v.attrs)));
+        let text = text + "\n" + &told.collect::<String>();
+        return json!({"type": "string", "description": text, "examples": words});
+    }
     json!({"type": "string", "description": text, "enum": words})
 }
 
@@ -296,6 +301,22 @@ fn the_published_schema_is_that_of_the_types() {
     }
     let published = fs::read_to_string(&path).unwrap_or_default();
     assert!(published == text, "run UPDATE_SCHEMA=1 cargo test -p ioscape-law schema");
+}
+
+/// The page once had some kinds as prose, and the schema none of them.
+#[test]
+fn the_schema_tells_every_kind_of_warning_and_troubleshooting_md_no_other() {
+    let kind = &schema()["$defs"]["WarningKind"];
+    let kinds: Vec<&str> =
+        kind["examples"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!((&kind["type"], kinds.last()), (&json!("string"), Some(&"other")));
+    assert!(kind["description"].as_str().unwrap().contains("\n- `steal`: The hypervisor took"));
+    let page = sources::text(&sources::root().join("docs/troubleshooting.md"));
+    let table = page.lines().skip_while(|line| !line.starts_with("| kind |")).skip(2);
+    let rows =
+        table.take_while(|line| line.starts_with('|')).map(|row| row.split('|').nth(1).unwrap());
+    let told: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(told.len() >= 17 && told.iter().all(|word| kinds.contains(word)), "{told:?}");
 }
 
 #[test]

@@ -12,11 +12,7 @@ use crate::systems::System;
 use crate::{attempts, say};
 pub use rows::Row;
 use rows::Test;
-use std::time::Duration;
 use verdict::Verdict;
-
-/// A missed fault is retried for this long, because its system may have been disturbed.
-const RETRY: Duration = Duration::from_secs(40 * 60);
 
 /// The most characters of a reason.
 const MOST: usize = 400;
@@ -57,11 +53,10 @@ pub fn prove(rows: &[Row]) -> bool {
 
 /// The outcomes of the real systems with these names.
 fn systems(names: &[&str]) -> Vec<(Test, Verdict)> {
-    let is_named = |system: &&System| names.contains(&system.name);
-    let systems: Vec<&System> = crate::systems::ALL.iter().filter(is_named).collect();
+    let plan = Plan::of_systems(names, |name| names.contains(&name));
     let of = |system: &System, verdict| (Test::System(system.name.to_owned()), verdict);
-    let all = |verdict: &Verdict| systems.iter().map(|s| of(s, verdict.clone())).collect();
-    if systems.is_empty() {
+    let all = |verdict: &Verdict| plan.systems.iter().map(|s| of(s, verdict.clone())).collect();
+    if plan.systems.is_empty() {
         return Vec::new();
     }
     if !rustix::process::geteuid().is_root() {
@@ -71,7 +66,7 @@ fn systems(names: &[&str]) -> Vec<(Test, Verdict)> {
         Ok(lab) => lab,
         Err(why) => return all(&Verdict::Missed(why)),
     };
-    let outcomes = attempts(&lab, &Plan { systems, retry_until: RETRY });
+    let outcomes = attempts(&lab, &plan);
     outcomes.into_iter().map(|(system, outcome)| of(system, verdict_of(&outcome))).collect()
 }
 

@@ -30,8 +30,8 @@ use ioscape_schema::{
 };
 use ioscape_study::campaign::{
     Columns, MethodColumns, NotContinued, PlaceColumns, Schedule, add_fillings, budget_spent,
-    continued, doubts_of_sizes, filling, has_concurrent_writers, is_filling, lasting_doubts,
-    left_behind, left_s, measured_late, not_measured, place_of, record, sentences, take_back,
+    continued, doubts_of_sizes, filling, has_concurrent_writers, lasting_doubts, left_behind,
+    left_s, measured_late, not_measured, place_of, record, sentences, take_back,
 };
 use ioscape_study::clients::check_files;
 use ioscape_study::resume::{self, GivenOptions};
@@ -123,17 +123,22 @@ fn run(args: &CampaignRunArgs, typed: &GivenOptions) -> Result<(), Failure> {
     let empty = CampaignResult { clients: args.together.clients, ..campaign.table(&args.name) };
     let fresh = columns.table(&rows, empty);
     let late = earlier.as_ref().and_then(Document::campaign).map(left_behind).unwrap_or_default();
-    let mut result = match args.resume.as_deref().zip(earlier) {
+    let mut result = match args.resume.as_deref().zip(earlier.as_ref()) {
         None => fresh,
-        Some((path, found)) => continued(&found, fresh)
+        Some((path, found)) => continued(found, fresh)
             .map_err(|why| Failure::Misuse(format!("--resume {}: {why}", path.display())))?,
     };
     let mut keeper = Keeper::new(Work::Campaign, outputs, &args.out, &document)?;
+    if let Some(found) = &earlier {
+        document.started_at.clone_from(&found.started_at);
+    }
     let work = Table { args, columns: &columns, rows: &rows, interrupt: &interrupt, relay, late };
     let measured = work.all(&mut sites, &mut document, &mut result, &mut keeper);
     add_fillings(&mut result.sentences, fillings(&sites));
+    // However it ended, the sentences are about the runs beside them.
+    result.sentences.splice(..0, sentences(&result));
     let finished = measured.and_then(|()| has_figures(&result));
-    let finished = finished.and_then(|()| work.conclusions(&sites, &mut result));
+    let finished = finished.and_then(|()| work.diagnose_writers(&sites, &mut result));
     document.outcome = Some(result.into());
     conclude(keeper, document, finished, sites)
 }
@@ -195,9 +200,12 @@ fn doubts_of_places(rows: &[RowPlan], sites: &[CampaignSite]) -> Vec<Warning> {
         false if has(VxJob::is_synced) => Access::Dsync,
         false => Access::Buffered,
     };
-    let reads = has(|job| job.workload.reads());
-    let traffic = Traffic { access, reads, writes: has(|job| job.workload.writes()) };
-    let below = sites.iter().flat_map(|site| traps::below(&site.file_system, traffic));
+    let (reads, writes) = (has(|job| job.workload.reads()), has(|job| job.workload.writes()));
+    let below = |site: &CampaignSite| {
+        let lays_out = !site.is_named_device();
+        traps::below(&site.file_system, Traffic { access, reads, writes, lays_out })
+    };
+    let below = sites.iter().flat_map(below);
     remote.flat_map(of).chain(empty).chain(below).collect()
 }
 
@@ -403,15 +411,12 @@ impl Table<'_> {
         Ok(doubts.into_iter().map(|doubt| doubt.at(&place)).collect())
     }
 
-    /// Adds what the table shows, and whether writers to one file wait for one another if that
-    /// matters.
-    fn conclusions(
+    /// Adds whether writers to one file wait for one another, if that matters.
+    fn diagnose_writers(
         &self,
         sites: &[CampaignSite],
         result: &mut CampaignResult,
     ) -> Result<(), Failure> {
-        let fillings = std::mem::take(&mut result.sentences).into_iter().filter(|s| is_filling(s));
-        result.sentences = sentences(result).into_iter().chain(fillings).collect();
         // Several clients do not share a file.
         if self.relay.is_some() || !has_concurrent_writers(self.rows) {
             return Ok(());

@@ -16,7 +16,10 @@ use ioscape_measure::replay::{ReplayJob, ReplayOptions, ReplayWatch, Replayed, c
 use ioscape_measure::session::{Phase, RunOptions, Session, SessionOptions};
 use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
-use ioscape_trace::replay::{Placement, Survey, doubts, is_request, without_room};
+use ioscape_trace::doubts_of_replay;
+use ioscape_trace::replay::{
+    Placement, Survey, doubt_of_emptied, doubts, is_request, lateness, without_room,
+};
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -72,10 +75,10 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     let placement = Placement::new(&survey, size, align, args.fit);
     document.environment = environment::capture(session.target(), None);
     output::time(&mut document, session.clock());
-    let traffic = Traffic { access, reads: survey.reads, writes: survey.writes };
-    let trapped = traps(session.target(), traffic);
-    trapped.into_iter().for_each(|doubt| document.warn(doubt));
-    ioscape_trace::doubts(&info).into_iter().for_each(|doubt| document.warn(doubt));
+    let lays_out = session.target().is_scratch();
+    let traffic = Traffic { access, reads: survey.reads, writes: survey.writes, lays_out };
+    let told = traps(session.target(), traffic).into_iter();
+    told.chain(doubts_of_replay(&info, options.speed.is_some())).for_each(|one| document.warn(one));
     let (mut done, verify, unread) =
         issue(&mut files, args, &placement, &session, &options, &survey, &stop)?;
     let failed = done.failed.take().map(Failure::from).or(unread);
@@ -83,13 +86,14 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
     let moved = placement.replayed(&survey, options.speed);
-    let result = TraceReplay { verify, ..result(args, &options, moved, done) };
+    let result = TraceReplay { verify, ..result(args, &options, moved, done, &info) };
     let verified = verdict(result.verify.iter());
-    doubts(&result, &survey).into_iter().for_each(|doubt| document.warn(doubt));
+    let emptied = doubt_of_emptied(&result, &survey).filter(|_| !session.target().is_device());
+    let kept = args.kept_rows.as_ref().and_then(|_| without_room(rows.rows.len() as u64, &result));
+    let told = doubts(&result, &survey, &info).into_iter().chain(emptied).chain(kept);
+    told.for_each(|doubt| document.warn(doubt));
     let on = (&*args.target, result.target_bytes);
     let written = keep_rows(&mut outputs, &[on], &rows, result.ios(), &info.commands);
-    let doubt = args.kept_rows.as_ref().and_then(|_| without_room(rows.rows.len() as u64, &result));
-    doubt.into_iter().for_each(|doubt| document.warn(doubt));
     document.outcome = Some(result.into());
     let told = outputs::finish(&mut outputs, &document, args.out.json);
     let ended = match (failed, document.interrupted) {
@@ -162,6 +166,7 @@ fn result(
     options: &ReplayOptions,
     moved: TraceReplay,
     done: Replayed,
+    info: &TraceInfo,
 ) -> TraceReplay {
     TraceReplay {
         trace: traces::name(slice::from_ref(&args.trace)),
@@ -174,7 +179,7 @@ fn result(
         cut: done.cut,
         kinds: done.kinds,
         elapsed_ns: done.elapsed_ns,
-        lateness_ns: done.lateness_ns,
+        lateness_ns: lateness(done.lateness_ns, info),
         ..moved
     }
 }

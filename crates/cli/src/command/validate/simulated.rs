@@ -11,6 +11,7 @@ use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Engine, Warning, WarningKind};
+use ioscape_simulate::system::BLOCKS_MOST;
 use ioscape_study::resume::{self, GivenOptions};
 use std::sync::atomic::Ordering;
 
@@ -65,7 +66,7 @@ pub fn main(
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         seed = seed.wrapping_add(1);
-        Ok(target.measure(&next.step.workload, seed, next.cap_s)?)
+        Ok(target.measure(&next.step.workload, seed, next.cap_s, BLOCKS_MOST)?)
     });
     let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
     conclude(&run, &system.evaluation, what_if, &mut document)?;

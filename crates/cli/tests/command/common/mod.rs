@@ -123,7 +123,14 @@ pub fn data(name: &str) -> Option<PathBuf> {
 /// A directory in memory, if possible: for work that must be quick even if other work keeps the
 /// disk busy.
 pub fn in_memory() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+    roomy_memory().unwrap_or_else(|| tempfile::tempdir().expect("a folder"))
+}
+
+/// A directory in memory with more room than the command leaves free; many containers have none.
+pub fn roomy_memory() -> Option<tempfile::TempDir> {
+    let about = rustix::fs::statvfs("/dev/shm").ok()?;
+    let has_room = about.f_bavail * about.f_frsize >= 256 << 20;
+    has_room.then(|| tempfile::tempdir_in("/dev/shm").ok())?
 }
 
 /// A path as text.

@@ -44,12 +44,28 @@ impl Started {
         let slow = "[[job]]\nname = \"endless\"\nthink_time = \"500ms\"";
         let endless = if more.contains("seconds") { "" } else { "seconds = 1000" };
         fs::write(&jobs, format!("{short}\n{slow}\n{more}\n{endless}\n")).expect("a job file");
-        let mut started = Self::of(&["run", path(folder), path(&jobs), "-o", path(&result)]);
+        let started = Self::of(&["run", path(folder), path(&jobs), "-o", path(&result)]);
+        let mut started = started.until(|run| result.exists() && run.worker().is_some());
         started.1 = Some(place);
-        wait_until(|| result.exists() && started.worker().is_some());
         // The first forks are helpers, which are gone before the measured part.
         std::thread::sleep(Duration::from_millis(1500));
         started
+    }
+
+    /// Waits for what is certain to come while it runs; if it ends before that, panics with its
+    /// exit code and all that it wrote.
+    pub fn until(self, has_come: impl Fn(&Self) -> bool) -> Self {
+        let mut came = false;
+        wait_until(|| {
+            let has_ended = self.has_ended();
+            came = has_come(&self);
+            came || has_ended
+        });
+        if came {
+            return self;
+        }
+        let Ran { code, out, err } = self.end();
+        panic!("it ended with {code:?} before that: {out}\n{err}");
     }
 
     /// Whether it has ended. It has not been waited for, so its process ID is not reused and
@@ -127,7 +143,7 @@ pub fn children(process: u32) -> Vec<u32> {
 }
 
 /// Waits for what is certain to come.
-pub fn wait_until(done: impl Fn() -> bool) {
+pub fn wait_until(mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
         assert!(begun.elapsed() < PATIENCE, "it never came");

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process;
 
 /// Seconds after which a command is ended; none should need a tenth of this.
-const TOO_LONG: &str = "300";
+const TOO_LONG: &str = "900";
 
 /// The outcome of a command.
 pub enum Outcome {

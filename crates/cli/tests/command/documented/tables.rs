@@ -71,7 +71,7 @@ pub const NOT_RUN: [(&str, &str, usize, Why); 32] = [
 ];
 
 /// Replacements in commands: how the command begins, the words in it, and the words used instead.
-pub const SMALLER: [(&str, &str, &str); 35] = [
+pub const SMALLER: [(&str, &str, &str); 36] = [
     // Paths are in the test's directory.
     ("", "/mnt/", "mnt/"),
     ("", "/data", "data"),
@@ -112,6 +112,11 @@ pub const SMALLER: [(&str, &str, &str); 35] = [
     ("ioscape trace record", "--seconds 600", "--seconds 1"),
     ("ioscape run", "--seconds 2", "--seconds 200ms"),
     ("ioscape twin", "--sustain=10m", "--sustain=10m --dry-run"),
+    (
+        "ioscape twin . -o mine.toml",
+        "--unique-bytes 64M --seconds 100ms --workloads 10",
+        "--unique-bytes 16M --seconds 20ms --workloads 2",
+    ),
     ("ioscape ab", "--unique-bytes 1G", "--unique-bytes 1M"),
     ("ioscape vxbench", "iosize=64k,iocount=16k", "iosize=64k,iocount=16"),
     ("ioscape validate", "--workloads 100", "--workloads 2"),

@@ -15,6 +15,8 @@ const PLACING: usize = 3;
 /// A set beyond an end by less than this factor shows only the beginning of a level; an end this
 /// close to what memory holds is the end of memory.
 const BESIDE: f64 = 1.1;
+/// Standard deviations by which a difference is sure.
+const SURELY: f64 = 2.0;
 
 /// The borders of a hypothesis, in order for each kind of requests.
 pub(super) fn borders(hypothesis: &Hypothesis, curves: &Curves) -> Vec<SetBorder> {
@@ -44,6 +46,9 @@ fn borders_of(
             true => (low, high),
             false => (low.min(before.log_set), high.max(further)),
         };
+        let misses = next.checked_sub(2).and_then(|last| misses_from(points[last], before, behind));
+        let misses = misses.filter(|_| !is_held(curves, operation, at));
+        let low = misses.map_or(low, |from| low.min(from));
         let place = Bounded { value: bytes(at), low: bytes(low), high: bytes(high) };
         let gap = [before, behind].map(|p| bytes(p.log_set));
         (ratio >= SHOWS).then(|| SetBorder::new(operation, place, ratio, gap))
@@ -68,13 +73,35 @@ fn left_open(
     at: f64,
     [before, behind]: [&Observed; 2],
 ) -> Option<usize> {
-    let is_held = |held: Bounded| {
-        operation == BorderOperation::Read && (held.value.ln() - at).abs() < BESIDE.ln()
-    };
     let is_open = operation != BorderOperation::Mixed
         && behind.log_set - before.log_set > WIDE_GAP.ln()
-        && !curves.held.is_some_and(is_held);
+        && !is_held(curves, operation, at);
     is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
+}
+
+/// Whether residency tells an end of these requests.
+fn is_held(curves: &Curves, operation: BorderOperation, at: f64) -> bool {
+    let is_beside = |held: Bounded| (held.value.ln() - at).abs() < BESIDE.ln();
+    operation == BorderOperation::Read && curves.held.is_some_and(is_beside)
+}
+
+/// Returns from which size on sets miss, in ln(bytes), if the last one `before` an end already does; `None` unless two witnesses show that.
+///
+/// It is surely slower than the set `within`, and its processes no longer computed all the time as
+/// those of `within` did. By its speed alone, memory may decline. The time for the whole of a set
+/// grows evenly with what misses, so it leads back from these sets to the speed of `within`.
+fn misses_from(within: &Observed, before: &Observed, behind: &Observed) -> Option<f64> {
+    let slower = before.log_time - within.log_time;
+    let is_slower = slower > SURELY * before.sigma.hypot(within.sigma);
+    if !is_slower || before.computed || !within.computed {
+        return None;
+    }
+    let [size, further] = [before, behind].map(|p| p.log_set.exp());
+    let slow = before.log_time + SURELY * before.sigma;
+    let [fast, slow, slowest] = [within.log_time, slow, behind.log_time].map(f64::exp);
+    let missed = (further * slowest - size * slow) / (further - size);
+    let held = if missed > slow { (missed - slow) / (missed - fast) } else { 0.0 };
+    Some(within.log_set.max((size * held).ln()))
 }
 
 /// Whether a curve has sets enough between one end and the next for the law to place the first: at
@@ -93,6 +120,27 @@ mod tests {
     use super::*;
 
     const MIB: f64 = 1_048_576.0;
+
+    /// Writes to a simulated system with 205 MiB of dirty pages, by set in MiB and MB/s. The set of 215 MiB waited for a fifth of the time; once, the
+    /// border was said to lie at 224 MiB or more.
+    #[test]
+    fn a_set_that_surely_misses_lies_beyond_the_lower_bound() {
+        let point = |(mib, mb_per_s, computed): (f64, f64, bool)| Observed {
+            log_set: (mib * MIB).ln(),
+            log_time: -(mb_per_s * 1e6_f64).ln(),
+            sigma: 0.06,
+            computed,
+            ..Observed::PLAIN
+        };
+        let [within, before, behind] =
+            [(143.7, 5219.0, true), (215.3, 4158.0, false), (263.6, 870.0, false)].map(point);
+        let from = |before: Observed| misses_from(&within, &before, &behind);
+        let mib = from(before).unwrap().exp() / MIB;
+        assert!((205.0..214.0).contains(&mib), "{mib}");
+        assert_eq!(from(Observed { computed: true, ..before }), None, "memory declines");
+        assert_eq!(from(Observed { log_time: within.log_time + 0.1, ..before }), None);
+        assert_eq!(from(Observed { log_time: behind.log_time, ..before }), Some(within.log_set));
+    }
 
     /// As on a real file system. Once, the bounds were 67108863.99999992 to 155844608.0000002, so
     /// the sets of 67108864 and 155844608 bytes, at which they lie, counted as within them.

@@ -72,6 +72,8 @@ pub struct Machine {
     /// Throughput of the busiest slices and of the median slice, relative to the mean, in long runs
     /// of writes.
     pub burst_ratio: Option<f64>,
+    /// The longest run of writes until a flush, in seconds, however long it was to last.
+    pub flush_most_s: f64,
     /// Wall seconds of one probe.
     pub cost: fn(&ProbeRequest) -> f64,
     /// Seconds spent.
@@ -102,6 +104,7 @@ impl Machine {
             seed,
             drift: |_| 1.0,
             burst_ratio: None,
+            flush_most_s: f64::INFINITY,
             cost: |request| 0.2 + 1.2 * request.limits.cap_s,
             clock_s: 0.0,
             fails_at: None,
@@ -145,6 +148,7 @@ impl Probe for Machine {
             (measurement.burst_ratio, measurement.median_ratio) =
                 (self.burst_ratio, self.burst_ratio);
             measurement.response_time_ns.max = 3_000_000_000;
+            measurement.elapsed_s = request.limits.min_s.min(self.flush_most_s);
         }
         Ok(measurement)
     }

@@ -5,7 +5,7 @@ use super::jobs::{of_campaign, of_percentiles, of_vxbench, other_campaign, other
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, RunWork, Work};
-use crate::quantity::{QUANTITIES, Quantity};
+use crate::quantity::{LONGEST, QUANTITIES, Quantity};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
@@ -98,10 +98,18 @@ pub(super) fn partial(document: &Document) -> Option<String> {
     (is_runs && document.interrupted).then(|| format!("there {why}"))
 }
 
-/// Every row of a document.
-pub(super) fn rows(one: NamedDocument<'_>) -> Result<Rows, NotComparable> {
+/// The runs of several documents.
+pub(super) fn runs<'a>(all: &[NamedDocument<'a>]) -> Vec<&'a Measurement> {
+    let of = |one: &NamedDocument<'a>| one.document.measurements();
+    all.iter().filter_map(of).flatten().collect()
+}
+
+/// Every row of a document; `runs` are its own and those that it is compared with.
+pub(super) fn rows(one: NamedDocument<'_>, runs: &[&Measurement]) -> Result<Rows, NotComparable> {
     let mut found: Vec<Row> = match &one.document.outcome {
-        Some(Outcome::Measurements(all)) => all.iter().flat_map(all_of_run).collect(),
+        Some(Outcome::Measurements(all)) => {
+            all.iter().flat_map(|run| all_of_run(run, runs)).collect()
+        }
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
             one.each_access().flat_map(|each| of_evaluation(each, limit)).collect()
@@ -198,8 +206,10 @@ fn of_run(one: &Measurement) -> Row {
     }
 }
 
-/// The rows of a run: its throughput and its response times.
-fn all_of_run(one: &Measurement) -> Vec<Row> {
+/// The rows of a run: its throughput and its response times. The longest time stands for a
+/// percentile of which some of the `runs` of its job has too few requests: slow ones have fewer, and
+/// the percentiles of the others would be those of a faster job.
+fn all_of_run(one: &Measurement, runs: &[&Measurement]) -> Vec<Row> {
     let throughput = of_run(one);
     let name = one.name.clone().unwrap_or_else(|| one.workload.summary());
     let time = |quantity: &Quantity| {
@@ -212,8 +222,12 @@ fn all_of_run(one: &Measurement) -> Vec<Row> {
             ..throughput.clone()
         }
     };
-    let is_told = |of: &&Quantity| one.ios == 0 || one.ios >= of.least;
-    let times = QUANTITIES.iter().filter(|of| of.metric == Metric::Time).filter(is_told);
+    let is_of_job = |run: &Measurement| run.name == one.name && run.workload == one.workload;
+    let told = |of: &'static Quantity| {
+        let has_few = |run: &&Measurement| is_of_job(run) && (1..of.least).contains(&run.ios);
+        if runs.iter().any(has_few) { &LONGEST } else { of }
+    };
+    let times = QUANTITIES.iter().filter(|of| of.metric == Metric::Time).map(told);
     [vec![throughput.clone()], times.map(time).collect()].concat()
 }
 
@@ -317,6 +331,37 @@ mod tests {
     use ioscape_schema::{
         Client, Clients, Document, Measurement, Stop, Verdict, VerifyReport, Workers, Workload,
     };
+
+    /// Guards against a defect: rounds that a stall left with fewer than 100 requests dropped out, and
+    /// the others showed no difference.
+    #[test]
+    fn slow_rounds_of_few_requests_do_not_make_a_job_faster() {
+        let of = |stalled: u64, ios: u64| {
+            let round = |number: u64| {
+                let (ios, late) = if number < stalled { (ios, 1160) } else { (150, 16) };
+                let ns = 1_000_000 * late + number * 10_000;
+                let mut run = Measurement { ios, ..Measurement::default() };
+                let times = &mut run.response_time_ns;
+                (times.p50, times.p99, times.max) = (13_000_000 + number, ns, ns + 2_000_000);
+                run
+            };
+            let rounds: Vec<Measurement> = (0..7).map(round).collect();
+            Document { outcome: Some(rounds.into()), ..Document::default() }
+        };
+        let told = |stalled: u64, ios: u64| {
+            let [a, b] = [of(0, 0), of(stalled, ios)];
+            let [a, b] =
+                [("a", &a), ("b", &b)].map(|(name, document)| NamedDocument { name, document });
+            let row = compare_measured(a, b, None).unwrap().rows.pop().unwrap();
+            (row.name.unwrap().rsplit(", ").next().map(str::to_owned), row.verdict, row.rounds)
+        };
+        let [p99, longest] = ["p99 response time", "longest response time"];
+        let row = |name: &str, verdict| (Some(name.to_owned()), verdict, [7, 7]);
+        assert_eq!(told(0, 0), row(p99, Verdict::NoDifference));
+        assert_eq!(told(5, 101), row(p99, Verdict::Slower));
+        assert_eq!(told(5, 60), row(longest, Verdict::Slower));
+        assert_eq!(told(7, 60), row(longest, Verdict::Slower));
+    }
 
     /// Guards against a defect: two runs of one request each, about which nothing else is known,
     /// were told apart from a ratio of 4.5 on.

@@ -193,17 +193,23 @@ impl Format {
         if head.bytes.is_empty() {
             return Err(Error::Empty { name });
         }
-        let mut best = (0, Vec::new());
+        let (mut best, mut doubtful) = ((0, Vec::new()), (0, Vec::new()));
         for (index, (_, looks_like, ..)) in FORMATS.iter().enumerate() {
-            match looks_like(&head) {
+            let (count, most) = match looks_like(&head) {
                 Likeness::Certain => return Ok(Self(index)),
-                Likeness::Lines(count) if count > best.0 => best = (count, vec![Self(index)]),
-                Likeness::Lines(count) if count > 0 && count == best.0 => best.1.push(Self(index)),
-                Likeness::Lines(_) => {}
+                Likeness::Lines(count) => (count, &mut best),
+                Likeness::Doubtful(count) => (count, &mut doubtful),
+            };
+            if count > most.0 {
+                *most = (count, Vec::new());
+            }
+            if count > 0 && count == most.0 {
+                most.1.push(Self(index));
             }
         }
+        let are_most = |count: usize| 2 * count >= head.lines.len();
         match best.1[..] {
-            [one, ref others @ ..] if 2 * best.0 >= head.lines.len() => {
+            [one, ref others @ ..] if are_most(best.0) => {
                 // Formats with different fields are tried in an order that tells them apart. Units
                 // cannot be told apart by any order.
                 let in_units = |other: &&Self| one.units().is_some() && other.units().is_some();
@@ -215,7 +221,10 @@ impl Format {
                 }
                 Err(Error::Ambiguous { name, formats: formats.join(" or ") })
             }
-            _ => Err(Error::Unknown { name, advice: advice(&head) }),
+            _ => {
+                let alike = if are_most(doubtful.0) { doubtful.1 } else { Vec::new() };
+                Err(Error::Unknown { name, advice: advice(&head, &alike) })
+            }
         }
     }
 
@@ -244,8 +253,9 @@ impl Format {
 /// The most bytes of a line of names that a message repeats.
 const LONGEST_NAMES: usize = 200;
 
-/// Returns what to do about a source of no known format.
-fn advice(head: &Head<'_>) -> String {
+/// Returns what to do about a source of no known format, whose lines are those of the formats
+/// `alike` but for impossible times or places.
+fn advice(head: &Head<'_>, alike: &[Format]) -> String {
     if fio::are_samples(head) {
         let text = "it looks like a log of fio's samples (write_bw_log, write_lat_log, write_iops_log), which holds no requests: have fio log those with write_iolog";
         return text.to_owned();
@@ -254,9 +264,19 @@ fn advice(head: &Head<'_>) -> String {
         let names = String::from_utf8_lossy(&names[..names.len().min(LONGEST_NAMES)]);
         format!("its fields are called {names}; ")
     });
-    let (formats, columns) = (Format::names(), NEEDED.join(","));
+    let alike = alike.iter().map(|format| format.name()).collect::<Vec<_>>().join(" or ");
+    let (why, formats) = match alike.is_empty() {
+        true => (names, Format::names()),
+        false => (
+            format!(
+                "its lines have the form of {alike}, but the units of that would give impossible times or disks; if they hold all the same, as of times since the trace began, "
+            ),
+            alike,
+        ),
+    };
+    let columns = NEEDED.join(",");
     format!(
-        "{names}name it with --format ({formats}), or write it as CSV with at least the columns {columns} (docs/trace-schema.md)"
+        "{why}name it with --format ({formats}), or write it as CSV with at least the columns {columns} (docs/trace-schema.md)"
     )
 }
 
