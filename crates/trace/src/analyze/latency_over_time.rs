@@ -131,7 +131,7 @@ mod tests {
             let mut seen = LatencyOverTime::default();
             let io = Io { completed_ns: 1_000_000, ..Io::default() };
             seen.update_all(&vec![io; ios]);
-            let step = seen.timeline(0).steps[0].clone();
+            let step = seen.timeline(0).steps[0];
             (step.elapsed_p50_ns, step.elapsed_p99_ns, step.elapsed_p999_ns)
         };
         let told = [3, 100, 1000]
