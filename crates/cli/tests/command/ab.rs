@@ -19,7 +19,9 @@ fn jobs_that_the_time_did_not_reach_are_named() {
     // Laying out the first job alone takes longer.
     let short = run(&[&words[..], &["--seconds", "1ms", "--budget", "100ms"]].concat()).ended(0);
     let document: Document = serde_json::from_str(&short.out).expect("a result");
-    assert_eq!(document.comparison().expect("a comparison").measured[0].rows.len(), 3);
+    let rows = &document.comparison().expect("a comparison").measured[0].rows;
+    // Within a millisecond there may be too few requests for a 99th percentile.
+    assert!((2..=3).contains(&rows.len()), "of the first job alone: {rows:?}");
     let is_whole = |one: &&Warning| one.place.is_empty() && one.kind == WarningKind::BudgetSpent;
     let spent = document.warnings.iter().find(is_whole);
     let message = spent.map(|one| one.message.as_str());
