@@ -5,7 +5,7 @@ use super::{AskedArgs, WaysArgs, WorkloadArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::system::workload_of_application;
 use ioscape_scaling::workload_sets::{self, NamedWorkload};
-use ioscape_schema::{Access, Advice, Engine, Prediction, Warning, WarningKind, Workload};
+use ioscape_schema::{Advice, Engine, Prediction, Warning, WarningKind, Workload};
 use ioscape_workload::jobs::Job;
 
 /// A workload to predict.
@@ -29,9 +29,9 @@ enum Rest {
     Own,
     /// From the evaluation, except for the options given.
     Evaluated(WaysArgs),
-    /// From the evaluation, except for an application's pauses and, if given, its access. The
-    /// application's size distribution is ignored, since evaluations rarely have it.
-    Application(Option<Access>),
+    /// From the evaluation, except for an application's pauses and access. The application's size
+    /// distribution is ignored, since evaluations rarely have it.
+    Application,
 }
 
 impl Asked {
@@ -50,9 +50,7 @@ impl Asked {
 
     /// Returns the workload that characterizes an application, with the warnings about it.
     pub fn of_application(job: Job, doubts: Vec<Warning>) -> Self {
-        let access = job.workload.access;
-        let rest = Rest::Application((access != Access::Buffered).then_some(access));
-        Self { rest, ..Self::of_job(job, doubts) }
+        Self { rest: Rest::Application, ..Self::of_job(job, doubts) }
     }
 
     /// Its name; absent if it is given by its parameters.
@@ -105,7 +103,9 @@ impl Asked {
                 Workload { engine, ..self.workload.clone() }
             }
             Rest::Evaluated(ways) => ways.on(base.clone().with_parameters_of(&self.workload)),
-            Rest::Application(access) => workload_of_application(base, &self.workload, *access),
+            Rest::Application => {
+                workload_of_application(base, &self.workload, Some(self.workload.access))
+            }
         }
     }
 }
@@ -170,7 +170,7 @@ impl AskedArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Characterization, SizeDistribution, Workers};
+    use ioscape_schema::{Access, Characterization, SizeDistribution, Workers};
 
     fn asked(args: &AskedArgs) -> Result<Vec<Asked>, String> {
         args.asked(|| false).map(|found| found.expect("no file"))
@@ -244,7 +244,11 @@ mod tests {
         let deep = Workload { engine: Engine::IoUring, queue_depth: 8, ..dsync.clone() };
         assert_eq!(one.on(&deep), one.on(&dsync), "one request at a time");
         let buffered = Asked::of_application(Job::named("db", Workload::default()), Vec::new());
-        assert_eq!(buffered.on(&dsync), dsync);
+        assert_eq!(buffered.on(&dsync), Workload::default());
+        let direct = Workload { access: Access::Direct, align_bytes: Some(512), ..dsync };
+        assert_eq!(buffered.on(&direct), Workload::default(), "aligned for direct access");
+        let mapped = Workload { engine: Engine::Mmap, ..Workload::default() };
+        assert_eq!(buffered.on(&mapped), Workload::default(), "it makes calls");
     }
 
     #[test]

@@ -176,6 +176,14 @@ impl Machine {
         self.session.layout(bytes, &self.usual)
     }
 
+    /// As [`Session::layout_anew`].
+    ///
+    /// # Errors
+    /// The layout failed or was interrupted.
+    pub fn layout_anew(&mut self, bytes: u64) -> Result<(), MeasureError> {
+        self.session.layout_anew(bytes, &self.usual)
+    }
+
     /// Refuses, before anything is measured, a workload that [`Self::measure`] would refuse.
     ///
     /// # Errors

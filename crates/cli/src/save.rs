@@ -45,12 +45,15 @@ impl Work {
     }
 
     /// Whether `document`, which holds a part of the work, can be continued: of the work of several
-    /// clients, only a campaign can.
+    /// clients, only a campaign can. An evaluation without a point has nothing to continue, and
+    /// would have the same budget again.
     fn is_continued(self, document: &Document) -> bool {
+        let is_alone = !document.environment.identity.contains_key(CLIENTS);
         match self {
-            Self::Evaluation | Self::Validation => {
-                !document.environment.identity.contains_key(CLIENTS)
+            Self::Evaluation => {
+                is_alone && document.evaluation().is_some_and(|found| found.points_measured > 0)
             }
+            Self::Validation => is_alone,
             Self::Simulation => false,
             Self::Campaign => true,
         }
@@ -267,7 +270,8 @@ mod tests {
 
     #[test]
     fn what_clients_do_together_is_continued_if_it_is_a_campaign() {
-        let mut document = Document::default();
+        let evaluation = Evaluation { points_measured: 1, ..Evaluation::default() };
+        let mut document = Document { outcome: Some(evaluation.into()), ..Document::default() };
         let of = |document: &Document| {
             let all = [Work::Evaluation, Work::Validation, Work::Campaign, Work::Simulation];
             all.map(|work| work.is_continued(document))
@@ -275,5 +279,14 @@ mod tests {
         assert_eq!(of(&document), [true, true, true, false]);
         document.environment.identity.insert(CLIENTS.to_owned(), "4".to_owned());
         assert_eq!(of(&document), [false, false, true, false]);
+    }
+
+    /// Guards against a defect: where the budget was too short for a point, `--resume` was advised,
+    /// which keeps that budget and refuses another.
+    #[test]
+    fn an_evaluation_without_a_point_begins_anew() {
+        let document =
+            Document { outcome: Some(Evaluation::default().into()), ..Document::default() };
+        assert!(!Work::Evaluation.is_continued(&document));
     }
 }

@@ -1,7 +1,9 @@
 //! A block device as shown by the kernel below `/sys/dev/block`.
 
 use crate::attached::deleted;
+use crate::cgroup::available_memory;
 use crate::extents::on_storage;
+use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo, Mount, size};
 use crate::text;
 use std::path::{Path, PathBuf};
@@ -70,9 +72,7 @@ impl BlockDevice {
     }
 
     fn children(&self, folder: &str) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.directory.join(folder));
-        let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-        paths.collect()
+        text::entries(self.directory.join(folder)).collect()
     }
 
     /// Returns everything that shares data with this device: itself, its partitions and its disk.
@@ -90,6 +90,25 @@ impl BlockDevice {
         text::read_number(self.disk().directory.join("pid"))
     }
 
+    /// Returns whether a program may serve the disk from this machine: over ublk, as an NBD server,
+    /// which may also be elsewhere, or with a FUSE file system that holds a loop device's file.
+    pub(crate) fn may_be_served_here(&self, table: &[Mount]) -> bool {
+        is_numbered(&self.disk().directory, "ublkb")
+            || self.client().is_some()
+            || self.backing_system(table).is_some_and(|system| system.is_served_here())
+    }
+
+    /// Returns whether threads of the kernel handle the disk's data: those of a loop device, of
+    /// encryption or integrity checks (dm-crypt and others set up by cryptsetup), or of an array
+    /// with parity (md).
+    pub(crate) fn is_computed(&self) -> bool {
+        let of_mapper = text::read(self.disk().directory.join("dm/uuid"));
+        let level = self.array("level");
+        self.backing_file().is_some()
+            || of_mapper.is_some_and(|uuid| uuid.starts_with("CRYPT-"))
+            || level.is_some_and(|level| ["raid4", "raid5", "raid6"].contains(&&*level))
+    }
+
     /// Returns the names of the devices built on this one, such as `dm-0` or `md0`.
     pub fn holders(&self) -> Vec<String> {
         let names = self.children("holders").into_iter();
@@ -102,19 +121,37 @@ impl BlockDevice {
     fn in_memory(&self, shown: Shown<'_>, deepest: u32) -> Option<String> {
         let disk = self.disk();
         let name = disk.name();
-        let numbered = |kind: &str| {
-            let rest = name.strip_prefix(kind);
-            rest.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-        };
-        if numbered("ram") || numbered("zram") {
+        if disk.is_memory() {
             return Some(name);
         }
         let below = || all_in_memory(shown, disk.built_on(shown), deepest.checked_sub(1)?);
         match disk.backing_system(shown.table) {
-            Some(system) if system.is_in_memory() => Some(format!("{name} on {}", system.name)),
+            Some(system) if are_files_memory(&system) => {
+                Some(format!("{name} on {}", system.stored_on().name))
+            }
             Some(system) => Some(format!("{name} on {} on {}", system.name, below()?)),
             None => below(),
         }
+    }
+
+    /// Returns whether it is itself memory: a RAM disk, or compressed memory (zram).
+    fn is_memory(&self) -> bool {
+        ["ram", "zram"].iter().any(|kind| is_numbered(&self.directory, kind))
+    }
+
+    /// Returns how many bytes of a disk [that is memory](Self::is_memory) may not have been taken
+    /// yet, and how many can still be. How much a RAM disk has taken is not shown.
+    fn memory_left(&self) -> Option<[u64; 2]> {
+        let told = text::read(self.directory.join("mm_stat")).unwrap_or_default();
+        let told: Vec<u64> = told.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let (kept, within) = match told[..] {
+            // What is kept, compressed, used, and the limit of that; 0 is none.
+            [kept, _, used, limit, ..] if limit > 0 => (kept, limit.saturating_sub(used)),
+            [kept, ..] => (kept, u64::MAX),
+            [] => (0, u64::MAX),
+        };
+        let bytes = 512 * text::read_number(self.directory.join("size"))?;
+        Some([bytes.saturating_sub(kept), memory().available.min(within)])
     }
 
     /// Returns the file of a loop device.
@@ -131,7 +168,12 @@ impl BlockDevice {
     /// Returns the file system that holds the file of a loop device.
     fn backing_system(&self, table: &[Mount]) -> Option<FileSystemInfo> {
         let file = self.backing_file().filter(|_| self.backing_device().is_none())?;
-        Some(mounts::describe(&mounts::by_path(table, &file)?))
+        let mount = mounts::by_path(table, &file)?;
+        Some(match self.is_protected() {
+            // Which layer of an overlay holds a file that is only read is not known.
+            true => mounts::describe(&mount),
+            false => mounts::describe_written(table, &mount, size),
+        })
     }
 
     /// Returns the file of a loop device that serves requests from the file cache, even direct
@@ -188,11 +230,16 @@ impl BlockDevice {
         self.room(&mounts::table(), DEEPEST)
     }
 
-    /// Returns how many bytes the file systems under loop-device files still have for unallocated
-    /// blocks; `None` if these take no more than half of that.
+    /// Returns how many bytes memory, or the file systems under loop-device files, still have for
+    /// blocks that are not allocated; `None` if these take no more than half of that.
     fn room(&self, table: &[Mount], deepest: u32) -> Option<u64> {
         let disk = self.disk();
         let deeper = deepest.checked_sub(1)?;
+        let bound = |holes, free| (holes > free / 2).then_some(free);
+        if disk.is_memory() {
+            let [holes, free] = disk.memory_left()?;
+            return bound(holes, free);
+        }
         let Some(system) = disk.backing_system(table) else {
             let backing = disk.backing_device().map(Self::at);
             return disk.slaves().chain(backing).filter_map(|one| one?.room(table, deeper)).min();
@@ -200,8 +247,9 @@ impl BlockDevice {
         let (holes, place) = unallocated(disk.backing_file()?, table)?;
         let state = rustix::fs::statvfs(&place).ok()?;
         let below = Self::at(system.device).and_then(|device| device.room(table, deeper));
-        let free = state.f_bavail.saturating_mul(state.f_frsize).min(below.unwrap_or(u64::MAX));
-        (holes > free / 2).then_some(free)
+        let memory = are_files_memory(&system).then(available_memory);
+        let free = state.f_bavail.saturating_mul(state.f_frsize);
+        bound(holes, [below, memory].into_iter().flatten().fold(free, u64::min))
     }
 
     /// Returns the file with its counters; a partition has its own.
@@ -209,12 +257,15 @@ impl BlockDevice {
         self.directory.join("stat")
     }
 
-    /// Returns whether the kernel keeps these counters: not while a queue's `iostats` is off.
-    /// Devices without their own queues, such as device mapper and md, are counted even if the
-    /// kernel shows it as off.
+    /// Returns whether the kernel may keep these counters: not while a queue's `iostats` is off.
     pub(crate) fn is_counted(&self) -> bool {
-        let has_queues = self.disk().directory.join("mq").exists();
-        !has_queues || self.queue("iostats").is_none_or(|on| on != "0")
+        !(self.has_statistics_off() && self.disk().directory.join("mq").exists())
+    }
+
+    /// Returns whether the kernel shows the disk's `iostats` as off. Older ones count devices
+    /// without their own queues, such as device mapper and md, even so.
+    pub(crate) fn has_statistics_off(&self) -> bool {
+        self.queue("iostats").as_deref() == Some("0")
     }
 
     /// Returns what the drive reports below `device`: the first of these names that exists and is
@@ -263,9 +314,24 @@ impl BlockDevice {
     /// Returns an identifier of its data that holds wherever it is attached, with its part of the
     /// disk; `None` if the kernel knows none for the disk.
     pub(crate) fn identifier(&self) -> Option<String> {
+        self.identified_by(&["wwid", "device/wwid", "serial", "device/cid", "dm/uuid"])
+    }
+
+    /// Returns the devices of other numbers with the same data, as shown below `sys`: those of a disk
+    /// that is reached in several ways, by its worldwide identifier. A serial number may be another
+    /// disk's too.
+    pub(crate) fn twins(&self, sys: &Path) -> Vec<Self> {
+        let known = |device: &Self| device.identified_by(&["wwid", "device/wwid"]);
+        let Some(own) = known(self) else { return Vec::new() };
+        let all = text::entries(sys.join("class/block"));
+        let all = all.filter_map(|path| Self::in_directory(path.canonicalize().ok()?));
+        let is_twin = |one: &Self| one.number != self.number && known(one).as_ref() == Some(&own);
+        all.filter(is_twin).collect()
+    }
+
+    fn identified_by(&self, names: &[&str]) -> Option<String> {
         let disk = self.disk();
-        let names = ["wwid", "device/wwid", "serial", "device/cid", "dm/uuid"].into_iter();
-        let mut told = names.filter_map(|name| text::read(disk.directory.join(name)));
+        let mut told = names.iter().filter_map(|name| text::read(disk.directory.join(name)));
         let own = told.find(|name| !name.is_empty())?;
         let part = text::read(self.directory.join("partition")).unwrap_or_default();
         Some(format!("{own} {part}"))
@@ -300,9 +366,11 @@ fn is_numbered(path: &Path, word: &str) -> bool {
 /// Returns what keeps a file system's data in memory instead of on storage, such as `ram0`: the
 /// file system itself, or the device below it; `None` if nothing indicates that.
 pub fn memory_below(system: &FileSystemInfo) -> Option<String> {
-    let (sys, table) = (Path::new(SYS), &mounts::table());
-    files_in(table, system, size)
-        .or_else(|| all_in_memory(Shown { sys, table }, system.members(sys), DEEPEST))
+    if are_files_memory(system) {
+        return Some(system.stored_on().name.clone());
+    }
+    let shown = Shown { sys: Path::new(SYS), table: &mounts::table() };
+    all_in_memory(shown, system.members(shown.sys), DEEPEST)
 }
 
 /// Returns what [`BlockDevice::in_memory`] does of the first of these devices, if it does of all.
@@ -313,8 +381,8 @@ fn all_in_memory(shown: Shown<'_>, numbers: Vec<(u32, u32)>, deepest: u32) -> Op
 }
 
 /// Returns the bytes left below a file system or its device, if that may be less than its own free
-/// space: a sparse file below a loop device. What a thin pool has left is not visible to every
-/// user.
+/// space: memory, or a sparse file below a loop device. What a thin pool has left is not visible to
+/// every user.
 pub fn room_below(system: &FileSystemInfo) -> Option<u64> {
     BlockDevice::at(system.device)?.room_below()
 }
@@ -322,21 +390,7 @@ pub fn room_below(system: &FileSystemInfo) -> Option<u64> {
 /// Returns whether files are themselves pages of memory, without a file cache beside them: on a
 /// file system in memory, or on an overlay that writes to one.
 pub fn are_files_memory(system: &FileSystemInfo) -> bool {
-    files_in(&mounts::table(), system, size).is_some()
-}
-
-/// Returns the file system in memory that holds the files of `system`; `size` returns the size of
-/// the one mounted at a path.
-fn files_in(
-    table: &[Mount],
-    system: &FileSystemInfo,
-    size: impl Fn(&Path) -> Option<[u64; 2]>,
-) -> Option<String> {
-    if system.is_in_memory() {
-        return Some(system.name.clone());
-    }
-    let below = mounts::written_to(table, system, size)?;
-    below.is_in_memory().then_some(below.name)
+    system.stored_on().is_in_memory()
 }
 
 /// Largest number of stacked devices that are followed.

@@ -142,7 +142,7 @@ fn a_disk_whose_counters_are_off_is_not_counted() {
     let disk = sys.path().join("devices/pci/block/sda");
     assert!(is_counted(0) && is_counted(1), "the kernel does not say");
     fs::write(disk.join("queue/iostats"), "0\n").unwrap();
-    assert!(is_counted(0), "it has no queues of its own");
+    assert!(is_counted(0), "it has no queues of its own, and may be counted even so");
     fs::create_dir(disk.join("mq")).unwrap();
     assert!(!is_counted(0) && !is_counted(1));
     fs::write(disk.join("queue/iostats"), "1\n").unwrap();
@@ -159,6 +159,38 @@ fn a_disk_is_known_again_under_another_number_and_its_partitions_apart() {
     fs::write(sys.path().join("devices/pci/block/sda/wwid"), "naa.5000c500\n").unwrap();
     let all = [0, 1, 2].map(|minor| known(minor).unwrap());
     assert_eq!(all, ["naa.5000c500 ", "naa.5000c500 1", "naa.5000c500 2"]);
+}
+
+/// Once, a disk that was mounted as `sda` could be overwritten as `sdb`.
+#[test]
+fn a_disk_that_is_reached_in_two_ways_has_a_twin() {
+    let sys = fake();
+    let class = sys.path().join("class/block");
+    fs::create_dir_all(&class).unwrap();
+    let make = |name: &str, number: &str, wwid: &str| {
+        let folder = sys.path().join("devices/pci/block").join(name);
+        fs::create_dir_all(folder.join("device")).unwrap();
+        fs::write(folder.join("dev"), number).unwrap();
+        fs::write(folder.join("device/wwid"), wwid).unwrap();
+        fs::write(folder.join("device/serial"), "1").unwrap();
+        std::os::unix::fs::symlink(&folder, class.join(folder.file_name().unwrap())).unwrap();
+    };
+    make("sda", "8:0", "naa.5000c500\n");
+    make("sda/sda1", "8:1", "");
+    make("sdb", "8:16", "naa.5000c500\n");
+    make("sdb/sdb1", "8:17", "");
+    fs::write(sys.path().join("devices/pci/block/sdb/sdb1/partition"), "1\n").unwrap();
+    make("sdc", "8:32", "naa.5000c501\n");
+    make("sdd", "8:48", "\n");
+    make("sde", "8:64", "\n");
+    let twins = |path: &str| {
+        let folder = sys.path().join("devices/pci/block").join(path);
+        let twins = BlockDevice::in_directory(folder).unwrap().twins(sys.path());
+        twins.iter().map(BlockDevice::name).collect::<Vec<_>>()
+    };
+    assert_eq!((twins("sdb"), twins("sda")), (vec!["sda".to_owned()], vec!["sdb".to_owned()]));
+    assert_eq!(twins("sdb/sdb1"), ["sda1"], "the same partition");
+    assert!(twins("sdc").is_empty() && twins("sdd").is_empty());
 }
 
 /// Once, work went on in silence on another card in the same slot.
@@ -214,6 +246,44 @@ fn data_in_memory_is_found_below_devices() {
     assert_eq!(deeper.as_deref(), Some("loop2 on ext4 on loop0 on tmpfs"));
 }
 
+/// Once, the load of the program that is the disk counted as others', in every run.
+#[test]
+fn a_disk_that_a_program_here_may_serve_is_known() {
+    let sys = tempfile::tempdir().unwrap();
+    let table = mounts::parse(
+        "27 1 8:1 / / rw - ext4 /dev/sda1 rw\n28 27 0:50 / /far rw - fuse.sshfs me@srv:/x rw",
+    );
+    let told = |name: &str, file: &str, text: &str| {
+        let disk = sys.path().join(name);
+        fs::create_dir_all(disk.join("loop")).unwrap();
+        fs::write(disk.join("dev"), "7:0").unwrap();
+        fs::write(disk.join(file), text).unwrap();
+        BlockDevice::in_directory(disk).unwrap().may_be_served_here(&table)
+    };
+    assert!(told("ublkb0", "size", "8") && told("nbd0", "pid", "4711"));
+    assert!(told("loop0", "loop/backing_file", "/far/image"));
+    assert!(!told("loop1", "loop/backing_file", "/home/image") && !told("nbd1", "size", "0"));
+}
+
+/// Once, evaluations of such disks beside other programs doubted nothing.
+#[test]
+fn a_disk_that_threads_of_the_kernel_compute_for_is_known() {
+    let sys = tempfile::tempdir().unwrap();
+    let told = |name: &str, file: &str, text: &str| {
+        let disk = sys.path().join(name);
+        for part in ["loop", "dm", "md"] {
+            fs::create_dir_all(disk.join(part)).unwrap();
+        }
+        fs::write(disk.join("dev"), "7:0").unwrap();
+        fs::write(disk.join(file), text).unwrap();
+        BlockDevice::in_directory(disk).unwrap().is_computed()
+    };
+    assert!(told("loop0", "loop/backing_file", "/home/image\n"));
+    assert!(told("dm-0", "dm/uuid", "CRYPT-LUKS2-12ab-home\n"));
+    assert!(!told("dm-1", "dm/uuid", "LVM-12ab\n"));
+    assert!(told("md0", "md/level", "raid5\n") && !told("md1", "md/level", "raid1\n"));
+}
+
 /// Guards against a set that takes all the space left below, where others write too.
 #[test]
 fn a_sparse_file_below_a_loop_device_bounds_what_is_written() {
@@ -259,19 +329,25 @@ fn a_loop_device_on_another_device_is_built_on_that() {
     assert_eq!((one.in_memory(shown, DEEPEST), one.built_on(shown)), (None, vec![number]));
 }
 
-/// Once, in a container with memory at `/var/lib`, where its host keeps the files of
-/// containers, the host's disk was taken for that memory.
+/// Once, sets on zram were planned far beyond the memory, and at its limit the file system on it
+/// stopped.
 #[test]
-fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
-    let files_on = |upper: &str, size: [u64; 2]| {
-        let table = mounts::parse(&format!(
-            "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w\n\
-             28 27 0:30 / /var/lib rw - tmpfs tmpfs rw"
-        ));
-        let at = |point: &Path| Some(if point == Path::new("/") { size } else { [900, 40] });
-        files_in(&table, &mounts::describe(&table[0]), at)
+fn memory_bounds_what_a_device_in_memory_takes() {
+    let sys = tempfile::tempdir().unwrap();
+    let make = |name: &str, bytes: u64, stat: &str| {
+        let folder = sys.path().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let files = [("dev", "7:0"), ("size", &(bytes / 512).to_string()), ("mm_stat", stat)];
+        files.iter().for_each(|(file, text)| fs::write(folder.join(file), text).unwrap());
+        BlockDevice::in_directory(folder).unwrap().room(&[], DEEPEST)
     };
-    assert_eq!(files_on("/var/lib/u", [900, 40]).as_deref(), Some("tmpfs"));
-    assert_eq!(files_on("/var/lib/u", [900, 77]), None);
-    assert_eq!(files_on("/home/u", [900, 40]), None, "no memory is there");
+    let (huge, mib) = (1 << 60, 1 << 20);
+    for (name, stat) in [("ram0", ""), ("zram0", "0 0 0 0 0 0 0")] {
+        assert!(make(name, huge, stat).is_some_and(|room| room < huge), "{name}");
+        assert_eq!(make(name, mib, stat), None, "there is memory for all of it");
+    }
+    assert_eq!(make("zram1", huge, "9 9 1048576 3145728 0 0 0"), Some(2 * mib), "up to its limit");
+    let full = format!("{huge} 9 1048576 3145728 0 0 0");
+    assert_eq!(make("zram2", huge, &full), None, "it takes no more");
+    assert_eq!(make("sda", huge, ""), None);
 }

@@ -8,7 +8,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::iter::from_fn;
 use std::ops::Range;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 
 /// `FS_IOC_FIEMAP`, of linux/fs.h.
@@ -21,6 +21,9 @@ const FS_IOC_FSSETXATTR: libc::Ioctl = opcode::write::<Attributes>(b'X', 32) as 
 const SYNC: u32 = 1;
 /// `FS_XFLAG_EXTSIZE`: the file has an extent size of its own.
 const XFLAG_EXTSIZE: u32 = 0x800;
+/// `FS_XFLAG_REALTIME` and `FS_XFLAG_RTINHERIT`: the data of the file, or of those made in the
+/// directory, is on the realtime device.
+const XFLAG_REALTIME: u32 = 0x1 | 0x100;
 /// `FIEMAP_EXTENT_LAST`: the last extent.
 const LAST: u32 = 0x1;
 /// `FIEMAP_EXTENT_UNKNOWN` and `FIEMAP_EXTENT_DELALLOC`: not yet allocated on the device.
@@ -286,10 +289,17 @@ pub fn set_extent_size(file: &File, bytes: u32) -> io::Result<()> {
     }
 }
 
-fn get(file: &File) -> io::Result<Attributes> {
+/// Returns whether XFS keeps the data of `file`, or of the files made in that directory, on its
+/// realtime device.
+pub(crate) fn is_realtime(file: &impl AsFd) -> bool {
+    get(file).is_ok_and(|attributes| attributes.flags & XFLAG_REALTIME != 0)
+}
+
+fn get(file: &impl AsFd) -> io::Result<Attributes> {
     let mut attributes = Attributes::default();
+    let number = file.as_fd().as_raw_fd();
     // SAFETY: `attributes` has the layout of struct fsxattr and is ours to write.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FSGETXATTR, &raw mut attributes) };
+    let result = unsafe { libc::ioctl(number, FS_IOC_FSGETXATTR, &raw mut attributes) };
     if result == 0 { Ok(attributes) } else { Err(io::Error::last_os_error()) }
 }
 

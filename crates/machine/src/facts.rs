@@ -19,12 +19,13 @@ pub struct TargetFacts {
     pub capacity_bytes: u64,
     /// Size of the file system or device, in bytes; 0 if unknown.
     pub total_bytes: u64,
-    /// Memory of the machine, or of the group this process already runs in.
+    /// Memory of the machine, or of the group this process already runs in; absent where no part of
+    /// it caches files (DAX).
     pub memory_bytes: Option<u64>,
     /// Whether files are themselves pages of memory, without a file cache beside them.
     pub is_in_memory: bool,
-    /// Whether files are cached where no control group accounts for them.
-    pub caches_elsewhere: bool,
+    /// Why no control group limits how much of the files is cached; absent if one does.
+    pub unlimited: Option<&'static str>,
     /// Whether sets come into the file cache page by page.
     pub comes_by_pages: bool,
     /// Why direct I/O may not reach a block device, for example on a file system that reports no
@@ -46,9 +47,9 @@ impl TargetFacts {
         Self {
             capacity_bytes: target.capacity_bytes(),
             total_bytes: target.total_bytes(),
-            memory_bytes: Some(memory().total.min(within)),
+            memory_bytes: (!target.file_system().is_dax()).then(|| memory().total.min(within)),
             is_in_memory,
-            caches_elsewhere: target.file_system().caches_elsewhere(),
+            unlimited: target.file_system().unlimited(),
             comes_by_pages: target.file_system().comes_by_pages() && !is_in_memory,
             direct_doubt: direct_doubt(target),
             direct_refusal: target.open_file(Access::Direct, false).err().map(|e| e.to_string()),

@@ -44,6 +44,23 @@ fn are_apart([some, others]: [Vec<BlockDevice>; 2]) -> bool {
     !some.iter().any(|disk| others.contains(disk))
 }
 
+/// Returns what a program on this machine may serve, the file system or a disk below it; `None` if
+/// nothing indicates that. What that program computes for our requests is not load by others.
+pub fn served_here(system: &FileSystemInfo) -> Option<String> {
+    if system.is_served_here() {
+        return Some("this file system".to_owned());
+    }
+    let table = mounts::table();
+    let served = |disk: &BlockDevice| disk.may_be_served_here(&table).then(|| disk.name());
+    disks_below(system).iter().find_map(served)
+}
+
+/// Returns whether processors of this machine serve the storage of `system`: a program, or the
+/// kernel for a loop device, encryption, integrity checks or parity.
+pub fn is_served_by_processors(system: &FileSystemInfo) -> bool {
+    served_here(system).is_some() || disks_below(system).iter().any(BlockDevice::is_computed)
+}
+
 /// Returns that of the `disks` below `system` which is a loop device and serves requests, even
 /// direct ones, from the file cache, with its file; `None` if there is none, or all of it is in
 /// memory anyway.

@@ -1,9 +1,17 @@
 //! The mount table: the file system of a file (proc_pid_mountinfo(5)).
 
+use crate::btrfs;
+use crate::extents;
 use crate::text;
+use rustix::fs::{
+    AtFlags, FileType, OFlags, Stat, StatxAttributes, StatxFlags, fcntl_getfl, fstat,
+};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// Unit in which the kernel shows the size of a device, in bytes.
+const SECTOR: u64 = 512;
 
 /// The file system or device below a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +22,9 @@ pub struct FileSystemInfo {
     pub mount_options: String,
     /// What is mounted, such as `/dev/vda`; the device itself for a block device.
     pub source: String,
-    /// Major and minor number of the device, of the first one if there are many; major 0 if there is none.
+    /// Major and minor number of the device, of the first one if there are many; major 0 if there is
+    /// none, or not all are known. Of an overlay, this and the two facts below are those of what it
+    /// writes to; of a file there that is only read, and so may lie elsewhere, they are not.
     pub device: (u32, u32),
     /// Whether data comes from a server or a user-space program, so that the kernel's I/O counters
     /// may miss it.
@@ -23,6 +33,9 @@ pub struct FileSystemInfo {
     pub reads_counted: bool,
     /// Whether it is on a block device of this machine.
     pub has_device: bool,
+    /// Whether the kernel says of the open file that it is memory of the device itself (DAX). The
+    /// mount option says so of all files.
+    pub has_dax_file: bool,
     /// The file system that an overlay writes to, if known.
     pub upper: Option<Box<Self>>,
 }
@@ -30,49 +43,73 @@ pub struct FileSystemInfo {
 impl FileSystemInfo {
     /// Returns whether the data is only in memory.
     pub fn is_in_memory(&self) -> bool {
-        ["tmpfs", "ramfs", "devtmpfs"].contains(&&*self.name)
+        IN_MEMORY.contains(&&*self.name)
     }
 
     /// Returns whether written data may be compressed, so that repetitive bytes move faster than
     /// others. What a server or a ZFS volume (`/dev/zd0`) does is unknown here.
     pub fn compresses(&self) -> bool {
-        self.name == "zfs"
-            || self.is_network_or_fuse
-            || self.source.starts_with("/dev/zd")
-            || self.options().any(|option| option.contains("compress"))
+        let stored_on = self.stored_on();
+        stored_on.name == "zfs"
+            || stored_on.is_network_or_fuse
+            || stored_on.source.starts_with("/dev/zd")
+            || stored_on.options().any(|option| option.contains("compress"))
     }
 
     /// Returns whether it is a copy-on-write file system.
     pub fn copies_on_write(&self) -> bool {
-        ["btrfs", "bcachefs", "zfs"].contains(&&*self.name)
+        ["btrfs", "bcachefs", "zfs"].contains(&&*self.stored_on().name)
     }
 
     /// Returns whether rewritten data may move to another place of the device, so that writes
     /// scatter a set. F2FS and NILFS2 write logs.
     pub fn relocates(&self) -> bool {
-        self.copies_on_write() || ["f2fs", "nilfs2"].contains(&&*self.name)
+        self.copies_on_write() || ["f2fs", "nilfs2"].contains(&&*self.stored_on().name)
     }
 
     /// Returns whether a program on this machine serves the files. Its computing for our requests
     /// is not load by others.
     pub fn is_served_here(&self) -> bool {
-        ["fuse", "fuseblk"].contains(&&*self.name) || self.name.starts_with("fuse.")
+        let name = &*self.stored_on().name;
+        ["fuse", "fuseblk"].contains(&name) || name.starts_with("fuse.")
     }
 
     /// Returns whether the data comes from another machine or from this one's host. FUSE may also
     /// stand in front of a local device or local files.
     pub fn is_remote(&self) -> bool {
-        let is_path = self.source.starts_with('/') && !self.source.starts_with("//");
-        let is_over_files = self.has_device || is_path || OVER_FILES.contains(&&*self.name);
+        let Self { name, source, .. } = self.stored_on();
+        let is_path = source.starts_with('/') && !source.starts_with("//");
+        let is_over_files = self.has_device || is_path || OVER_FILES.contains(&&**name);
         self.is_network_or_fuse && !(self.is_served_here() && is_over_files)
     }
 
+    /// Returns whether files are memory of the device itself (DAX), with no file cache before it.
+    pub fn is_dax(&self) -> bool {
+        let mut options = self.stored_on().options();
+        self.has_dax_file || options.any(|option| matches!(option, "dax" | "dax=always"))
+    }
+
+    /// Returns the setting that bounds the cache which the file system has instead of the kernel's.
+    pub fn own_cache(&self) -> Option<&'static str> {
+        match &*self.stored_on().name {
+            "zfs" => Some("zfs_arc_max"),
+            "gpfs" => Some("pagepool"),
+            _ => None,
+        }
+    }
+
+    /// Returns why no control group limits how much of the files is cached; `None` if one does.
+    pub fn unlimited(&self) -> Option<&'static str> {
+        if self.is_dax() {
+            return Some("files here are memory of the device itself (DAX), with no file cache");
+        }
+        self.own_cache().map(|_| "this file system caches files where no control group limits them")
+    }
+
     /// Returns whether files are cached, or stored, where no control group accounts for them and
-    /// dropping the page cache frees nothing. ZFS and GPFS have their own caches, and with DAX
-    /// memory is the device.
+    /// dropping the page cache frees nothing.
     pub fn caches_elsewhere(&self) -> bool {
-        let is_dax = self.options().any(|option| matches!(option, "dax" | "dax=always"));
-        is_dax || ["zfs", "gpfs"].contains(&&*self.name)
+        self.unlimited().is_some()
     }
 
     /// Returns the cached bytes of a file, given those `counted` in the kernel's file cache; `None`
@@ -93,11 +130,11 @@ impl FileSystemInfo {
     }
 
     /// Returns whether the kernel counts what a process reads from storage. For ZFS it also counts
-    /// hits in its cache.
+    /// hits in its cache, and with DAX nothing.
     pub fn counts_reads(&self) -> bool {
         let stored_on = self.stored_on();
         let is_missed = stored_on.is_network_or_fuse && !self.reads_counted;
-        !(is_missed || self.is_on_raw_flash() || stored_on.name == "zfs")
+        !(is_missed || self.is_on_raw_flash() || stored_on.name == "zfs" || self.is_dax())
     }
 
     /// Returns the numbers of all local block devices that hold the data; empty if the data comes
@@ -113,22 +150,25 @@ impl FileSystemInfo {
     /// Returns the numbers of the local block devices below the file system, as shown below `sys`;
     /// empty if there are none, or not all are known.
     pub(crate) fn members(&self, sys: &Path) -> Vec<(u32, u32)> {
-        if !self.has_device {
+        if !self.has_device || self.device.0 == 0 {
             return Vec::new();
         }
-        if self.name == "btrfs" {
-            return btrfs_of(sys, self.device).map(|(_, all)| all).unwrap_or_default();
+        let stored_on = self.stored_on();
+        if let Some(realtime) = stored_on.option("rtdev=") {
+            let both = [&stored_on.source, realtime].map(|path| block_number(Path::new(path)));
+            return both.into_iter().collect::<Option<_>>().unwrap_or_default();
         }
-        let named = source_devices(&self.source);
+        if stored_on.name == "btrfs" {
+            return btrfs::devices(sys, self.device);
+        }
+        let named = source_devices(&stored_on.source);
         if named.len() > 1 { named } else { vec![self.device] }
     }
 
     /// Returns whether it is a btrfs that was mounted without one of its devices, as shown below
     /// `sys`.
     pub(crate) fn lacks_device(&self, sys: &Path) -> bool {
-        let is_missing = |device: PathBuf| text::read_number(device.join("missing")) == Some(1);
-        let lacks = |(of_one, _): (PathBuf, _)| entries(of_one.join("devinfo")).any(is_missing);
-        self.name == "btrfs" && btrfs_of(sys, self.device).is_some_and(lacks)
+        self.stored_on().name == "btrfs" && btrfs::lacks_device(sys, self.device)
     }
 
     /// Returns the number of copies of file data stored on the devices: more than one on a mirrored
@@ -138,9 +178,10 @@ impl FileSystemInfo {
     }
 
     fn copies_by(&self, sys: &Path) -> u64 {
-        match &*self.name {
-            "btrfs" => btrfs_copies(sys, self.device).unwrap_or(1),
-            "ext4" if self.options().any(|option| option == "data=journal") => 2,
+        let stored_on = self.stored_on();
+        match &*stored_on.name {
+            "btrfs" => btrfs::copies(sys, self.device).unwrap_or(1),
+            "ext4" if stored_on.options().any(|option| option == "data=journal") => 2,
             _ => 1,
         }
     }
@@ -175,6 +216,36 @@ impl FileSystemInfo {
     fn options(&self) -> impl Iterator<Item = &str> {
         self.mount_options.split(',')
     }
+
+    /// Returns the value of the option that begins with `name`.
+    fn option(&self, name: &str) -> Option<&str> {
+        self.options().find_map(|option| option.strip_prefix(name))
+    }
+
+    /// Adds what the kernel tells of the open `file`: whether it is memory of the device (DAX), and
+    /// which device holds its data, as shown below `sys`.
+    pub(crate) fn look_at(&mut self, file: &impl AsFd, sys: &Path) {
+        let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::empty());
+        self.has_dax_file =
+            state.is_ok_and(|state| state.stx_attributes.contains(StatxAttributes::DAX));
+        if let Some(path) = self.stored_on().option("rtdev=").filter(|_| extents::is_realtime(file))
+        {
+            self.device = block_number(Path::new(path)).unwrap_or_default();
+        }
+        // The kernel does not name the other devices of an F2FS.
+        if self.stored_on().name == "f2fs" && is_larger(file, self.device, sys) {
+            self.device = (0, 0);
+        }
+    }
+}
+
+/// Returns whether the file system of `file` is larger than the device of this number, as shown
+/// below `sys`.
+fn is_larger(file: &impl AsFd, (major, minor): (u32, u32), sys: &Path) -> bool {
+    let sectors = text::read_number(sys.join(format!("dev/block/{major}:{minor}/size")));
+    let total =
+        rustix::fs::fstatvfs(file).map(|state| state.f_blocks.saturating_mul(state.f_frsize));
+    sectors.zip(total.ok()).is_some_and(|(sectors, total)| total / SECTOR > sectors)
 }
 
 /// One line of the mount table.
@@ -227,12 +298,14 @@ fn parse_line(line: &str) -> Option<Mount> {
     let (mount, file_system) = line.split_once(" - ")?;
     let mount: Vec<&str> = mount.split(' ').collect();
     let file_system: Vec<&str> = file_system.split(' ').collect();
+    let options = join_options(mount.get(5)?, file_system.get(2).unwrap_or(&""));
     Some(Mount {
         id: mount.first()?.parse().ok()?,
         device: text::pair(mount.get(2)?)?,
         root: unescape(mount.get(3)?).into(),
         point: unescape(mount.get(4)?).into(),
-        options: unescape(&join_options(mount.get(5)?, file_system.get(2).unwrap_or(&""))),
+        // Commas separate options: one within a name stays escaped.
+        options: unescape(&options.replace(r"\054", r"\134054")),
         kind: unescape(file_system.first()?),
         source: unescape(file_system.get(1)?),
     })
@@ -263,9 +336,8 @@ pub(crate) fn of(file: &impl AsFd, path: &Path) -> Option<Mount> {
 
 /// Returns the mount of the open `file` at `path`, of those in the table.
 fn among(table: &[Mount], file: &impl AsFd, path: &Path) -> Option<Mount> {
-    let flags = rustix::fs::AtFlags::EMPTY_PATH;
-    let state = rustix::fs::statx(file, "", flags, rustix::fs::StatxFlags::MNT_ID).ok();
-    let id = state.filter(|s| s.stx_mask & rustix::fs::StatxFlags::MNT_ID.bits() != 0);
+    let state = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok();
+    let id = state.filter(|s| s.stx_mask & StatxFlags::MNT_ID.bits() != 0);
     id.and_then(|state| table.iter().find(|mount| mount.id == state.stx_mnt_id).cloned())
         .or_else(|| by_path(table, path))
 }
@@ -274,22 +346,48 @@ fn among(table: &[Mount], file: &impl AsFd, path: &Path) -> Option<Mount> {
 pub fn system_of(file: &impl AsFd, path: &Path) -> FileSystemInfo {
     let table = table();
     let Some(mount) = among(&table, file, path) else { return FileSystemInfo::default() };
-    let system = describe(&mount);
-    let upper = written_to(&table, &system, size).map(Box::new);
-    FileSystemInfo { upper, ..system }
+    let system = describe_written(&table, &mount, size);
+    let mut system = match system.upper.is_some() && is_only_read(file) {
+        true => FileSystemInfo { upper: system.upper, ..describe(&mount) },
+        false => system,
+    };
+    system.look_at(file, Path::new("/sys"));
+    system
+}
+
+/// Returns whether `file` is a regular one that is not open for writing: it then stays on its layer
+/// of an overlay.
+fn is_only_read(file: &impl AsFd) -> bool {
+    let is_file = |state: Stat| FileType::from_raw_mode(state.st_mode).is_file();
+    let writes = |flags: OFlags| flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+    fstat(file).is_ok_and(is_file) && !fcntl_getfl(file).is_ok_and(writes)
+}
+
+/// Describes the file system mounted as `mount`: an overlay with the one that it writes to, if that
+/// is in the `table`. `size` returns the size of the one mounted at a path.
+pub(crate) fn describe_written(
+    table: &[Mount],
+    mount: &Mount,
+    size: impl Fn(&Path) -> Option<[u64; 2]>,
+) -> FileSystemInfo {
+    let system = describe(mount);
+    let Some(upper) = written_to(table, &system, size) else { return system };
+    let FileSystemInfo { device, is_network_or_fuse, has_device, .. } = upper;
+    let upper = Some(Box::new(upper));
+    FileSystemInfo { device, is_network_or_fuse, has_device, upper, ..system }
 }
 
 /// Returns the file system that the overlay `system` writes to; `None` for others, or if it is not
-/// among the mounts. `size` returns the size of the one mounted at a path.
-pub(crate) fn written_to(
+/// in the `table`.
+fn written_to(
     table: &[Mount],
     system: &FileSystemInfo,
     size: impl Fn(&Path) -> Option<[u64; 2]>,
 ) -> Option<FileSystemInfo> {
-    let upper = system.options().find_map(|option| option.strip_prefix("upperdir="))?;
+    let upper = unescape(system.option("upperdir=")?);
     // An overlay reports the size of the file system that it writes to. Its path is from where it
     // was mounted: in a container another file system may be at that path, often the overlay itself.
-    let below = by_path(table, Path::new(upper)).filter(|below| below.kind != system.name)?;
+    let below = by_path(table, Path::new(&upper)).filter(|below| below.kind != system.name)?;
     let size_below = size(&below.point)?;
     let is_own =
         |mount: &&Mount| mount.kind == system.name && mount.options == system.mount_options;
@@ -310,34 +408,6 @@ pub fn source_devices(source: &str) -> Vec<(u32, u32)> {
         return Vec::new();
     }
     source.split(':').filter_map(|path| block_number(Path::new(path))).collect()
-}
-
-fn entries(folder: PathBuf) -> impl Iterator<Item = PathBuf> {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
-}
-
-/// Returns the directory below `sys` of the btrfs that device `one` belongs to, and the numbers of
-/// all its devices. The mount table names only one of them.
-fn btrfs_of(sys: &Path, one: (u32, u32)) -> Option<(PathBuf, Vec<(u32, u32)>)> {
-    let members = |of_one: PathBuf| {
-        let number = |device: PathBuf| text::pair(&text::read(device.join("dev"))?);
-        let all: Option<Vec<_>> = entries(of_one.join("devices")).map(number).collect();
-        Some((of_one, all?))
-    };
-    entries(sys.join("fs/btrfs")).filter_map(members).find(|(_, all)| all.contains(&one))
-}
-
-/// Returns the smallest number of copies among the data profiles of the btrfs on device `one`.
-fn btrfs_copies(sys: &Path, one: (u32, u32)) -> Option<u64> {
-    let profiles = entries(btrfs_of(sys, one)?.0.join("allocation/data"));
-    let holds = |path: &PathBuf| text::read_number(path.join("total_bytes")).is_some_and(|n| n > 0);
-    let copies = |path: PathBuf| match path.file_name()?.to_str()? {
-        "dup" | "raid1" | "raid10" => Some(2),
-        "raid1c3" => Some(3),
-        "raid1c4" => Some(4),
-        _ => Some(1),
-    };
-    profiles.filter(holds).filter_map(copies).min()
 }
 
 /// Returns the number of the block device at `path`, if there is one.
@@ -368,13 +438,15 @@ const OVER_FILES: [&str; 6] = [
     "fuse.unionfs",
 ];
 
-/// Local file systems that may show no device number: those in memory, over several devices, over
-/// raw flash, over other file systems, and the kernel's own. Cluster file systems show none either,
-/// and are too many to list.
-const WITHOUT_DEVICE: [&str; 22] = [
-    "apfs", "aufs", "bcachefs", "btrfs", "cgroup", "cgroup2", "devtmpfs", "ecryptfs", "erofs",
-    "mqueue", "overlay", "proc", "ramfs", "rootfs", "shiftfs", "simfs", "sysfs", "tmpfs", "ubifs",
-    "unionfs", "vzfs", "zfs",
+/// File systems whose files are in memory alone.
+const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+
+/// Other local file systems that may show no device number: those over several devices, over raw
+/// flash, over other file systems, and the kernel's own. Cluster file systems show none either, and
+/// are too many to list.
+const WITHOUT_DEVICE: [&str; 19] = [
+    "apfs", "aufs", "bcachefs", "btrfs", "cgroup", "cgroup2", "ecryptfs", "erofs", "mqueue",
+    "overlay", "proc", "rootfs", "shiftfs", "simfs", "sysfs", "ubifs", "unionfs", "vzfs", "zfs",
 ];
 
 /// Returns whether a file system of type `kind` stores its data elsewhere than on a local block
@@ -401,15 +473,16 @@ pub fn describe(mount: &Mount) -> FileSystemInfo {
         0 => source_devices(&mount.source).first().copied().unwrap_or(mount.device),
         _ => mount.device,
     };
+    let is_local = WITHOUT_DEVICE.iter().chain(&IN_MEMORY).any(|kind| *kind == mount.kind);
     FileSystemInfo {
         name: mount.kind.clone(),
         mount_options: mount.options.clone(),
         source: mount.source.clone(),
         device,
-        is_network_or_fuse: is_network_or_fuse(&mount.kind)
-            || (device.0 == 0 && !WITHOUT_DEVICE.contains(&&*mount.kind)),
+        is_network_or_fuse: is_network_or_fuse(&mount.kind) || (device.0 == 0 && !is_local),
         reads_counted: false,
         has_device: device.0 != 0,
+        has_dax_file: false,
         upper: None,
     }
 }

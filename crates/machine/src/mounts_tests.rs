@@ -24,6 +24,8 @@ fn a_file_system_says_whether_it_compresses_and_caches_elsewhere() {
     for (name, options) in [("zfs", "rw"), ("gpfs", "rw"), ("xfs", "rw,dax=always")] {
         assert_eq!(of(name, options).resident(Some(0)), None, "absent never means zero");
     }
+    let dax = FileSystemInfo { has_dax_file: true, ..of("ext4", "rw") };
+    assert!(dax.is_dax() && dax.caches_elsewhere() && !dax.counts_reads());
     assert_eq!([Some(0), None].map(|c| of("ext4", "rw").resident(c)), [Some(0), None]);
     let served = |name: &str| of(name, "rw").is_served_here();
     let served = ["fuse.gocryptfs", "fuse", "fuseblk", "fusectl", "nfs"].map(served);
@@ -50,6 +52,51 @@ fn a_btrfs_lies_on_all_of_its_devices() {
     assert_eq!(of("btrfs", (8, 0)), [(8, 0)]);
     assert!(of("btrfs", (8, 48)).is_empty(), "how many there are is not known");
     assert_eq!(of("ext4", (8, 48)), [(8, 48)]);
+}
+
+/// Once, the counters of the device with the log of a zoned XFS seemed to show that writes stay in
+/// memory, and those of one device of an F2FS that spans two.
+#[test]
+fn data_on_a_device_that_the_source_does_not_name_is_counted_or_unknown() {
+    let of = |options: &str, source: &str| FileSystemInfo {
+        mount_options: options.into(),
+        source: source.into(),
+        device: (8, 16),
+        has_device: true,
+        ..FileSystemInfo::default()
+    };
+    let sys = tempfile::tempdir().unwrap();
+    let told = of("rw,logdev=/dev/nowhere", "/dev/nowhere").members(sys.path());
+    assert_eq!(told, [(8, 16)]);
+    assert_eq!(of("rw,rtdev=/dev/nowhere", "/dev/nowhere").members(sys.path()), []);
+    let devices = std::fs::read_dir("/dev").unwrap().flatten().filter_map(|one| {
+        let path = one.path();
+        Some((block_number(&path)?, path.to_str()?.to_owned()))
+    });
+    let devices: Vec<_> = devices.take(2).collect();
+    let [(number, path), (realtime, of_data)] = &devices[..] else {
+        return crate::testing::skipped("/dev shows no two block devices");
+    };
+    let told = of(&format!("rw,rtdev={of_data}"), path).members(sys.path());
+    assert_eq!(told, [*number, *realtime]);
+}
+
+#[test]
+fn an_f2fs_larger_than_its_device_has_others() {
+    let sys = tempfile::tempdir().unwrap();
+    let disk = sys.path().join("dev/block/8:16");
+    std::fs::create_dir_all(&disk).unwrap();
+    let file = tempfile::tempfile().unwrap();
+    let told = |name: &str, sectors: u64| {
+        std::fs::write(disk.join("size"), sectors.to_string()).unwrap();
+        let (device, has_device) = ((8, 16), true);
+        let name = name.to_owned();
+        let mut system = FileSystemInfo { name, device, has_device, ..Default::default() };
+        system.look_at(&file, sys.path());
+        system.members(sys.path())
+    };
+    assert_eq!(told("f2fs", 1), []);
+    assert_eq!([told("f2fs", u64::MAX), told("ext4", 1)], [[(8, 16)], [(8, 16)]]);
 }
 
 /// Once, a mirrored set of which a third was stored counted as one of which two thirds were.
@@ -149,7 +196,7 @@ fn an_unknown_file_system_without_a_device_is_of_a_server() {
     for kind in ["dvs", "panfs", "of-tomorrow"] {
         assert_eq!(of("0:52", kind), Some(true), "{kind}");
     }
-    for kind in ["overlay", "zfs", "btrfs", "bcachefs", "ubifs", "tmpfs", "ecryptfs"] {
+    for kind in ["overlay", "zfs", "btrfs", "bcachefs", "ubifs", "tmpfs", "hugetlbfs", "ecryptfs"] {
         assert_eq!(of("0:52", kind), Some(false), "{kind}");
     }
     assert_eq!(of("8:1", "of-tomorrow"), Some(false), "it has a device");
@@ -183,17 +230,61 @@ fn an_overlay_counts_as_what_it_writes_to_does() {
             "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/rom,upperdir=/overlay/upper,workdir=/w\n\
              28 27 31:3 / /overlay rw - {kind} /dev/ubi0_1 rw"
         ));
-        let system = describe(&table[0]);
-        let upper = written_to(&table, &system, |_| Some([900, 40])).map(Box::new);
-        FileSystemInfo { upper, ..system }
+        describe_written(&table, &table[0], |_| Some([900, 40]))
     };
     let told = |kind: &str| (over(kind).counts_reads(), over(kind).is_on_raw_flash());
     assert_eq!(["ubifs", "jffs2"].map(told), [(false, true); 2]);
     assert_eq!(["virtiofs", "zfs"].map(told), [(false, false); 2]);
     assert_eq!(["f2fs", "tmpfs"].map(told), [(true, false); 2]);
     let inside = parse("27 1 0:40 / / rw - overlay overlay rw,upperdir=/overlay/upper");
-    let system = describe(&inside[0]);
-    assert_eq!(written_to(&inside, &system, |_| Some([900, 40])), None, "not itself");
+    let inside = describe_written(&inside, &inside[0], |_| Some([900, 40]));
+    assert_eq!(inside.upper, None, "not itself");
+}
+
+/// Once, in a container with memory at `/var/lib`, where its host keeps the files of
+/// containers, the host's disk was taken for that memory.
+#[test]
+fn an_overlay_lies_in_memory_only_where_its_size_is_that_of_the_memory() {
+    let files_on = |upper: &str, size: [u64; 2]| {
+        let table = parse(&format!(
+            "27 1 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir={upper},workdir=/w\n\
+             28 27 0:30 / /var/lib rw - tmpfs tmpfs rw"
+        ));
+        let at = |point: &Path| Some(if point == Path::new("/") { size } else { [900, 40] });
+        describe_written(&table, &table[0], at).stored_on().name.clone()
+    };
+    assert_eq!(files_on("/var/lib/u", [900, 40]), "tmpfs");
+    assert_eq!(files_on("/var/lib/u", [900, 77]), "overlay");
+    assert_eq!(files_on("/home/u", [900, 40]), "overlay", "no memory is there");
+}
+
+/// Once, nothing was looked at below an overlay: a sparse image there was overfilled, and memory
+/// taken for a device.
+#[test]
+fn an_overlay_lies_where_its_writes_go() {
+    let over = |device: &str, kind: &str, source: &str, options: &str| {
+        let table = parse(&format!(
+            "27 1 0:40 / /mer rw - overlay overlay rw,upperdir=/m/up,workdir=/m/wk\n\
+             28 27 {device} / /m rw - {kind} {source} {options}"
+        ));
+        describe_written(&table, &table[0], |_| Some([900, 40]))
+    };
+    let ext4 = over("7:0", "ext4", "/dev/loop0", "rw,data=journal");
+    assert_eq!((ext4.devices(), ext4.device, ext4.copies()), (vec![(7, 0)], (7, 0), 2));
+    assert!(ext4.has_device && !ext4.copies_on_write() && !ext4.compresses());
+    let btrfs = over("7:0", "btrfs", "/dev/loop0", "rw,compress=zstd:3");
+    assert!(btrfs.copies_on_write() && btrfs.relocates() && btrfs.compresses());
+    assert!(over("7:0", "f2fs", "/dev/loop0", "rw").relocates());
+    let shared = over("0:30", "virtiofs", "share", "rw");
+    assert!(shared.is_network_or_fuse && !shared.has_device && !shared.comes_by_pages());
+}
+
+#[test]
+fn only_a_file_that_is_not_open_for_writing_may_be_on_another_layer() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let reads = std::fs::File::open(file.path()).unwrap();
+    let folder = std::fs::File::open(file.path().parent().unwrap()).unwrap();
+    assert_eq!([&reads, file.as_file(), &folder].map(is_only_read), [true, false, false]);
 }
 
 #[test]
@@ -222,6 +313,14 @@ fn only_a_whole_option_lets_each_write_be_synced() {
     };
     let told = ["ext4", "xfs", "btrfs", "tmpfs"].map(names);
     assert_eq!(told, [(true, true), (true, false), (false, false), (false, true)]);
+}
+
+/// Once, a subvolume named `x,dax` was taken for memory.
+#[test]
+fn a_comma_in_a_name_separates_no_options() {
+    let table = parse(r"50 27 0:45 / /mnt rw - btrfs /dev/sda1 rw,subvol=/x\054dax,x=a\040b");
+    assert_eq!(table[0].options, r"rw,subvol=/x\054dax,x=a b");
+    assert!(!describe(&table[0]).is_dax());
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Reads the small text files in which the kernel describes itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Returns the paths of what is in `folder`; none if it cannot be read.
+pub fn entries(folder: impl AsRef<Path>) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
 
 /// Returns the content of `path` without surrounding white space; `None` if it cannot be read.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {

@@ -8,8 +8,16 @@ use crate::target::{DirectIo, Target, is_in_place};
 use ioscape_schema::{Access, Warning, WarningKind};
 use std::os::fd::AsFd;
 
-/// Mount options of ext4, btrfs, older XFS and overlays with which syncs flush no drive.
-const WITHOUT_FLUSHES: [&str; 4] = ["nobarrier", "barrier=0", "volatile", "fsync=volatile"];
+/// Mount options of ext4, btrfs, older XFS, overlays, F2FS and bcachefs with which syncs flush no
+/// drive.
+const WITHOUT_FLUSHES: [&str; 6] = [
+    "nobarrier",
+    "barrier=0",
+    "volatile",
+    "fsync=volatile",
+    "fsync_mode=nobarrier",
+    "journal_flush_disabled",
+];
 
 /// Returns the warnings that apply to every measurement of `target` with `traffic`.
 pub fn traps(target: &Target, traffic: Traffic) -> Vec<Warning> {
@@ -72,9 +80,10 @@ fn of_io_limits(
 /// not tell: the change came with Linux 6.15, was backported, and is to be reverted.
 pub fn cached_writes(file: &impl AsFd, system: &FileSystemInfo) -> Option<Warning> {
     // `nodatasum` and `nodatacow`; a subvolume's name is an option too.
-    let mut options = system.mount_options.split(',');
+    let stored_on = system.stored_on();
+    let mut options = stored_on.mount_options.split(',');
     let has_no_sums = options.any(|option| option.starts_with("nodata")) || is_in_place(file);
-    (system.name == "btrfs" && !has_no_sums).then(|| {
+    (stored_on.name == "btrfs" && !has_no_sums).then(|| {
         Warning::new(
             WarningKind::Unsupported,
             "btrfs keeps checksums of this file: Linux 6.15 and later, and older kernels with the same change, pass direct writes to such files through the file cache and then wait for the storage; whether this kernel does so cannot be told. To bypass the cache, make the files in a directory that had chattr +C while it was empty",
@@ -111,8 +120,8 @@ fn refused(name: &str, access: Access, told: DirectIo) -> Option<Warning> {
 pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let name = &system.name;
-    // An overlay has no device of its own, but passes direct I/O on to the one below and then
-    // reports its alignment.
+    // An overlay passes direct I/O on to the device below and then reports its alignment, even if
+    // the mount table does not show that device.
     let deviceless = !system.has_device && !aligned;
     if access == Access::Direct && (deviceless || system.is_network_or_fuse) {
         doubts.push(Warning::new(
@@ -140,20 +149,31 @@ pub fn judge(system: &FileSystemInfo, access: Access, aligned: bool) -> Vec<Warn
         );
         doubts.push(Warning::new(WarningKind::Trap, message));
     }
-    if !system.counts_reads() {
-        let why = match () {
-            () if system.stored_on().is_network_or_fuse => {
-                "gets its data from a server or another program, whose reads the kernel's storage counters are not known to include"
-            }
-            () if system.is_on_raw_flash() => {
-                "lies on flash without blocks, past the layer whose reads the kernel counts"
-            }
-            () => "counts what it reads from its own cache as read from storage",
-        };
-        let message = format!("{name} {why}: file cache hits cannot be distinguished from misses");
-        doubts.push(Warning::new(WarningKind::CountersSilent, message));
-    }
+    doubts.extend(uncounted(system));
     doubts
+}
+
+/// Returns the warning that the kernel does not count what is read from storage, and why.
+fn uncounted(system: &FileSystemInfo) -> Option<Warning> {
+    let why = match () {
+        () if system.counts_reads() => return None,
+        () if system.is_dax() => {
+            "is reached by the processor directly (DAX), past the layer whose reads the kernel counts"
+        }
+        () if system.stored_on().is_network_or_fuse => {
+            "gets its data from a server or another program, whose reads the kernel's storage counters are not known to include"
+        }
+        () if system.is_on_raw_flash() => {
+            "lies on flash without blocks, past the layer whose reads the kernel counts"
+        }
+        () => "counts what it reads from its own cache as read from storage",
+    };
+    let hits = match system.is_dax() {
+        true => "no read is a hit of this machine's file cache",
+        false => "file cache hits cannot be distinguished from misses",
+    };
+    let message = format!("{} {why}: {hits}", system.name);
+    Some(Warning::new(WarningKind::CountersSilent, message))
 }
 
 #[cfg(test)]
@@ -251,12 +271,26 @@ mod tests {
         };
         let told = |options: &str, access| judge(&ext4(options), access, true).len();
         assert_eq!(told("rw,nobarrier,relatime", Access::Dsync), 1);
+        for option in ["fsync_mode=nobarrier", "journal_flush_disabled"] {
+            assert_eq!(told(option, Access::Dsync), 1, "{option}");
+        }
         assert_eq!(told("rw,nobarrier,relatime", Access::Buffered), 0);
         assert_eq!(told("rw,relatime", Access::Dsync), 0);
         let upper = Some(Box::new(ext4("rw,nobarrier")));
         let overlay = FileSystemInfo { name: "overlay".into(), upper, ..ext4("rw,upperdir=/u") };
         let [doubt] = &judge(&overlay, Access::Dsync, true)[..] else { panic!("one doubt") };
         assert!(doubt.message.starts_with("ext4 is mounted"), "{doubt}");
+    }
+
+    #[test]
+    fn direct_writes_that_btrfs_may_cache_are_told_on_an_overlay_too() {
+        let file = tempfile::tempfile().unwrap();
+        let over = |name: &str| {
+            let upper = FileSystemInfo { name: name.into(), ..FileSystemInfo::default() };
+            FileSystemInfo { upper: Some(Box::new(upper)), ..FileSystemInfo::default() }
+        };
+        let told = |name| cached_writes(&file, &over(name)).is_some();
+        assert_eq!([told("btrfs"), told("ext4")], [!is_in_place(&file), false]);
     }
 
     #[test]
@@ -273,6 +307,10 @@ mod tests {
         for name in ["ubifs", "zfs"] {
             assert_eq!(kinds(name, false, Access::Buffered, false), [CountersSilent], "{name}");
         }
+        let (has_dax_file, has_device) = (true, true);
+        let dax = FileSystemInfo { has_dax_file, has_device, ..FileSystemInfo::default() };
+        let [doubt] = &judge(&dax, Access::Buffered, true)[..] else { panic!("one doubt") };
+        assert!(doubt.message.ends_with("a hit of this machine's file cache"), "{doubt}");
         assert_eq!(
             kinds("fuse.sshfs", false, Access::Direct, false),
             [DirectWithoutDevice, CountersSilent]

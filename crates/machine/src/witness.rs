@@ -19,8 +19,11 @@ const SECTOR: u64 = 512;
 /// The locations of the counters for runs on one target; found once.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// Counters of the devices below the target; empty if one of them is not counted.
+    /// Counters of the devices below the target; empty if one of them is not counted, or one of
+    /// several may not be.
     devices: Vec<PathBuf>,
+    /// Whether they may be off, and then stand still.
+    may_be_off: bool,
     /// Number of copies of the data that the file system writes.
     copies: u64,
     /// Counters of the whole drives that hold these devices.
@@ -43,6 +46,7 @@ pub struct Snapshot {
     /// Load of the machine's processors.
     pub load: load::Snapshot,
     device_bytes: Option<[u64; 2]>,
+    may_be_off: bool,
     dirty_bytes: Option<u64>,
     throttled: Option<Throttled>,
     stalled_us: [Option<u64>; 2],
@@ -53,7 +57,8 @@ impl Sources {
     pub fn of(target: &Target, group: Option<&MemoryGroup>) -> Self {
         let numbers = target.file_system().devices().into_iter();
         let mut below: Vec<BlockDevice> = numbers.filter_map(BlockDevice::at).collect();
-        if !below.iter().all(BlockDevice::is_counted) {
+        let may_be_off = below.iter().any(BlockDevice::has_statistics_off);
+        if !below.iter().all(BlockDevice::is_counted) || may_be_off && below.len() > 1 {
             // The transfers of the other devices would not be the whole.
             below.clear();
         }
@@ -68,6 +73,7 @@ impl Sources {
         Self {
             copies: target.file_system().copies(),
             devices: below.iter().map(BlockDevice::stat_file).collect(),
+            may_be_off,
             disks,
             is_own: file("memory.stat").is_some(),
             memory_stat: file("memory.stat").or_else(cgroup::enclosing_stat),
@@ -105,6 +111,7 @@ impl Sources {
             load: load::Snapshot::take(),
             taken: Instant::now(),
             device_bytes: moved(&self.devices).map(|[read, written]| [read, written / self.copies]),
+            may_be_off: self.may_be_off,
             dirty_bytes: self.dirty_bytes(),
             throttled: self.quota.as_ref().map(Quota::throttled),
             stalled_us: self.pressures.each_ref().map(stalled),
@@ -117,7 +124,9 @@ impl Snapshot {
     /// and rates.
     pub fn since(&self, earlier: &Self) -> Witness {
         let elapsed_s = self.taken.duration_since(earlier.taken).as_secs_f64();
-        let moved = |i: usize| Some(self.device_bytes?[i].saturating_sub(earlier.device_bytes?[i]));
+        let is_off = self.may_be_off && self.device_bytes == earlier.device_bytes;
+        let device_bytes = self.device_bytes.filter(|_| !is_off);
+        let moved = |i: usize| Some(device_bytes?[i].saturating_sub(earlier.device_bytes?[i]));
         let stalled = |i: usize| {
             let us = self.stalled_us[i]?.saturating_sub(earlier.stalled_us[i]?);
             (elapsed_s > 0.0).then(|| (us as f64 / 1e6 / elapsed_s).min(1.0))
@@ -224,6 +233,7 @@ mod tests {
             taken,
             load: load::Snapshot { total_s: 1.0, ..load::Snapshot::default() },
             device_bytes: Some([1000, 2000]),
+            may_be_off: false,
             dirty_bytes: Some(500),
             throttled: None,
             stalled_us: [Some(100), None],
@@ -244,6 +254,21 @@ mod tests {
         assert_eq!(told.dirty_bytes, Some([500, 400]));
         assert_eq!((told.steal_s, told.throttled_s), (Some(0.25), None));
         assert_eq!((told.memory_pressure_frac, told.io_pressure_frac), (Some(0.5), None));
+    }
+
+    /// Once, writes to an array whose `iostats` was off seemed to stay in the file cache.
+    #[test]
+    fn counters_that_may_be_off_and_stand_still_tell_nothing() {
+        let taken = Instant::now();
+        let told = |may_be_off, written| {
+            let device_bytes = Some([1000, written]);
+            let after = Snapshot { device_bytes, may_be_off, ..snapshot(taken) };
+            let told = after.since(&snapshot(taken));
+            [told.device_read_bytes, told.device_written_bytes]
+        };
+        assert_eq!(told(false, 2000), [Some(0); 2]);
+        assert_eq!(told(true, 2000), [None; 2]);
+        assert_eq!(told(true, 2500), [Some(0), Some(500)], "they count");
     }
 
     #[test]

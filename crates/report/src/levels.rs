@@ -62,8 +62,8 @@ impl Standing {
 
 /// Whether `border` surely ends a level.
 ///
-/// The first border of an operation does if the findings name it as the end of the cache. For any
-/// other border, the probabilities of the evaluation decide.
+/// The first border of an operation does if the findings name it as the end of the cache. Any other
+/// border does if sets beyond it are surely slower and it is probable enough.
 fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     let told = match border.operation {
         BorderOperation::Read => evaluation.findings.read_cache_bytes,
@@ -73,6 +73,9 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     let counts = &evaluation.level_counts;
     if counts.is_empty() || told.is_some_and(|end| end.value == border.unique_bytes) {
         return true;
+    }
+    if border.slower.is_none_or(|slower| slower.times.low <= 1.0) {
+        return false;
     }
     let is_first = evaluation.of_storage(border.operation).next() == Some(border);
     let is_cached = evaluation.has_file_cache(border.operation);
@@ -92,14 +95,12 @@ fn is_sure(evaluation: &Evaluation, border: &Border) -> bool {
     counts.iter().filter(has).map(|count| count.probability).sum::<f64>() >= LevelCount::SURE
 }
 
-/// Whether sets beyond `border` are surely slower and, very probably, no level ends before it.
+/// Whether, very probably, `border` ends a level and none ends before it.
 fn ends_first(counts: &[LevelCount], border: &Border) -> bool {
-    let is_slower = border.slower.is_none_or(|slower| slower.times.low > 1.0);
     let is_here = |at: &f64| LevelCount::is_within(*at, [border.low, border.high]);
     let is_first =
         |count: &&LevelCount| count.borders(border.operation).first().is_some_and(is_here);
-    let probable = counts.iter().filter(is_first).map(|count| count.probability).sum::<f64>();
-    is_slower && probable >= LevelCount::SURE
+    counts.iter().filter(is_first).map(|count| count.probability).sum::<f64>() >= LevelCount::SURE
 }
 
 /// What is known about the end of the cache for reads or for writes.
@@ -222,11 +223,17 @@ mod tests {
         evaluation.level_counts[0].read_borders.insert(0, border.unique_bytes / 100.0);
         assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "another may end first");
         evaluation.level_counts[0].read_borders.remove(0);
+        let slower = border.slower;
         let times = Bounded { value: 1.0, low: 0.9, high: 1.1 };
-        border.slower = Some(Slower { times, unique_bytes: 4.0 * border.unique_bytes });
-        evaluation.borders[read.unwrap()] = border;
-        assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "nothing is slower");
-        border.slower = None;
+        let alike = Slower { times, unique_bytes: 4.0 * border.unique_bytes };
+        for unsure in [Some(alike), None] {
+            border.slower = unsure;
+            evaluation.borders[read.unwrap()] = border;
+            assert_eq!(Standing::of(&evaluation, &border), Standing::Unsure, "nothing is slower");
+            let mixed = Border { operation: BorderOperation::Mixed, ..border };
+            assert_eq!(Standing::of(&evaluation, &mixed), Standing::Unsure);
+        }
+        border.slower = slower;
         evaluation.borders[read.unwrap()] = border;
         evaluation.regions[0].focal.access = Access::Buffered;
         let mixed = Border { operation: BorderOperation::Mixed, ..border };

@@ -26,11 +26,14 @@ impl<'a> EvaluatedSystem<'a> {
         Some(Self { name, evaluation: document.evaluation()?, memory_bytes })
     }
 
-    /// The size of a cache as a share of this system's memory.
+    /// The size of a cache as a share of this system's memory; at most 1, unless the bounds show
+    /// that it surely is larger.
     pub fn share_of_memory(&self, cache: Option<&Bounded>) -> Option<Bounded> {
         let memory = self.memory_bytes.filter(|memory| *memory > 0)? as f64;
         let Bounded { value, low, high } = *cache?;
-        Some(Bounded { value: value / memory, low: low / memory, high: high / memory })
+        let most = if low > memory { f64::INFINITY } else { 1.0 };
+        let share = |bytes: f64| (bytes / memory).min(most);
+        Some(Bounded { value: share(value), low: share(low), high: share(high) })
     }
 }
 

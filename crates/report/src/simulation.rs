@@ -6,8 +6,8 @@ use crate::text::{none, percent, told_time};
 use ioscape_schema::statistics::{least_for, sort_by_number};
 use ioscape_schema::units::{Bytes, Nanos};
 use ioscape_schema::{
-    HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedParts, SimulatedTimes, Simulation,
-    SimulationAgreement,
+    DeviceAgreement, HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedParts,
+    SimulatedTimes, Simulation, SimulationAgreement,
 };
 
 /// The cost of garbage collection in solid-state drives, in words; by name if there are other
@@ -285,16 +285,65 @@ fn points(one: &HostCacheAbsorption, pick: fn(&HostCachePoint) -> f64) -> Vec<Ma
     one.points.iter().map(|p| Mark::plain(p.cache_bytes as f64, pick(p), title(p))).collect()
 }
 
+/// The most devices that are named with their agreement, and the fewest requests of one of several
+/// by which its drive is judged.
+const NAMED: usize = 5;
+const JUDGED: u64 = 100;
+
+/// Whether a drive explains requests as one that is called calibrated should.
+fn is_close(demerit: f64, paired_requests: u64, paired_within_1ms: f64) -> bool {
+    demerit <= SimulationAgreement::DEMERIT_MOST
+        && (paired_requests == 0 || paired_within_1ms >= SimulationAgreement::WITHIN_1MS_LEAST)
+}
+
 /// A remark if the drive's file is called calibrated but does not explain these requests.
-fn doubt(simulation: &Simulation) -> Option<&'static str> {
+fn doubt(simulation: &Simulation) -> Option<String> {
     let a = simulation.agreement.as_ref()?;
-    let is_close = a.demerit <= SimulationAgreement::DEMERIT_MOST
-        && (a.paired_requests == 0 || a.paired_within_1ms >= SimulationAgreement::WITHIN_1MS_LEAST);
-    // Only the first of several drives is compared with the recording; its status comes first.
+    let far = a.devices.iter().filter(|one| {
+        let is_close = is_close(one.demerit, one.paired_requests, one.paired_within_1ms);
+        one.requests >= JUDGED && !is_close
+    });
+    let far: Vec<&str> = far.map(|one| one.device.as_str()).collect();
+    let of = match (a.devices.len(), far.as_slice()) {
+        (0, _) if is_close(a.demerit, a.paired_requests, a.paired_within_1ms) => return None,
+        (0, _) => "these requests".to_owned(),
+        (_, []) => return None,
+        (..=NAMED, few) => format!("the requests of {}", few.join(", ")),
+        (all, many) => format!("the requests of {} of {all} devices", many.len()),
+    };
+    // Only the first combination is compared with the recording; its drives' status comes first.
     let status = simulation.drive_status.split("; ").next();
-    (status == Some("calibrated") && !is_close).then_some(
-        " The drive's file is called calibrated; for these requests, with these options, it is not: over 4 % demerit, or under 80 % within 1 ms.",
-    )
+    (status == Some("calibrated")).then(|| {
+        format!(
+            " The drive's file is called calibrated; for {of}, with these options, it is not: over 4 % demerit, or under 80 % within 1 ms."
+        )
+    })
+}
+
+/// How well the devices other than the first agree, in a sentence.
+fn others(devices: &[DeviceAgreement]) -> Option<String> {
+    let of = |one: &DeviceAgreement| {
+        let within = format!("{:.1} % within 1 ms", 100.0 * one.paired_within_1ms);
+        let paired =
+            if one.paired_requests > 0 { within } else { "none soon after another".into() };
+        let demerit = 100.0 * one.demerit;
+        format!(
+            "on device {}: {demerit:.2} % over {} requests ({paired})",
+            one.device, one.requests
+        )
+    };
+    let (_, others) = devices.split_first()?;
+    if devices.len() <= NAMED {
+        let all = others.iter().map(of).collect::<Vec<_>>().join("; ");
+        return (!all.is_empty()).then(|| format!(" Demerit {all}."));
+    }
+    let others = others.iter().filter(|one| one.requests >= JUDGED);
+    let worst = others.clone().max_by(|one, other| one.demerit.total_cmp(&other.demerit))?;
+    let is_near = |one: &&DeviceAgreement| one.demerit <= SimulationAgreement::DEMERIT_MOST;
+    let (all, near, worst) = (others.clone().count(), others.filter(is_near).count(), of(worst));
+    Some(format!(
+        " Of {all} other devices with {JUDGED} requests or more, {near} have at most 4 % demerit; the worst, {worst}."
+    ))
 }
 
 /// How well simulation and recording agree, in a sentence or two.
@@ -313,138 +362,20 @@ pub fn agreement(simulation: &Simulation) -> Option<String> {
             100.0 * a.paired_within_1ms
         ),
     };
+    let device =
+        a.devices.first().map(|one| format!(" of device {}, which has the most", one.device));
     Some(format!(
-        "Recorded physical times of {} requests: mean {}, simulated{of} {}; demerit {:.2} %{apart}. {paired}{}",
+        "Recorded physical times of {} requests{}: mean {}, simulated{of} {}; demerit {:.2} %{apart}. {paired}{}{}",
         a.requests,
+        device.unwrap_or_default(),
         Nanos(a.measured_mean_ns),
         Nanos(a.simulated_mean_ns),
         100.0 * a.demerit,
+        others(&a.devices).unwrap_or_default(),
         doubt(simulation).unwrap_or_default()
     ))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ioscape_schema::SimulatedOperations;
-    use std::collections::BTreeSet;
-
-    fn doubted(status: &str, demerit: f64, paired_within_1ms: f64, paired_requests: u64) -> bool {
-        let agreement = SimulationAgreement {
-            demerit,
-            paired_within_1ms,
-            paired_requests,
-            ..SimulationAgreement::default()
-        };
-        let drive_status = status.to_owned();
-        let simulation =
-            Simulation { drive_status, agreement: Some(agreement), ..Simulation::default() };
-        agreement_of(&simulation).contains("it is not")
-    }
-
-    fn agreement_of(simulation: &Simulation) -> String {
-        agreement(simulation).unwrap()
-    }
-
-    #[test]
-    fn each_of_several_write_amplifications_has_its_drive() {
-        let cell = |drive: &str, write_amplification| SimulatedCell {
-            drive: Some(drive.to_owned()),
-            cache: "write buffer".to_owned(),
-            scheduler: "no host queue".to_owned(),
-            write_amplification,
-            ..SimulatedCell::default()
-        };
-        let of = |cells: &[SimulatedCell]| {
-            amplification(&Simulation { cells: cells.to_vec(), ..Simulation::default() })
-        };
-        let (a, b, disk) = (cell("a", Some(1.5)), cell("b", Some(0.5)), cell("disk", None));
-        assert_eq!(of(std::slice::from_ref(&disk)), None);
-        let said = of(std::slice::from_ref(&a)).unwrap();
-        assert_eq!(
-            said,
-            "Write amplification: 1.500 bytes go to the flash for every byte written by the host."
-        );
-        let said = of(&[disk, a, b]).unwrap();
-        assert!(said.contains("1.500 (a: write buffer, no host queue), 0.500 (b: "), "{said}");
-        assert!(said.contains("Below 1") && !said.contains("garbage"), "{said}");
-        let told = |write_amplification, erased_blocks| {
-            let one = SimulatedCell { erased_blocks, ..cell("a", write_amplification) };
-            of(std::slice::from_ref(&one)).unwrap()
-        };
-        assert!(
-            told(Some(0.9997), Some(0))
-                .contains("flash for every byte written by the host. No garbage")
-        );
-        assert!(!told(Some(0.9997), Some(3)).contains("garbage"));
-    }
-
-    /// A simulation of writes with this many policies, all with the same time.
-    fn constant(policies: usize) -> Simulation {
-        let cell = |number: usize| SimulatedCell {
-            scheduler: format!("order {number}"),
-            physical_distribution: vec![[5e6, 1.0]],
-            ..SimulatedCell::default()
-        };
-        Simulation { cells: (0..policies).map(cell).collect(), ..Simulation::default() }
-    }
-
-    #[test]
-    fn twelve_policies_have_lines_of_twelve_looks_and_a_single_time_is_a_line_too() {
-        let chart = by_policy(&constant(12));
-        let classes: BTreeSet<&str> = chart.series.iter().map(|one| &*one.class).collect();
-        assert_eq!(classes.len(), 12, "{classes:?}");
-        let places = chart.series[0].marks.iter().map(|mark| [mark.x, mark.y]);
-        assert_eq!(places.collect::<Vec<_>>(), [[5e6, 0.0], [5e6, 1.0]]);
-    }
-
-    #[test]
-    fn of_writes_that_there_are_none_of_no_time_and_no_share_is_told() {
-        let times = |requests| SimulatedTimes { requests, mean_ns: 4e6, ..Default::default() };
-        let cell = |cache_bytes, requests| {
-            let write = times(requests);
-            let elapsed = SimulatedOperations { write, ..SimulatedOperations::default() };
-            let cache_bytes = Some(cache_bytes);
-            SimulatedCell { cache: "nvram".into(), cache_bytes, elapsed, ..Default::default() }
-        };
-        let of = |cells: Vec<SimulatedCell>| {
-            by_size(&Simulation { cells, ..Simulation::default() }, true)
-        };
-        let drawn = of(vec![cell(1, 0), cell(2, 9), cell(4, 9)]).expect("two sizes");
-        assert_eq!(drawn.series[0].marks.len(), 2);
-        assert!(of(vec![cell(1, 0), cell(2, 0), cell(4, 9)]).is_none());
-        let written = |written_bytes| SimulatedCell {
-            written_bytes,
-            absorbed_bytes: written_bytes / 4,
-            ..SimulatedCell::default()
-        };
-        let shares = [0, 4096].map(|bytes| absorbed_share(&written(bytes)));
-        assert_eq!(shares, [None, Some("25 %".to_owned())]);
-    }
-
-    #[test]
-    fn nothing_is_said_of_single_requests_where_none_can_be_predicted() {
-        let of = |paired_requests| {
-            let agreement =
-                SimulationAgreement { paired_requests, ..SimulationAgreement::default() };
-            agreement_of(&Simulation { agreement: Some(agreement), ..Simulation::default() })
-        };
-        assert!(
-            of(0).contains("Request by request it cannot be told")
-                && !of(0).contains("within 1 ms")
-        );
-        assert!(of(7).contains("over 7 requests"));
-    }
-
-    #[test]
-    fn a_calibrated_drive_that_does_not_explain_these_requests_is_said_to() {
-        assert!(!doubted("calibrated", 0.02, 0.92, 100));
-        assert!(doubted("calibrated", 0.21, 0.92, 100));
-        assert!(doubted("calibrated", 0.02, 0.3, 100));
-        assert!(!doubted("calibrated", 0.02, 0.0, 0));
-        assert!(!doubted("generic", 0.9, 0.0, 100));
-        // Only the first of two drives is compared with the recording.
-        assert!(doubted("calibrated; from published parameters", 0.21, 0.92, 100));
-        assert!(!doubted("from published parameters; calibrated", 0.21, 0.92, 100));
-    }
-}
+#[path = "simulation_tests.rs"]
+mod tests;

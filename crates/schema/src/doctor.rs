@@ -64,7 +64,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Returns whether a workload can be measured here at all.
+    /// Returns whether files to measure can be made here.
     pub fn can_measure(&self) -> bool {
         !self.checks.iter().any(|check| check.required && check.state == CheckState::Missing)
     }

@@ -339,7 +339,7 @@ pub struct Evaluation {
     pub drift: Drift,
     /// Number of distinct points measured, not counting repetitions and references.
     pub points_measured: u32,
-    /// Total wall time of all probes, in seconds.
+    /// Wall time of all probes and of deciding on them, in seconds.
     #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
     /// Phases that were skipped or shortened, each with its reason.

@@ -139,6 +139,10 @@ pub struct Measurement {
     /// Total wall time of the point in seconds: layout, flush, cache fill, warm-up and measurement.
     #[serde(default, deserialize_with = "not_negative")]
     pub cost_s: f64,
+    /// Seconds from the end of the previous point of an evaluation to the beginning of this one, for
+    /// judging, saving and choosing this point; absent elsewhere and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
+    pub deciding_s: Option<f64>,
     /// Throughput of the busiest tenth of the run's time slices over the mean. It is large if the
     /// run stalled, but also above 1 by chance if a slice has few requests (with two, about 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,6 +193,12 @@ impl Measurement {
     /// Returns the requests per second.
     pub fn iops(&self) -> f64 {
         if self.elapsed_s > 0.0 { self.ios as f64 / self.elapsed_s } else { 0.0 }
+    }
+
+    /// Returns the seconds of a budget that the point took; 0 where that is not a positive number.
+    pub fn spent_s(&self) -> f64 {
+        let spent_s = self.cost_s + self.deciding_s.unwrap_or(0.0);
+        if spent_s.is_finite() { spent_s.max(0.0) } else { 0.0 }
     }
 
     /// Returns half the width of the confidence interval over the throughput, as if its lower end

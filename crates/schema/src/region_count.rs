@@ -2,7 +2,7 @@
 
 use crate::evaluation::Evaluation;
 use crate::statistics::sort_by_number;
-use crate::{Border, BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Purpose};
+use crate::{Border, BorderOperation, Bounded, CurveKey, LevelCount, Measurement, Purpose, Region};
 
 /// Why the number of regions is not stated. If several reasons hold, the first one listed is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,6 +93,13 @@ impl Evaluation {
         let all = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
         let last = |operation| self.set_size_curve(operation).last().map(|point| point.value);
         all.into_iter().filter_map(last).max_by(f64::total_cmp)
+    }
+
+    /// Returns from which to which set a region was measured, in bytes: no further than the curves
+    /// reach.
+    pub fn seen_range(&self, region: &Region) -> [f64; 2] {
+        let [from, to] = region.unique_bytes;
+        [from, to.min(self.largest_on_curves().unwrap_or(to))]
     }
 
     /// Returns what the pilot measured in sets larger than those of the curves; `None` if the

@@ -113,9 +113,29 @@ pub struct SimulatedCell {
     pub energy_j: Option<f64>,
 }
 
-/// How closely simulated physical times match the recorded ones.
+/// How closely the simulated physical times of one device match the recorded ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceAgreement {
+    /// The device.
+    pub device: String,
+    /// Requests compared.
+    pub requests: u64,
+    /// Root mean square distance between the distributions as a fraction of the measured mean.
+    pub demerit: f64,
+    /// Number of requests that were each predicted from the recorded state of the disk.
+    pub paired_requests: u64,
+    /// Fraction of these predictions within a millisecond.
+    pub paired_within_1ms: f64,
+}
+
+/// How closely simulated physical times match the recorded ones: those of the device with the most
+/// requests compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimulationAgreement {
+    /// Every device with requests compared, those with the most first; empty if the trace has one
+    /// device, and in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceAgreement>,
     /// Requests compared.
     pub requests: u64,
     /// Mean of the recorded times.

@@ -44,6 +44,11 @@ pub struct Witness {
     /// Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
+    /// Whether processors of this machine serve the storage: a program, or the kernel for a loop
+    /// device, encryption, integrity checks or parity. Other work on them then delays even what
+    /// waits for storage. Absent if nothing indicates that.
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
+    pub served_by_processors: bool,
     /// Page faults that needed I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub major_faults: Option<u64>,

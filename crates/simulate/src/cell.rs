@@ -45,7 +45,8 @@ pub struct Cell<'a> {
     volumes: Volumes<'a>,
     times: Times,
     traffic: Traffic,
-    judged: Option<Vec<Job>>,
+    /// The first jobs, with their simulated times at the disk.
+    judged: Option<Vec<(Job, u64)>>,
     rows: Option<InOrder>,
     done: Vec<SimulatedRequest>,
 }
@@ -92,12 +93,11 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Compares the first requests of the trace with their recorded times, if all devices are the
-    /// same model of disk.
+    /// Compares the first requests of the trace with their recorded times, if disks stand for
+    /// devices.
     pub fn judge(&mut self) {
-        let alone = self.setup.named.is_empty() && self.options.array.level == Level::Single;
-        let is_disk = matches!(self.setup.others, Some(Target::Disk(_)));
-        self.judged = (alone && is_disk).then(Vec::new);
+        let has_disks = self.options.array.level == Level::Single && !self.setup.is_flash();
+        self.judged = has_disks.then(Vec::new);
     }
 
     /// Keeps simulated rows for [`Self::take_rows`].
@@ -120,7 +120,8 @@ impl<'a> Cell<'a> {
             jobs.clear();
             self.convert(rows, &batch.devices, &mut jobs)?;
             if let Some(judged) = &mut self.judged {
-                judged.extend(jobs.iter().take(JUDGED_MOST - judged.len()));
+                let more = jobs.iter().take(JUDGED_MOST - judged.len());
+                judged.extend(more.map(|job| (*job, 0)));
             }
             self.simulate(&jobs);
         }
@@ -164,7 +165,9 @@ impl<'a> Cell<'a> {
             jobs.iter().for_each(|job| rows.expect(job.row));
         }
         let (times, rows, loads) = (&mut self.times, &mut self.rows, &mut self.volumes.loads);
-        self.stream.take(jobs, &mut |_, row| note(row, times, rows, loads));
+        let judged = &mut self.judged;
+        let mut done = |ticket, row| note(ticket, row, judged, times, rows, loads);
+        self.stream.take(jobs, &mut done);
     }
 
     /// The rows that are complete, in the order of arrival.
@@ -214,7 +217,9 @@ impl<'a> Cell<'a> {
     /// Completes all requests taken.
     pub fn finish(&mut self) {
         let (times, rows, loads) = (&mut self.times, &mut self.rows, &mut self.volumes.loads);
-        self.traffic = self.stream.finish(&mut |_, row| note(row, times, rows, loads));
+        let judged = &mut self.judged;
+        let mut done = |ticket, row| note(ticket, row, judged, times, rows, loads);
+        self.traffic = self.stream.finish(&mut done);
         if let Some(rows) = &mut self.rows {
             rows.release(&mut self.done, true);
         }
@@ -253,7 +258,7 @@ impl<'a> Cell<'a> {
         let loads = self.volumes.loads.iter().zip(&self.volumes.of).filter(move |_| is_open);
         loads.filter_map(|(load, volume)| {
             let disks = usize::from(self.options.array.disks);
-            load.overload(self.stream.busiest_ns(usize::from((*volume)?), disks))
+            load.overload(&self.stream.stretches(usize::from((*volume)?), disks))
         })
     }
 
@@ -290,12 +295,17 @@ impl<'a> Cell<'a> {
     /// records when requests were issued; `None` if unknown. If requests were wrapped, nothing is
     /// compared: their recorded times belong to other places.
     pub fn compared(&self, tells_issue: Option<bool>) -> Compared {
-        match (&self.setup.others, &self.judged) {
-            (Some(Target::Disk(drive)), Some(judged)) if self.jobs.wrapped() == 0 => {
-                summary::compared(drive, judged, &self.options, tells_issue)
-            }
-            _ => Compared::default(),
-        }
+        let Some(judged) = self.judged.as_ref().filter(|_| self.jobs.wrapped() == 0) else {
+            return Compared::default();
+        };
+        let disk = |device: u16| {
+            let device = usize::from(device);
+            let (target, _) = self.volumes.all[usize::from(self.volumes.of[device]?)];
+            let Target::Disk(drive) = target else { return None };
+            let options = disk_options(self.choices, &self.options, target);
+            Some((&**drive, options, self.volumes.loads[device].name.as_str()))
+        };
+        summary::compared(judged, disk, tells_issue)
     }
 }
 
@@ -318,7 +328,17 @@ impl<'a> Volumes<'a> {
 
 /// Counts a request that is done.
 #[inline]
-fn note(row: SimulatedRequest, times: &mut Times, rows: &mut Option<InOrder>, loads: &mut [Load]) {
+fn note(
+    ticket: u64,
+    row: SimulatedRequest,
+    judged: &mut Option<Vec<(Job, u64)>>,
+    times: &mut Times,
+    rows: &mut Option<InOrder>,
+    loads: &mut [Load],
+) {
+    if let Some((_, ns)) = judged.as_mut().and_then(|judged| judged.get_mut(ticket as usize)) {
+        *ns = row.physical_ns();
+    }
     times.add(&row);
     loads[usize::from(row.io.device)].add(&row);
     if let Some(rows) = rows {
@@ -403,5 +423,34 @@ mod tests {
         assert!(mean < 0.52 && most > 0.99, "{mean} {most}");
         let said: Vec<String> = cell.overloads().collect();
         assert!(said.len() == 1 && said[0].starts_with("device hot"), "{said:?}");
+    }
+
+    /// What an array says of random reads at a rate for 4 s, and of more of them in the end.
+    fn told_of_array(a_second: u64, burst: u64) -> Vec<String> {
+        let others = Some(Target::Disk(Box::new(constant(1.0))));
+        let setup = Setup { others, ..Setup::default() };
+        let array = Some(Array::parse("raid0:8").unwrap());
+        let choices = Choices { array, ..Choices::default() };
+        let options = setup.combinations(&choices).unwrap().remove(0);
+        let mut cell = Cell::new(&setup, &choices, options, Fitting::default());
+        let (every_ns, count, mut dice) = (1_000_000_000 / a_second, 4 * a_second, 1_u64);
+        let mut row = |n: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // All drives rest for 50 ms after the first second.
+            let rest_ns = if n < a_second { 0 } else { 50_000_000 };
+            io(Op::Read, (dice >> 33) % 8000 * 4096, 4096, n.min(count) * every_ns + rest_ns)
+        };
+        let rows = (0..count + burst).map(&mut row).collect();
+        cell.take(&Batch { rows, devices: Arc::from([Device::default()]) }).unwrap();
+        cell.finish();
+        cell.overloads().collect()
+    }
+
+    /// Guards against an overload by the last sync, for which the time before the last rest counted.
+    #[test]
+    fn a_burst_in_the_end_does_not_overload_an_array_that_was_busy_before() {
+        assert_eq!(told_of_array(6000, 4000), Vec::<String>::new());
+        let said = told_of_array(9500, 0);
+        assert!(said.len() == 1 && said[0].starts_with("a drive of device"), "{said:?}");
     }
 }

@@ -149,6 +149,17 @@ pub struct Work {
     pub drives: u64,
 }
 
+/// A time in which a drive had a command throughout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// Its beginning in nanoseconds.
+    pub from_ns: u64,
+    /// Its end.
+    pub until_ns: u64,
+    /// The number of commands.
+    pub commands: u64,
+}
+
 impl Traffic {
     /// Converts blocks of this size to bytes.
     pub fn in_bytes(&self, block_bytes: u32) -> Self {

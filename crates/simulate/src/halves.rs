@@ -1,7 +1,7 @@
 //! Splits a trace into the requests that a drive is fitted to and those that it is judged on.
 
 use crate::Error;
-use crate::alone::forget_queued;
+use crate::alone::{forget_queued, forget_together};
 use crate::drive::Drive;
 use crate::fit::check_sector;
 use crate::job::{Job, busiest, jobs};
@@ -37,11 +37,12 @@ pub fn halves(
     let mut first = jobs(rows, &device, drive)?;
     // A fit cannot model queueing, neither in the disk nor before it.
     let queued = forget_queued(&mut first, None);
+    first.sort_by_key(|job| job.io.issued_ns);
+    let together = forget_together(&mut first);
     let measured = first.iter().filter(|job| job.io.is_timed()).count();
     if measured < JOBS_LEAST {
-        return Err(too_few([measured, first.len()], queued));
+        return Err(too_few([measured, first.len()], [queued, together]));
     }
-    first.sort_by_key(|job| job.io.issued_ns);
     // Both halves have the same number of measured requests.
     let mut timed = (0..first.len()).filter(|&at| first[at].io.is_timed());
     let middle = timed.nth(measured / 2).unwrap_or(first.len() / 2);
@@ -50,12 +51,15 @@ pub fn halves(
 }
 
 /// Says how few of all requests have measured times, and how many were left out because they
-/// include queueing.
-fn too_few([measured, all]: [usize; 2], queued: u64) -> Error {
-    let why = match queued {
-        0 => "give a trace that has completions".to_owned(),
-        queued => format!(
-            "{queued} more include a queue: these requests met others, and none was issued later than it arrived; give a trace that tells when requests were issued"
+/// include queueing before the disk or may include it there.
+fn too_few([measured, all]: [usize; 2], [queued, together]: [u64; 2]) -> Error {
+    let why = match [queued, together] {
+        [0, 0] => "give a trace that has completions".to_owned(),
+        [0, together] => format!(
+            "{together} more were at the disk together, so their times may include its queue (NCQ); record one request at a time"
+        ),
+        [queued, _] => format!(
+            "{queued} more include a queue: these requests met others, and none was issued later than it arrived; give a trace that tells when requests were issued, or record one request at a time"
         ),
     };
     Error::Configuration(format!(
@@ -82,8 +86,10 @@ mod tests {
             halves(&rows, &TraceInfo::default(), None, &drive).map(|[first, _]| first.len())
         };
         assert_eq!(of(20, 0), Ok(200));
-        assert_eq!(of(19, 5), Ok(200));
-        let refused = of(19, 0).unwrap_err().to_string();
-        assert!(refused.contains("0 of 400") && refused.contains("400 more include"), "{refused}");
+        assert_eq!(of(20, 5), Ok(200));
+        for (issued_after_ns, why) in [(0, "400 more include"), (5, "400 more were at the disk")] {
+            let refused = of(19, issued_after_ns).unwrap_err().to_string();
+            assert!(refused.contains("0 of 400") && refused.contains(why), "{refused}");
+        }
     }
 }

@@ -396,11 +396,13 @@ impl Mechanism {
     }
 
     /// A lower bound on the seek time, of a read or a write, to this cylinder or any farther in the
-    /// same direction.
+    /// same direction. If all are known to be writes, it includes their settling time.
     #[inline]
-    pub fn seek_at_least_ns(&self, arm: &Arm, cylinder: u32) -> u64 {
+    pub fn seek_at_least_ns(&self, arm: &Arm, cylinder: u32, all_write: bool) -> u64 {
         let least = u64::from(self.seek_from_ns[cylinder.abs_diff(arm.cylinder) as usize]);
-        least.saturating_add_signed(self.write_settle_ns.min(0))
+        let settles = all_write && least > 0;
+        let settle_ns = self.write_settle_ns;
+        least.saturating_add_signed(if settles { settle_ns } else { settle_ns.min(0) })
     }
 
     /// The phase at which the last of these blocks ends under the head at `end_ns`.

@@ -13,8 +13,10 @@ use ioscape_schema::statistics::sort_by_number;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// How far from the start's rotation time the search extends, as a share.
+/// How far from an assumed rotation time the search extends, as a share; and the usual speeds, in
+/// rotations a minute, that are assumed if the completions show no rotation near the start's.
 const RANGE: f64 = 0.01;
+const USUAL_RPM: [f64; 8] = [3600.0, 4002.0, 4500.0, 5400.0, 5900.0, 7200.0, 10_000.0, 15_000.0];
 
 /// Number of requests used in the first search, and number used to settle the skews.
 const FIRST: usize = 240;
@@ -91,7 +93,10 @@ pub fn found(
     let most = (0..zones.len()).max_by_key(|&z| zones[z].len())?;
     let sectors = |zone: usize| start.zones[zone].sectors_per_track;
     let mut fitted = start.clone();
-    let rotation_ns = rotation(&zones[most], sectors(most), start.rotation_ms * 1e6, go_on)?;
+    let usual_ns = USUAL_RPM.map(|rpm| 60e9 / rpm);
+    let rotation_ns = std::iter::once(start.rotation_ms * 1e6)
+        .chain(usual_ns)
+        .find_map(|near_ns| rotation(&zones[most], sectors(most), near_ns, go_on))?;
     fitted.rotation_ms = libm::round(rotation_ns) / 1e6;
     let mut phases = vec![None; zones.len()];
     for (zone, marks) in zones.iter().enumerate() {
@@ -231,12 +236,13 @@ fn densest(marks: &[Mark], count: usize) -> Option<&[Mark]> {
 
 /// Unit vectors of all turns that are whole sectors.
 fn circle(sectors: u32) -> Vec<[f64; 2]> {
-    (0..sectors)
-        .map(|n| {
-            let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(sectors));
-            [cos, sin]
-        })
-        .collect()
+    (0..sectors).map(|n| unit(f64::from(n) / f64::from(sectors))).collect()
+}
+
+/// The unit vector of some turns.
+fn unit(turns: f64) -> [f64; 2] {
+    let (sin, cos) = libm::sincos(TAU * (turns - libm::floor(turns)));
+    [cos, sin]
 }
 
 /// The vector that turns back by `by` sectors.
@@ -253,10 +259,8 @@ fn plus(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 }
 
 /// Completion less the sector's angle, as a unit vector.
-fn vector(mark: &Mark, origin_ns: f64, rotation_ns: f64) -> [f64; 2] {
-    let turns = (mark.at_ns - origin_ns) / rotation_ns - mark.sector;
-    let (sin, cos) = libm::sincos(TAU * (turns - libm::floor(turns)));
-    [cos, sin]
+fn vector(mark: &Mark, rotation_ns: f64) -> [f64; 2] {
+    unit(mark.at_ns / rotation_ns - mark.sector)
 }
 
 /// The marks of each track, at one rotation time.
@@ -270,16 +274,15 @@ struct Tracks<'a> {
 }
 
 impl<'a> Tracks<'a> {
-    fn new(marks: &[Mark], circle: &'a [[f64; 2]], rotation_ns: f64) -> Option<Self> {
-        let origin = marks.first()?.at_ns;
+    fn new(marks: &[Mark], circle: &'a [[f64; 2]], rotation_ns: f64) -> Self {
         let mut numbers: Vec<i64> = marks.iter().map(|mark| mark.track).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let of = |mark: &Mark| {
             let rank = numbers.binary_search(&mark.track).unwrap_or(0);
-            (vector(mark, origin, rotation_ns), mark.cylinder, rank, mark.write)
+            (vector(mark, rotation_ns), mark.cylinder, rank, mark.write)
         };
-        Some(Self { circle, marks: marks.iter().map(of).collect(), numbers })
+        Self { circle, marks: marks.iter().map(of).collect(), numbers }
     }
 
     /// The step between the track skews that are tried first.
@@ -322,7 +325,7 @@ impl<'a> Tracks<'a> {
 
 /// The skews with which the marks are closest, and how close they are, from 0 to 1.
 fn best_skews(marks: &[Mark], circle: &[[f64; 2]], rotation_ns: f64) -> Option<(f64, Skews)> {
-    let tracks = Tracks::new(marks, circle, rotation_ns)?;
+    let tracks = Tracks::new(marks, circle, rotation_ns);
     let (sectors, step) = (circle.len() as u32, tracks.step());
     let at =
         |cylinder: u32| tracks.best(&tracks.sums(cylinder), (0..sectors).step_by(step as usize));
@@ -363,11 +366,10 @@ fn mean(
     skews: Skews,
     rotation_ns: f64,
 ) -> ([[f64; 2]; 2], f64) {
-    let origin = 0.0;
     let mut sums = [[0.0; 2]; 2];
     for mark in marks {
         let by = mark.cylinder * i64::from(skews.cylinder) + mark.track * i64::from(skews.track);
-        let turned = times(vector(mark, origin, rotation_ns), back(circle, by));
+        let turned = times(vector(mark, rotation_ns), back(circle, by));
         let sum = &mut sums[usize::from(mark.write)];
         *sum = plus(*sum, turned);
     }

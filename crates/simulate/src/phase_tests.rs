@@ -2,6 +2,8 @@
 //! not.
 
 use super::*;
+use crate::testing::{io, simple_parameters, timed};
+use ioscape_schema::{Io, Op};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -39,4 +41,22 @@ fn marks_on_one_track_or_one_cylinder_or_at_two_places_do_not_tell_skews() {
     assert!(!tells([true; 2], |n| [n % 5, 7]), "one cylinder");
     assert!(!tells([true; 2], |n| [n % 2, 3 * (n % 2)]), "two places");
     assert!(tells([false, true], |n| [0, n]), "cylinders of one track have no track skew");
+}
+
+#[test]
+fn a_drive_of_another_usual_speed_than_the_start_is_found() {
+    let mut start = simple_parameters();
+    let truth = Parameters { rotation_ms: 60e3 / 5400.0, ..start.clone() };
+    let mut dice = Pcg64Mcg::new(5);
+    let row = |n: u64| {
+        let offset = dice.next_u64() % 20_000 * 512;
+        io(Op::Write, offset, 512, n * 29_000_000)
+    };
+    let rows: Vec<Io> = (0..400).map(row).collect();
+    let jobs = timed(&truth, &rows);
+    start.rotation_ms = 60e3 / 7200.0;
+    let found = found(&start, &start.build().unwrap(), &jobs, &mut || true).unwrap();
+    let off = found.parameters.rotation_ms / truth.rotation_ms - 1.0;
+    assert!(off.abs() < 1e-5, "{off}");
+    assert_eq!((found.parameters.zones, found.untold), (truth.zones, vec![]));
 }

@@ -79,7 +79,7 @@ impl<'a> Places<'a> {
             let longest = 1u64 << length;
             let mut places = Outward::new(self.above(length, arm), self.below(length, arm));
             while let Some((place, count)) = places.step(|(place, _)| {
-                mechanism.seek_at_least_ns(arm, place.cylinder) / longest > best.0
+                mechanism.seek_at_least_ns(arm, place.cylinder, true) / longest > best.0
             }) {
                 let seek_ns = mechanism.seek_to_head(arm, place.cylinder, place.head, true);
                 looks();

@@ -114,6 +114,11 @@ impl ReadAhead {
         Self { first, from, since_ns, came_from: None, limit: from, reach }
     }
 
+    /// Lets a stream that has not been asked for begin at another time.
+    pub fn begin_at(&mut self, since_ns: u64) {
+        self.since_ns = since_ns;
+    }
+
     /// Extends the stream as far as a request for blocks from `request[0]` up to `request[1]`
     /// allows.
     pub fn extend(&mut self, mechanism: &Mechanism, request: [u64; 2]) {

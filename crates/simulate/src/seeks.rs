@@ -123,9 +123,8 @@ pub fn waits(drive: &Drive, jobs: &[Job]) -> Vec<Wait> {
                 off_phase_ns: late_ns - rotation_ns * libm::round(late_ns / rotation_ns),
             });
         }
-        let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
-        let media_ns = job.io.completed_ns.saturating_sub(after_media);
-        disk.resynchronize([job.command.block, job.command.count], media_ns);
+        let blocks = [job.command.block, job.command.count];
+        disk.resynchronize(blocks, done.completed_ns, job.io.completed_ns);
         before = Some(job);
     }
     waits

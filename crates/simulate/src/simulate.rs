@@ -60,8 +60,7 @@ pub fn one_step(drive: &Drive, options: DiskOptions, jobs: &[Job]) -> Vec<u64> {
             }
             continue;
         }
-        let after_media = done.completed_ns - disk.free_ns().min(done.completed_ns);
-        disk.resynchronize([block, count], job.io.completed_ns.saturating_sub(after_media));
+        disk.resynchronize([block, count], done.completed_ns, job.io.completed_ns);
     }
     predicted
 }
@@ -73,10 +72,10 @@ const SHORT_GAP_NS: u64 = 30_000_000;
 /// platter's angle is still known. A flush has no place on the platter, and how long a flush delays
 /// the data that come with it is not recorded.
 pub fn tells_angle(before: &Job, job: &Job) -> bool {
-    let gap_ns = job.io.issued_ns.saturating_sub(before.io.completed_ns);
+    let gap_ns = job.io.issued_ns.checked_sub(before.io.completed_ns);
     let tells = |job: &Job| job.io.is_timed() && job.command.count > 0;
     let flushes = job.io.flags.contains(IoFlags::FLUSH);
-    tells(before) && tells(job) && !flushes && gap_ns < SHORT_GAP_NS
+    tells(before) && tells(job) && !flushes && gap_ns.is_some_and(|ns| ns < SHORT_GAP_NS)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Simulations with answers known in closed form.
 
 use super::*;
+use crate::calibrate::paired;
+use crate::seek::SeekCurve;
 use crate::testing::{self, constant, io};
 use crate::{Arrivals, Extent, Scheduler, jobs};
 use ioscape_schema::{Io, IoFlags, Op, Request};
@@ -278,4 +280,26 @@ fn what_comes_behind_a_flush_is_predicted_from_the_recorded_end_of_the_flush() {
         let [.., before, flush, write, read] = jobs.as_slice() else { panic!("many jobs") };
         assert!(tells_angle(write, read) && !tells_angle(before, flush));
     }
+}
+
+/// Guards against seconds of error that grew with the trace: the drive read ahead from the simulated end of each read, and
+/// so the lead of a simulated drive that is too slow was never taken back.
+#[test]
+fn a_drive_that_reads_ahead_and_seeks_too_slowly_is_off_by_single_accesses() {
+    let mut parameters = testing::simple_parameters();
+    parameters.buffer.read_ahead = true;
+    let (truth, mut dice) = (parameters.build().unwrap(), Dice::new(3));
+    let rows: Vec<Io> = (0..1000).map(|n| io(Op::Read, dice.below(20_000) * 512, 512, n)).collect();
+    let mut jobs = jobs(&rows, &[0], &truth).unwrap();
+    let options = Configuration {
+        disk: truth.usual(),
+        arrivals: Arrivals::Closed,
+        ..Configuration::default()
+    };
+    let run = simulate(&truth, &jobs, &options);
+    jobs.iter_mut().zip(&run.rows).for_each(|(job, row)| job.io = row.io);
+    parameters.seek = SeekCurve::Table { points: vec![(1, 1.6), (99, 11.4)] };
+    let slow = parameters.build().unwrap();
+    let (slow, _) = paired(&slow, slow.usual(), &jobs);
+    assert!(slow.paired_median_ns < 1e6 && slow.within_1ms > 0.9, "{slow:?}");
 }

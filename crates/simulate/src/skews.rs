@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::seeks::GROUP_LEAST;
 use crate::simulate::{one_step, tells_angle};
 
-const ALL_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time and to more tracks and cylinders, would";
+const ALL_LEFT: &str = "the skews are those of the start: these requests do not tell them; more requests, one at a time and to more tracks and cylinders, would, unless the drive turns at a speed over 1 % from the start's and from every usual one: then correct rotation_ms";
 /// The remark for when the phase of the platter shows skews that explain the requests no better
 /// than those of the start.
 pub const OTHERS: &str = "the skews are those of the start: the phase of the platter tells others, which explain these requests no better";

@@ -1,20 +1,21 @@
 //! The summary of a simulation in a result file: means, quantiles and distributions.
 
-use crate::alone::forget_queued;
+use crate::alone::{forget_queued, forget_together};
 use crate::array::Array;
 use crate::cache::Destage;
 use crate::calibrate::paired;
-use crate::command::{Traffic, WriteCache};
+use crate::command::{DiskOptions, Traffic, WriteCache};
 use crate::compare::{Agreement, agreement};
 use crate::drive::Drive;
-use crate::job::{Configuration, Job, SimulatedRequest, busiest};
+use crate::job::{Configuration, Job, SimulatedRequest};
 use crate::schedule::SCHEDULERS;
-use crate::simulate::simulate;
 use crate::ssd::{Model, SECTOR_BYTES};
 use ioscape_schema::{
-    Counters, Io, IoFlags, Op, SimulatedCell, SimulatedOperations, SimulatedParts,
+    Counters, DeviceAgreement, Io, IoFlags, Op, SimulatedCell, SimulatedOperations, SimulatedParts,
     SimulationAgreement, Warning, WarningKind, units,
 };
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Number of points kept of a distribution.
 const DISTRIBUTION: usize = 100;
@@ -203,45 +204,76 @@ pub struct Compared {
     /// Requests not compared, because their recorded times include queueing that the trace does not
     /// record.
     pub queued: u64,
+    /// Requests not predicted one by one, because others were at the disk with them.
+    pub together: u64,
 }
 
 impl Compared {
     /// Warns of recorded times that are not compared.
-    pub fn doubt(&self) -> Option<Warning> {
-        let requests = units::counted(self.queued, "request");
-        let text = format!(
-            "the trace does not tell when requests were issued to the disk: the recorded times of {requests} that met others include a queue, and are not compared with the simulated ones"
+    pub fn doubts(&self) -> impl Iterator<Item = Warning> {
+        let [queued, together] =
+            [self.queued, self.together].map(|count| units::counted(count, "request"));
+        let queued = format!(
+            "the trace does not tell when requests were issued to the disk: the recorded times of {queued} that met others include a queue, and are not compared with the simulated ones"
         );
-        (self.queued > 0).then(|| Warning::new(WarningKind::TimesUnknown, text).at("agreement"))
+        let together = format!(
+            "{together} were at the disk with others: their recorded times may include its queue (NCQ), and are compared as a distribution, not request by request"
+        );
+        let doubts = [(self.queued, queued), (self.together, together)].into_iter();
+        let doubts = doubts.filter(|(count, _)| *count > 0);
+        doubts.map(|(_, text)| Warning::new(WarningKind::TimesUnknown, text).at("agreement"))
+    }
+
+    /// Compares the requests of one disk, and counts those that are not compared.
+    fn disk(
+        &mut self,
+        drive: &Drive,
+        options: DiskOptions,
+        judged: &[(Job, u64)],
+        tells_issue: Option<bool>,
+    ) -> Option<SimulationAgreement> {
+        let mut jobs: Vec<Job> = judged.iter().map(|(job, _)| *job).collect();
+        self.queued += forget_queued(&mut jobs, tells_issue);
+        let timed = jobs.iter().zip(judged).filter(|(job, _)| job.io.is_timed());
+        let (measured, simulated): (Vec<u64>, Vec<u64>) =
+            timed.map(|(job, (_, simulated_ns))| (job.io.physical_ns(), *simulated_ns)).unzip();
+        if measured.is_empty() {
+            return None;
+        }
+        jobs.sort_by_key(|job| job.io.issued_ns);
+        self.together += forget_together(&mut jobs);
+        let (paired, _) = paired(drive, options, &jobs);
+        Some(agreed([measured, simulated], &paired))
     }
 }
 
-/// Simulates with these options, and compares with the recorded times of the device with the most
-/// timed requests. `tells_issue` says whether the trace records when requests were issued; `None`
-/// if its format leaves that open.
-pub fn compared(
-    drive: &Drive,
-    jobs: &[Job],
-    options: &Configuration,
+/// Compares jobs with their simulated times at the disk, device by device. `disk` returns the disk
+/// that stands for a device, its options and the device's name. `tells_issue` says whether the
+/// trace records when requests were issued; `None` if its format leaves that open.
+pub fn compared<'a>(
+    judged: &[(Job, u64)],
+    disk: impl Fn(u16) -> Option<(&'a Drive, DiskOptions, &'a str)>,
     tells_issue: Option<bool>,
 ) -> Compared {
-    let timed = jobs.iter().filter(|job| job.io.is_timed());
-    let Some(disk) = busiest(timed.map(|job| job.disk)) else { return Compared::default() };
-    let mut one: Vec<Job> =
-        jobs.iter().filter(|j| j.disk == disk).map(|j| Job { disk: 0, ..*j }).collect();
-    let queued = forget_queued(&mut one, tells_issue);
-    if !one.iter().any(|job| job.io.is_timed()) {
-        return Compared { agreement: None, queued };
+    let mut devices: BTreeMap<u16, Vec<(Job, u64)>> = BTreeMap::new();
+    judged.iter().for_each(|one| devices.entry(one.0.io.device).or_default().push(*one));
+    let (mut compared, mut all, is_one) = (Compared::default(), Vec::new(), devices.len() == 1);
+    for (device, judged) in devices {
+        let Some((drive, options, name)) = disk(device) else { continue };
+        all.extend(compared.disk(drive, options, &judged, tells_issue).map(|found| (name, found)));
     }
-    let run = simulate(drive, jobs, options);
-    let rows = jobs.iter().zip(&run.rows).filter(|(job, _)| job.disk == disk);
-    let pairs = one.iter().zip(rows).filter(|(job, _)| job.io.is_timed());
-    let (measured, simulated): (Vec<u64>, Vec<u64>) =
-        pairs.map(|(job, (_, row))| (job.io.physical_ns(), row.physical_ns())).unzip();
-    one.sort_by_key(|j| j.io.issued_ns);
-    let (paired, _) = paired(drive, options.disk, &one);
-    let agreement = Some(agreed([measured, simulated], &paired));
-    Compared { agreement, queued }
+    all.sort_by_key(|(_, found)| Reverse(found.requests));
+    let told = |(name, found): &(&str, SimulationAgreement)| DeviceAgreement {
+        device: (*name).to_owned(),
+        requests: found.requests,
+        demerit: found.demerit,
+        paired_requests: found.paired_requests,
+        paired_within_1ms: found.paired_within_1ms,
+    };
+    let devices = if is_one { Vec::new() } else { all.iter().map(told).collect() };
+    let first = all.into_iter().next();
+    compared.agreement = first.map(|(_, found)| SimulationAgreement { devices, ..found });
+    compared
 }
 
 /// How well simulated times at the disk agree with measured ones, as distributions, and request by
@@ -259,13 +291,13 @@ fn agreed([measured, simulated]: [Vec<u64>; 2], paired: &Agreement) -> Simulatio
         paired_within_1ms: paired.within_1ms,
         measured_distribution: distribution(measured),
         simulated_distribution: distribution(simulated),
+        devices: Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::DiskOptions;
     use ioscape_schema::Request;
 
     #[test]

@@ -6,7 +6,8 @@ use crate::catalog::Target;
 use crate::cell::Batch;
 use crate::combinations::{CacheChoice, Sweep};
 use crate::ssd::Filled;
-use crate::testing::{One, io};
+use crate::summary::Compared;
+use crate::testing::{One, constant, io};
 use crate::{Arrivals, SimulatedRequest};
 use ioscape_schema::{Device, Io, IoFlags, Op};
 use std::sync::Arc;
@@ -275,4 +276,57 @@ fn recorded_times_with_a_queue_are_not_compared_where_no_issue_is_told() {
     }
     let compared = found.first().unwrap().compared(Some(true));
     assert!(compared.agreement.is_some_and(|found| found.demerit > 0.2));
+}
+
+/// Rows that these drives took, compared with the times that these others take.
+fn compared_with(setups: [&[Setup]; 2], rows: Vec<Io>) -> Compared {
+    let choices = Choices::default();
+    let mut found = simulated(setups[0], &choices, Fitting::default(), rows);
+    let recorded = found.take_rows().into_iter().map(|row| row.io).collect();
+    let found = simulated(setups[1], &choices, Fitting::default(), recorded);
+    found.first().unwrap().compared(Some(true))
+}
+
+/// Guards against "median error 16.7 ms" of a trace of the drive itself, whose queue serves other requests first.
+#[test]
+fn requests_at_the_disk_together_are_not_compared_one_by_one() {
+    let mut parameters = crate::drives::find("generic-hdd").unwrap();
+    (parameters.buffer.write_back, parameters.buffer.read_ahead) = (false, false);
+    let others = Some(Target::Disk(Box::new(parameters.build().unwrap())));
+    let setups = [Setup { others, ..Setup::default() }];
+    let row = |n: u64| {
+        let at = n / 3 * 100_000_000 + n % 3 * 1_000_000;
+        io(Op::Read, n * 104_729 % 900_000_000 * 4096, 4096, at)
+    };
+    let compared = compared_with([&setups; 2], (0..300).map(row).collect());
+    let agreement = compared.agreement.as_ref().unwrap();
+    assert_eq!((agreement.requests, agreement.demerit), (300, 0.0));
+    assert_eq!((agreement.paired_requests, compared.together), (0, 300));
+    let doubts: Vec<String> = compared.doubts().map(|doubt| doubt.to_string()).collect();
+    assert!(doubts.len() == 1 && doubts[0].contains("300 requests were at the disk"), "{doubts:?}");
+}
+
+#[test]
+fn every_device_is_compared_with_its_own_drive() {
+    let disk = |ms| Target::Disk(Box::new(constant(ms)));
+    let row = |n: u64| {
+        let device = u16::from(n.is_multiple_of(3));
+        Io { device, ..io(Op::Read, n * 37 % 20_000 * 512, 512, n * 20_000_000) }
+    };
+    let each = |named: f64| {
+        let named = vec![("1".to_owned(), disk(named))];
+        [Setup { named, others: Some(disk(5.0)), ..Setup::default() }]
+    };
+    let (right, wrong) = (each(9.0), each(5.0));
+    let demerits = |setups: &[Setup]| {
+        let compared = compared_with([&right, setups], (0..300).map(row).collect());
+        let agreement = compared.agreement.unwrap();
+        assert_eq!((agreement.requests, agreement.demerit), (200, 0.0));
+        let devices = agreement.devices.into_iter();
+        devices.map(|one| (one.device, one.requests, one.demerit)).collect::<Vec<_>>()
+    };
+    let named = |other| [("0".to_owned(), 200, 0.0), ("1".to_owned(), 100, other)];
+    assert_eq!(demerits(&right), named(0.0));
+    let [_, (_, _, demerit)] = demerits(&wrong)[..] else { panic!("two devices") };
+    assert!((demerit - 4.0 / 9.0).abs() < 0.01, "{demerit}");
 }

@@ -50,7 +50,11 @@ impl Way {
         let asked = limits.memory_limit_bytes;
         let is_group = |way: &Self| way.memory_limit_bytes != asked;
         let is_asked = |way: &Self| !is_group(way) && accesses.contains(&way.access);
-        let why_not = |way: &Self| if is_asked(way) { None } else { refusal(*way) };
+        let too_small = |way: &Self| limits.too_small_for(way.memory_limit_bytes?);
+        let why_not = |way: &Self| match is_asked(way) {
+            true => None,
+            false => too_small(way).or_else(|| refusal(*way)),
+        };
         let all = Self::all(group, accesses, asked).into_iter();
         let tried: Vec<_> = all.map(|way| (way, why_not(&way))).collect();
         let has_no_group = tried.iter().any(|(way, why)| is_group(way) && why.is_some());
@@ -215,5 +219,21 @@ mod tests {
         assert_eq!(ways, [BUFFERED], "what is left alone has all of the time");
         assert!(!Way::are_divided(&ways, &[Access::Buffered]));
         assert!(said.contains("the device is not measured by itself: no"), "{said}");
+    }
+
+    /// Guards against a defect: where no group had room, the device was not measured either, and
+    /// nothing said so.
+    #[test]
+    fn without_room_for_a_group_the_device_is_measured_by_itself() {
+        let small = ReachLimits { capacity_bytes: 100 << 20, ..LIMITS };
+        let ways = |refusal: fn(Way) -> Option<String>| {
+            Way::possible(&small, small.group(), &[Access::Buffered], refusal)
+        };
+        let (possible, left_out) = ways(|_| None);
+        assert_eq!(possible, [BUFFERED, Way { access: Access::Direct, ..BUFFERED }]);
+        let why = "could be made: the smallest has 32 MiB, takes sets of 128 MiB";
+        assert!(left_out[0].message.contains(why) && left_out.len() == 1, "{left_out:?}");
+        let (possible, left_out) = ways(|_| Some("no".to_owned()));
+        assert_eq!((possible, left_out.len()), (vec![BUFFERED], 2));
     }
 }

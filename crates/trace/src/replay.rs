@@ -2,7 +2,7 @@
 
 use ioscape_schema::statistics::least_for;
 use ioscape_schema::trace_lacks::TraceLacks;
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Nanos, Seconds, counted};
 use ioscape_schema::{
     Distribution, Io, IoFlags, Op, Placed, ReplayFit, ReplayTiming, TraceInfo, TraceReplay,
     Warning, WarningKind,
@@ -273,6 +273,29 @@ pub fn doubt_of_emptied(result: &TraceReplay, survey: &Survey) -> Option<Warning
     let has_emptied = result.kinds.iter().any(|one| one.kind == "discard");
     let doubt = Warning::new(WarningKind::NeverWritten, text).at("trace_replay");
     (survey.of_emptied > 0 && has_emptied).then_some(doubt)
+}
+
+/// What a replay of these requests will take, said before it begins: how long its arrivals last,
+/// and that the target is smaller than the trace's devices.
+pub fn announced(planned: &TraceReplay, survey: &Survey) -> String {
+    let requests = counted(survey.ios - survey.empty, "request");
+    let span_s = planned.span_ns as f64 / 1e9;
+    let span = match planned.timing {
+        ReplayTiming::AsFastAsPossible => String::new(),
+        ReplayTiming::Speed(_) if span_s < 60.0 => {
+            format!(", arriving within {}", Nanos(span_s * 1e9))
+        }
+        ReplayTiming::Speed(_) => format!(", arriving within {}", Seconds(span_s)),
+    };
+    let [trace, target] =
+        [planned.trace_bytes, planned.target_bytes].map(|bytes| Bytes(bytes as f64));
+    let room = match planned.trace_bytes > planned.target_bytes {
+        true => {
+            format!("; its devices need {trace}, so some go to other places of the {target} here")
+        }
+        false => String::new(),
+    };
+    format!("{requests}{span}{room}")
 }
 
 /// Returns warnings about what limits the meaning of a replay of the surveyed trace.

@@ -31,6 +31,25 @@ fn devices_lie_side_by_side_and_what_is_beyond_wraps() {
 }
 
 #[test]
+fn what_a_replay_will_take_is_said_before_it_begins() {
+    let late = |mut io: Io, queued_ns| {
+        io.queued_ns = queued_ns;
+        io
+    };
+    let mut survey = Survey::default();
+    survey.update(&[io(0, 0, 512), late(io(0, 3 * STEP - 512, 512), 7_200_000_000_000)]);
+    let told = |target: u64, speed| {
+        let placement = Placement::new(&survey, target, 512, ReplayFit::Wrap);
+        announced(&placement.replayed(&survey, speed), &survey)
+    };
+    assert_eq!(told(3 * STEP, Some(1.0)), "2 requests, arriving within 2 h 0 m");
+    assert_eq!(told(3 * STEP, Some(2.0)), "2 requests, arriving within 1 h 0 m");
+    let small = told(2 * STEP, None);
+    let words = "2 requests; its devices need 3 MiB, so some go to other places of the 2 MiB here";
+    assert_eq!(small, words);
+}
+
+#[test]
 fn a_request_longer_than_the_target_is_cut_and_said_to_be() {
     let rows = [io(0, 0, 1 << 20), io(0, 0, 4096)];
     let mut survey = Survey::default();

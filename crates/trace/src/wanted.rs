@@ -89,16 +89,21 @@ impl Asked {
     }
 }
 
-/// Returns the devices that a name or number can mean. A number means the device whose name has it
-/// as its last word, as in "LUN 1" or "1", and a place from 0 only where no name has such a word.
+/// Returns the devices that a name or number can mean. A number means the device whose name ends in
+/// it, as "LUN 1", "usr_1" and "dm-1" do, and a place from 0 only where no name ends in a number.
+/// Digits behind others do not count unless a blank, `_` or `-` comes before them: "8,16",
+/// "0x08010000" and "nvme0n1" end in no number.
 fn meant(part: &str, devices: &[Device]) -> Vec<u16> {
     let all = (0..=u16::MAX).zip(devices);
     if let Some((at, _)) = all.clone().find(|(_, device)| device.name == part) {
         return vec![at];
     }
     let number = |(at, device): (u16, &'_ Device)| {
-        let last = device.name.rsplit(' ').next()?;
-        last.parse::<u64>().ok().map(|number| (at, number))
+        let name = device.name.as_str();
+        let is_digit = |c: char| c.is_ascii_digit();
+        let (stem, digits) = name.split_at(name.trim_end_matches(is_digit).len());
+        let counts = stem.ends_with([' ', '_', '-']) || !stem.contains(is_digit);
+        digits.parse::<u64>().ok().filter(|_| counts).map(|number| (at, number))
     };
     let Ok(wanted) = part.parse::<u64>() else { return Vec::new() };
     let mut numbered = all.clone().filter_map(number).peekable();
@@ -141,6 +146,14 @@ mod tests {
         let both = devices(&["LUN 1", "disk 1"]);
         assert!(wanted(&["1"]).find(&both, true).unwrap_err().contains("whole name"));
         assert_eq!(wanted(&["disk 1"]).find(&both, true), Ok(vec![1]));
+        let msr = devices(&["usr_1", "usr_2", "usr_0"]);
+        assert_eq!(wanted(&["1,2,0"]).find(&msr, true), Ok(vec![0, 1, 2]));
+        let hosts = devices(&["hm_0", "usr_0", "dm-1"]);
+        assert!(wanted(&["0"]).find(&hosts, true).unwrap_err().contains("whole name"));
+        assert_eq!(wanted(&["1"]).find(&hosts, true), Ok(vec![2]));
+        let of_kernel = devices(&["8,16", "device 0x08010001", "nvme0n1", "src1_7"]);
+        assert_eq!(wanted(&["7"]).find(&of_kernel, true), Ok(vec![3]));
+        assert_eq!(wanted(&["1"]).find(&of_kernel[..3], true), Ok(vec![1]));
         let mut late = wanted(&["1"]);
         assert_eq!(late.find(&devices(&["sda", "sdb"]), false), Ok(vec![1]));
         let more = devices(&["sda", "sdb", "disk 1"]);

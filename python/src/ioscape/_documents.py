@@ -573,6 +573,21 @@ class Device:
 
 
 @dataclass(kw_only=True)
+class DeviceAgreement:
+    """How closely the simulated physical times of one device match the recorded ones."""
+    demerit: float
+    """Root mean square distance between the distributions as a fraction of the measured mean."""
+    device: str
+    """The device."""
+    paired_requests: int
+    """Number of requests that were each predicted from the recorded state of the disk."""
+    paired_within_1ms: float
+    """Fraction of these predictions within a millisecond."""
+    requests: int
+    """Requests compared."""
+
+
+@dataclass(kw_only=True)
 class Direction:
     """The reads alone or the writes alone of a run."""
     bytes: int
@@ -813,7 +828,7 @@ class Evaluation:
     borders: list[Border]
     """The borders between levels of the hierarchy."""
     elapsed_s: float
-    """Total wall time of all probes, in seconds."""
+    """Wall time of all probes and of deciding on them, in seconds."""
     findings: Findings
     """The findings."""
     points_measured: int
@@ -1180,6 +1195,9 @@ class Measurement:
     here are their sums. Only response-time quantiles are those of the client with the longest."""
     cost_s: Optional[float] = None
     """Total wall time of the point in seconds: layout, flush, cache fill, warm-up and measurement."""
+    deciding_s: Optional[float] = None
+    """Seconds from the end of the previous point of an evaluation to the beginning of this one, for judging,
+    saving and choosing this point; absent elsewhere and in older results."""
     disturbed: Optional[bool] = None
     """Whether other load, stolen time or drift disturbed the run."""
     fill_s: Optional[float] = None
@@ -1988,7 +2006,8 @@ class Simulation:
 
 @dataclass(kw_only=True)
 class SimulationAgreement:
-    """How closely simulated physical times match the recorded ones."""
+    """How closely simulated physical times match the recorded ones: those of the device with the most
+    requests compared."""
     demerit: float
     """Root mean square distance between the distributions as a fraction of the measured mean; it does not see
     errors of single requests."""
@@ -2009,6 +2028,9 @@ class SimulationAgreement:
     """Distribution of the simulated times of the same requests, in the first combination."""
     simulated_mean_ns: float
     """Mean of the simulated times."""
+    devices: Optional[list[DeviceAgreement]] = None
+    """Every device with requests compared, those with the most first; empty if the trace has one device, and
+    in older files."""
     rms_ns: Optional[float] = None
     """Root mean square distance between the distributions; 0 in older files."""
 
@@ -2866,6 +2888,10 @@ class Witness:
     `mincore`)."""
     run_delay_s: Optional[float] = None
     """Total seconds that the workers were runnable but waited for a processor (`/proc/PID/schedstat`)."""
+    served_by_processors: Optional[bool] = None
+    """Whether processors of this machine serve the storage: a program, or the kernel for a loop device,
+    encryption, integrity checks or parity. Other work on them then delays even what waits for storage. Absent
+    if nothing indicates that."""
     steal_s: Optional[float] = None
     """Processor seconds that the hypervisor took from the machine (`steal` in `/proc/stat`)."""
     storage_read_bytes: Optional[int] = None

@@ -9,13 +9,16 @@ use ioscape_machine::{doctor, environment};
 /// Runs the command.
 ///
 /// # Errors
-/// Nothing can be measured here, or the result cannot be written.
+/// No files to measure can be made here, or the result cannot be written.
 pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
     let mut outputs = outputs::names_of(&args.out).open()?;
     let found = doctor::examine(&args.directory);
     let verdict = match found.can_measure() {
         true => Ok(()),
-        false => Err(Failure::Failed(format!("nothing can be measured in {}", found.directory))),
+        false => {
+            let message = format!("no files to measure can be made in {}", found.directory);
+            Err(Failure::Failed(message))
+        }
     };
     let mut document = output::document(0);
     document.environment = environment::machine(None);

@@ -101,7 +101,7 @@ pub fn main(args: &EvaluateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     let measured = document.evaluation().is_some_and(|found| found.points_measured > 0);
     if finished.is_ok() && !measured {
-        let why = "no point was measured within the budget: give a longer --budget";
+        let why = "no point was measured within the budget: begin anew with a longer --budget";
         return keeper.end(document, Err(Failure::Failed(why.to_owned())));
     }
     keeper.conclude(document, finished)
@@ -301,9 +301,6 @@ fn fresh(
     Ok(ways.iter().zip(&each).map(begin).collect())
 }
 
-/// Why a control group that nobody asked for is not made.
-const CACHED_ELSEWHERE: &str = "this file system caches files where no control group limits them";
-
 /// Why a way of evaluating the target that nobody asked for is not possible.
 fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> {
     if let Some(limit) = way.memory_limit_bytes {
@@ -312,8 +309,8 @@ fn refusal(args: &EvaluateArgs, look: &TargetFacts, way: Way) -> Option<String> 
             MeasureError::Unsupported { why, .. } => why,
             other => other.to_string(),
         };
-        let elsewhere = look.caches_elsewhere.then(|| CACHED_ELSEWHERE.to_owned());
-        return elsewhere.or_else(|| MemoryGroup::create(limit).err().map(why));
+        let unlimited = look.unlimited.map(str::to_owned);
+        return unlimited.or_else(|| MemoryGroup::create(limit).err().map(why));
     }
     let doubtful = look.direct_doubt.clone();
     let invalid = base(args, way.access, look.direct_align).validate().err();
@@ -375,6 +372,8 @@ struct Exploring {
     evaluations: Vec<Evaluation>,
     /// Least set, in bytes, without room; tried once for all ways, since a try takes others' room.
     least_without_room: Option<u64>,
+    /// When the last measurement ended; absent before the first.
+    answered: Option<Instant>,
 }
 
 impl Exploring {
@@ -386,7 +385,8 @@ impl Exploring {
     ) -> Self {
         let refused = evaluations.iter().flat_map(|one| &one.refused_sets);
         let least_without_room = refused.map(|one| one.unique_bytes).min();
-        Self { measurer, document, keeper, evaluations, least_without_room }
+        let answered = None;
+        Self { measurer, document, keeper, evaluations, least_without_room, answered }
     }
 
     /// Explores with each access in turn.
@@ -460,12 +460,14 @@ impl Probe for MachineProbe<'_> {
         let before = request.purpose.round().saturating_sub(1) as u64;
         let seed = seed_of_round(self.work.document.seed, before);
         let workload = &request.workload;
+        let deciding_s = self.work.answered.map(|at| at.elapsed().as_secs_f64());
         self.work.measurer.fill_for(request.fill_s);
         let measured = self.work.measurer.measure(workload, length, seed, &self.progress);
         if measured.as_ref().is_err_and(|error| self.lacks_room(workload, error)) {
             self.work.least_without_room = Some(workload.unique_bytes);
         }
-        measured
+        self.work.answered = Some(Instant::now());
+        measured.map(|found| Measurement { deciding_s, ..found })
     }
 
     fn lacks_room(&self, workload: &Workload, error: &NotMeasured) -> bool {

@@ -6,7 +6,7 @@ use crate::outputs;
 use ioscape_arguments::ReportArgs;
 use ioscape_machine::output::Content;
 use ioscape_report::{Quantity, Style};
-use ioscape_scaling::system::stem;
+use ioscape_scaling::system::names;
 use ioscape_schema::{Document, MeasuredComparison};
 use ioscape_study::comparison::measured::{NamedDocument, compare_with_firsts};
 use std::path::PathBuf;
@@ -147,7 +147,7 @@ fn joint_picture(paths: &[PathBuf], documents: &[Document]) -> Option<String> {
     ioscape_report::joint_svg(&named(paths, documents), output::quantity())
 }
 
-/// The documents with the names of their files.
+/// The documents with the names of their files, as `compare` has them.
 fn named<'a>(paths: &[PathBuf], documents: &'a [Document]) -> Vec<(String, &'a Document)> {
-    paths.iter().map(|path| stem(path)).zip(documents).collect()
+    names(paths).into_iter().zip(documents).collect()
 }

@@ -353,7 +353,7 @@ mod tests {
                 total_bytes: 1 << 41,
                 memory_bytes: None,
                 is_in_memory: false,
-                caches_elsewhere: false,
+                unlimited: None,
                 comes_by_pages: true,
                 direct_doubt: None,
                 direct_refusal: direct_refusal.map(str::to_owned),

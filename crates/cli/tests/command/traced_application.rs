@@ -138,6 +138,22 @@ fn an_application_is_asked_of_the_evaluation_with_its_access() {
         let says = ["access dsync was never measured", "`ioscape evaluate /srv/data"];
         refused(&["predict", &alone, option, &db], &says);
     }
+    let buffered = folder.put("buffered.json", &characterized(Access::Buffered));
+    let direct = folder.put(
+        "direct.json",
+        &twice_as_fast(|workload| {
+            (workload.access, workload.align_bytes) = (Access::Direct, Some(512));
+        }),
+    );
+    let mapped =
+        folder.put("mapped.json", &twice_as_fast(|workload| workload.engine = Engine::Mmap));
+    for option in ["--workloads", "--characterization"] {
+        let measured = "measure it with `ioscape evaluate /srv/data`";
+        let says = ["access buffered was never measured", measured];
+        refused(&["predict", &direct, option, &buffered], &says);
+        let says = ["engine psync was never measured", measured];
+        refused(&["predict", &mapped, option, &buffered], &says);
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use super::common::refused;
 use super::models::{Folder, document, small_evaluation, stdout, tiny, twice_as_fast};
-use ioscape_schema::{Access, Document, Evaluation, Prediction, ValidationPoint, Warning};
+use ioscape_schema::{
+    Access, Document, Evaluation, Prediction, Probe, Purpose, ValidationPoint, Warning,
+};
 
 #[test]
 fn what_if_predicts_a_system_that_does_not_exist_or_says_what_would_tell() {
@@ -170,6 +172,14 @@ fn of_two_limits_of_memory_the_lesser_was_in_force() {
     refused(&beyond, &["a set of 640 MiB"]);
 }
 
+/// Writes to a set beyond the cache, as if each had waited for storage.
+fn synchronous(evaluation: &Evaluation) -> Probe {
+    let behind = evaluation.regions.last().expect("a region").curves.read_frac[0].clone();
+    let mut measurement = behind.measurement;
+    measurement.workload.access = Access::Dsync;
+    Probe { purpose: Purpose::SynchronousWrites, measurement }
+}
+
 #[test]
 fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known() {
     let folder = Folder::new();
@@ -177,10 +187,11 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
     let mut evaluation = tiny.evaluation().expect("an evaluation").clone();
     evaluation.settings.as_mut().expect("settings").memory_limit_bytes = Some(64 << 20);
     // Workers are not limited where the target is validated, because that needs privileges.
+    evaluation.probes.push(synchronous(&evaluation));
     tiny.outcome = Some(evaluation.clone().into());
     let limited = folder.put("limited.json", &tiny);
     evaluation.settings.as_mut().expect("settings").memory_limit_bytes = None;
-    tiny.outcome = Some(evaluation.into());
+    tiny.outcome = Some(evaluation.clone().into());
     let a = folder.put("a.json", &tiny);
     let target = folder.path("");
     let target = target.as_str();
@@ -200,4 +211,12 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
     let small = ["validate", &limited, target, "--what-if", "memory=64k"];
     refused(&[&small, &asked[..]].concat(), &["beyond what was measured", "--max-unique-bytes"]);
     refused(&[&exchange[..], &["--orthogonal"]].concat(), &["--orthogonal"]);
+    evaluation.probes.clear();
+    tiny.outcome = Some(evaluation.into());
+    let unknown = folder.put("unknown.json", &tiny);
+    let exchange = ["predict", &unknown, "--unique-bytes", "2M", "--what-if", exchange[4]];
+    refused(
+        &exchange,
+        &["were not measured", "--dsync", "ioscape evaluate /srv/data --access dsync`"],
+    );
 }

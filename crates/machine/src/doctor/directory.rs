@@ -14,7 +14,7 @@ use crate::terminal;
 use crate::traps::traps;
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{Access, Check, CheckState, Warning, WarningKind};
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, StatVfs, StatVfsMountFlags};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -39,22 +39,23 @@ pub fn checks(directory: &Path, control_groups: CheckState) -> Vec<Check> {
         true => Target::open(directory, &options),
         false => Err(Error::target(directory, "is no directory: name one for `doctor`")),
     };
-    let target = match opened {
+    let target = match opened.and_then(written) {
         Ok(target) => {
             tell_leftovers(target.leftovers(), terminal::tell);
             target
         }
-        Err(error) => return vec![scratch_file(Err(&error))],
+        Err(error) => return vec![scratch_file(directory, Err(&error))],
     };
-    let direct = direct(&target);
+    // Direct writes drop what was written before.
+    let (cached, direct) = (cached(&target), direct(&target));
     let (system, disks) = (target.file_system(), disks_below(target.file_system()));
     let always = [
-        scratch_file(Ok(&target)),
+        scratch_file(directory, Ok(&target)),
         space(&target, control_groups, direct.state),
         direct,
         io_limit(io_limits(system, &disks, Traffic::ALL)),
         fallocate(&target),
-        cached(&target),
+        cached,
     ];
     always.into_iter().chain(array(arrays::doubts_among(system, &disks))).collect()
 }
@@ -67,7 +68,16 @@ fn array(doubts: Vec<Warning>) -> Option<Check> {
     (!told.is_empty()).then(|| check.but(CheckState::Limited, advice))
 }
 
-fn scratch_file(target: Result<&Target, &Error>) -> Check {
+/// Returns the target with its first page written: not every file system that makes files takes
+/// writes (hugetlbfs).
+fn written(target: Target) -> Result<Target, Error> {
+    match target.file().write_all_at(&[0; ALIGN], 0) {
+        Ok(()) => Ok(target),
+        Err(error) => Err(Error::io_at("write", target.path(), 0, error)),
+    }
+}
+
+fn scratch_file(directory: &Path, target: Result<&Target, &Error>) -> Check {
     let check = |found: String| Check {
         required: true,
         ..Check::works("scratch file", "every measurement in a directory", found)
@@ -75,10 +85,20 @@ fn scratch_file(target: Result<&Target, &Error>) -> Check {
     match target {
         Ok(target) => {
             let system = target.file_system();
-            check(format!("made and removed on {}", system.name))
+            check(format!("made, written and removed on {}", system.name))
         }
-        Err(error) => check(error.to_string())
-            .but(CheckState::Missing, "name a directory that you may write to: ioscape doctor DIR"),
+        Err(error) => check(error.to_string()).but(CheckState::Missing, advice_instead(directory)),
+    }
+}
+
+/// Returns the advice where no scratch file can be made or written.
+fn advice_instead(directory: &Path) -> &'static str {
+    let is_locked = |state: StatVfs| state.f_flag.contains(StatVfsMountFlags::RDONLY);
+    match rustix::fs::statvfs(directory).is_ok_and(is_locked) {
+        true => {
+            "read a file of this read-only file system as it is: ioscape vxbench -w read FILE; or name a directory that you may write to: ioscape doctor DIR"
+        }
+        false => "name a directory that you may write to: ioscape doctor DIR",
     }
 }
 
@@ -99,15 +119,18 @@ fn space(target: &Target, control_groups: CheckState, direct: CheckState) -> Che
         );
         return check.but(CheckState::Limited, &advice);
     }
-    let capacity = target.capacity_bytes();
-    match outgrows(capacity, memory) {
+    let (capacity, system) = (target.capacity_bytes(), target.file_system());
+    match system.is_dax() || outgrows(capacity, memory) {
         true => check,
         false if capacity == file_size() => {
             let most = Bytes(capacity as f64);
             let advice = format!("files may have at most {most} (ulimit -f): raise that limit");
             check.but(CheckState::Limited, &advice)
         }
-        false => check.but(CheckState::Limited, &smaller_cache(capacity, control_groups, direct)),
+        false => {
+            let advice = smaller_cache(capacity, system.own_cache(), control_groups, direct);
+            check.but(CheckState::Limited, &advice)
+        }
     }
 }
 
@@ -117,15 +140,23 @@ fn outgrows(capacity: u64, memory: u64) -> bool {
     capacity >= memory.saturating_mul(MEMORIES)
 }
 
-/// Returns advice if sets of up to `capacity` bytes cannot exceed the file cache: a memory limit
-/// that they do exceed, if there is one, and direct I/O where it works.
-fn smaller_cache(capacity: u64, control_groups: CheckState, direct: CheckState) -> String {
+/// Returns advice if sets of up to `capacity` bytes cannot exceed the file cache: the setting of the
+/// file system's `own` cache, or a memory limit that they do exceed, if there is one, and direct I/O
+/// where it works.
+fn smaller_cache(
+    capacity: u64,
+    own: Option<&str>,
+    control_groups: CheckState,
+    direct: CheckState,
+) -> String {
     let limit = (capacity / MEMORIES).min(LIMIT_USUAL).checked_ilog2().map_or(0, |log| 1 << log);
-    let way = match limit >= LIMIT_LEAST {
-        true => format!("make the cache smaller with --memory {}M", limit >> 20),
-        false => "free some space".to_owned(),
+    let is_limit = own.is_none() && limit >= LIMIT_LEAST;
+    let way = match own {
+        Some(setting) => format!("make the file system's own cache smaller ({setting})"),
+        None if is_limit => format!("make the cache smaller with --memory {}M", limit >> 20),
+        None => "free some space".to_owned(),
     };
-    let is_refused = limit >= LIMIT_LEAST && control_groups == CheckState::Missing;
+    let is_refused = is_limit && control_groups == CheckState::Missing;
     let needs = if is_refused { ", which needs control groups (see below)" } else { "" };
     let or = if direct == CheckState::Works { ", or use --direct" } else { "" };
     format!("sets stay below four times the memory: {way}{needs}{or}")
@@ -191,12 +222,10 @@ fn fallocate(target: &Target) -> Check {
 fn cached(target: &Target) -> Check {
     let check =
         |found: &str| Check::works("file cache", "telling cached from uncached reads", found);
-    let known = target
-        .file()
-        .write_all_at(&[0; ALIGN], 0)
-        .ok()
-        .and_then(|()| cache::resident_bytes(target.file(), 0, ALIGN as u64));
-    match known {
+    match cache::resident_bytes(target.file(), 0, ALIGN as u64) {
+        _ if target.file_system().is_dax() => {
+            check("files are memory of the device itself (DAX), with no file cache")
+        }
         Some(bytes) if bytes > 0 => check("the kernel tells which pages of a file are cached"),
         Some(_) => check("a page that was just written is not counted as cached").but(
             CheckState::Limited,
@@ -212,7 +241,7 @@ fn cached(target: &Target) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{build_directory, in_child, skipped};
+    use crate::testing::{build_directory, in_child, skipped, with_mount};
     use rustix::process::{Resource, Rlimit, setrlimit};
 
     #[test]
@@ -225,6 +254,22 @@ mod tests {
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    /// Once, hugetlbfs could be measured, which takes no writes, and nothing could on a read-only
+    /// file system, whose files `vxbench` reads.
+    #[test]
+    fn where_no_file_can_be_written_is_told_with_what_to_do_instead() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |words: &[&str], instead: &str| {
+            with_mount(words, &[dir.path()], || {
+                let found = checks(dir.path(), CheckState::Works);
+                assert_eq!((found.len(), found[0].state), (1, CheckState::Missing), "{found:?}");
+                assert!(found[0].advice.as_ref().unwrap().starts_with(instead), "{found:?}");
+            });
+        };
+        told(&["-t", "hugetlbfs", "hugetlbfs"], "name a directory");
+        told(&["-t", "tmpfs", "-o", "ro", "tmpfs"], "read a file of this read-only file system");
     }
 
     #[test]
@@ -261,7 +306,7 @@ mod tests {
     #[test]
     fn a_limit_that_sets_outgrow_is_recommended() {
         let works = CheckState::Works;
-        let advice = |mib: u64| smaller_cache(mib << 20, works, works);
+        let advice = |mib: u64| smaller_cache(mib << 20, None, works, works);
         assert!(advice(30_000).contains("--memory 512M"), "{}", advice(30_000));
         assert!(advice(266).contains("--memory 64M"), "{}", advice(266));
         for mib in [0, 45] {
@@ -273,12 +318,14 @@ mod tests {
     #[test]
     fn only_what_works_is_recommended() {
         use CheckState::{Limited, Missing, Works};
-        let advice = |mib: u64, groups, direct| smaller_cache(mib << 20, groups, direct);
+        let advice = |mib: u64, groups, direct| smaller_cache(mib << 20, None, groups, direct);
         assert!(advice(266, Limited, Works).ends_with("with --memory 64M, or use --direct"));
         assert!(advice(266, Works, Limited).ends_with("with --memory 64M"));
         let told = advice(266, Missing, Missing);
         assert!(told.ends_with("--memory 64M, which needs control groups (see below)"), "{told}");
         assert!(advice(45, Missing, Missing).ends_with(": free some space"));
+        let of_zfs = smaller_cache(266 << 20, Some("zfs_arc_max"), Missing, Limited);
+        assert!(of_zfs.ends_with("own cache smaller (zfs_arc_max)"), "{of_zfs}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Reasons to refuse a block device or file whose data may be destroyed, because it is in use.
 
+use super::exports::served;
 use crate::attached::{Loop, Status, loops};
-use crate::device::BlockDevice;
+use crate::device::{BlockDevice, SYS};
 use crate::locks::locked_by;
 use crate::mounts::{self, Mount};
 use crate::opened::writer_of;
@@ -15,8 +16,9 @@ use std::path::{Path, PathBuf};
 ///
 /// Checks mounts, swap space, stacked devices and loop devices, for the device itself, its
 /// partitions and its disk. For a loop device it also checks all of this for the backing file or
-/// device. As root it also sees which processes have the device open for writing. Uses in other
-/// mount namespaces are left to the exclusive open that follows.
+/// device, and for a disk that is reached in several ways for each of them. As root it also sees
+/// which processes have the device open for writing. Uses in other mount namespaces are left to the
+/// exclusive open that follows.
 pub fn device_in_use(path: &Path, number: (u32, u32)) -> Option<String> {
     device_used(path, number, None)
 }
@@ -61,6 +63,19 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
     if let Some(why) = hides_uses(&device) {
         return Some(why.to_owned());
     }
+    used_as(path, &device, own)
+        .or_else(|| device.twins(Path::new(SYS)).iter().find_map(used_by_twin))
+}
+
+/// Returns why a device is in use under the number of its `twin`.
+fn used_by_twin(twin: &BlockDevice) -> Option<String> {
+    let node = Path::new("/dev").join(twin.name());
+    let why = used_as(&node, twin, None).or_else(|| held(&node, identity(&node)))?;
+    Some(format!("has the same wwid as {}, which {why}", node.display()))
+}
+
+/// Returns why the device is in use under its own number, apart from `own`.
+fn used_as(path: &Path, device: &BlockDevice, own: Option<&str>) -> Option<String> {
     let related = device.related();
     let numbers: Vec<(u32, u32)> = related.iter().map(|device| device.number).collect();
     let table = mounts::table();
@@ -86,6 +101,7 @@ fn device_used(path: &Path, number: (u32, u32), own: Option<&str>) -> Option<Str
         is_ours(&one.file) || device().is_some_and(|number| numbers.contains(&number))
     };
     attached(path, own, on_device)
+        .or_else(|| served(is_ours))
         .or_else(|| writer_of(&numbers))
         .or_else(|| shown_in_use(&device.disk().name()))
 }
@@ -117,7 +133,7 @@ fn file_used(path: &Path, ours: Option<(u64, u64)>, own: Option<&str>) -> Option
             None => is_ours(&one.file),
         }
     };
-    attached(path, own, on_file)
+    attached(path, own, on_file).or_else(|| served(is_ours))
 }
 
 /// Returns why the backing file or device of this loop device is in use; `None` if it is not a loop
@@ -227,6 +243,7 @@ fn lies_in_memory(table: &[Mount], path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::skipped;
 
     #[test]
     fn swaps_are_read_without_their_header() {
@@ -258,6 +275,17 @@ mod tests {
         let table = mounts::parse("27 1 8:2 / / rw - ext4 /dev/sda2 rw\n");
         assert!(mounted(&table, &[(8, 0), (8, 1), (8, 2)]).is_some());
         assert!(mounted(&table, &[(8, 0), (8, 1)]).is_none());
+    }
+
+    #[test]
+    fn a_disk_in_use_under_its_other_number_is_refused() {
+        let at = |mount: &Mount| BlockDevice::at(mount.device);
+        let Some(disk) = mounts::table().iter().find_map(at) else {
+            return skipped("nothing is mounted from a disk here");
+        };
+        let told = used_by_twin(&disk).unwrap();
+        let begin = format!("has the same wwid as /dev/{}, which is mounted on", disk.name());
+        assert!(told.starts_with(&begin), "{told}");
     }
 
     #[test]

@@ -143,6 +143,7 @@ impl Target {
             return Err(Error::Space { path, needed, spared: 0, free });
         }
         let (file, scratch) = scratch::create(directory, path)?;
+        file_system.look_at(&file, Path::new("/sys"));
         let is_tried =
             file_system.stored_on().is_network_or_fuse && !file_system.caches_elsewhere();
         file_system.reads_counted = is_tried && counted::are_reads_counted(&file);
@@ -240,8 +241,8 @@ impl Target {
     /// the same way. For an existing target it is the size. A file is limited to what that part of
     /// the free space suffices for where writes take new space: in holes, in blocks shared with a
     /// snapshot or copy, and everywhere if the file system copies on write. A loop device is limited
-    /// like its file, and a device built on one to half of the free space that sparse files below
-    /// need. The limit of file sizes (`ulimit -f`) holds for every file that is written.
+    /// like its file, and a device in memory, or built on a loop device, to half of what is left
+    /// below. The limit of file sizes (`ulimit -f`) holds for every file that is written.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }

@@ -1,5 +1,5 @@
 //! How much may be written before it takes more than our part of the free space, here or below a
-//! loop device.
+//! device.
 
 use super::direct::is_in_place;
 use crate::cgroup::available_memory;
@@ -54,7 +54,8 @@ fn filled_by(parts: Vec<Range<u64>>, range: Range<u64>, mut room: u64) -> u64 {
 
 /// Returns how many of the `size` bytes of the block device `number` may be written, from the first
 /// one on, once each unless one `is_rewritten`. A loop device is limited like its file. Where that
-/// cannot be opened, or lies below a stack of devices, writes may take half of the free space there.
+/// cannot be opened, or lies below a stack of devices, writes may take half of the free space there;
+/// on a device in memory, half of the memory that is left.
 pub fn room_on_device(number: (u32, u32), size: u64, is_rewritten: bool) -> u64 {
     let Some(device) = BlockDevice::at(number) else { return size };
     let of_file = || {
@@ -76,9 +77,8 @@ pub(super) fn room_in_file(path: &Path, range: Range<u64>, is_rewritten: bool) -
 
 /// Returns the size of the file system of `file` and the free space that we may take.
 ///
-/// On a sparse file the free space below also counts. If files are pages of memory, so does
-/// available memory. A device in memory may already own all its memory, which no control group
-/// counts.
+/// On a sparse file or a device in memory, what is left below also counts. If files are pages of
+/// memory, so does available memory.
 pub fn space(file: &impl AsFd, are_files_memory: bool) -> io::Result<(u64, u64)> {
     let state = rustix::fs::fstatvfs(file)?;
     let total = state.f_blocks.saturating_mul(state.f_frsize);

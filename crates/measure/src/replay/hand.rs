@@ -1,4 +1,5 @@
 //! What one thread of a replay does with a request: read, write, flush or discard.
+#![expect(unsafe_code, reason = "the discard of a block device has no safe wrapper")]
 
 use super::options::ReplayOptions;
 use crate::engine::buffer::Buffer;
@@ -10,11 +11,15 @@ use ioscape_machine::target::Target;
 use ioscape_schema::{Io, IoFlags, Op, Request};
 use rustix::fs::FallocateFlags;
 use rustix::io::{Errno, retry_on_intr};
+use rustix::ioctl::{Opcode, Setter, ioctl, opcode};
 use std::fs::File;
 use std::io;
 
 /// The largest buffer of a thread in bytes. Longer requests are carried out in parts.
 const MOST_BUFFER: u32 = 4 << 20;
+
+/// `BLKDISCARD` of linux/fs.h.
+const DISCARD: Opcode = opcode::none(0x12, 119);
 
 /// The number of kinds of requests.
 pub(super) const KINDS: usize = 4;
@@ -53,6 +58,7 @@ pub(super) fn buffer_bytes(options: &ReplayOptions) -> u32 {
 /// One thread's own file and buffer.
 pub(super) struct Hand<C: Content> {
     file: File,
+    is_device: bool,
     engine: Psync<C>,
     longest: u32,
 }
@@ -71,7 +77,8 @@ impl<C: Content> Hand<C> {
             let none = io::Error::from_raw_os_error(libc::ENOMEM);
             Error::io("get memory for the I/O on", target.path(), none)
         })?;
-        Ok(Self { file: open()?, engine: Psync::new(open()?, buffer, content), longest })
+        let engine = Psync::new(open()?, buffer, content);
+        Ok(Self { file: open()?, is_device: target.is_device(), engine, longest })
     }
 
     /// Does the preparation that does not count towards the response time.
@@ -140,21 +147,35 @@ impl<C: Content> Hand<C> {
     }
 
     fn give_back(&mut self, io: &Io) -> Result<Option<Kind>, Fault> {
-        let how = if io.flags.contains(IoFlags::ZEROES) {
-            FallocateFlags::ZERO_RANGE
-        } else {
-            FallocateFlags::PUNCH_HOLE
+        let (offset, len) = (io.request.offset, u64::from(io.request.len));
+        let (file, way) = (&self.file, way(io.flags, self.is_device));
+        let give = || match way {
+            Some(flags) => rustix::fs::fallocate(file, flags, offset, len),
+            None => discard(file, [offset, len]),
         };
-        let Request { offset, len, .. } = io.request;
-        let range = offset..offset.saturating_add(u64::from(len));
-        let flags = how | FallocateFlags::KEEP_SIZE;
-        let file = &self.file;
         // On a file system in memory, any signal interrupts this call.
-        let give = || retry_on_intr(|| rustix::fs::fallocate(file, flags, offset, u64::from(len)));
-        match self.engine.disturb(&range, give) {
+        let range = offset..offset.saturating_add(len);
+        match self.engine.disturb(&range, || retry_on_intr(give)) {
             Ok(()) => Ok(Some(Kind::Discard)),
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(None),
             Err(e) => Err(Fault::at(Action::Write, offset, e.raw_os_error())),
         }
     }
+}
+
+/// Returns how `fallocate` discards or zeroes a range; `None` for the discard of a block device,
+/// which would write zeroes for a hole.
+pub(super) fn way(flags: IoFlags, is_device: bool) -> Option<FallocateFlags> {
+    let how = match flags.contains(IoFlags::ZEROES) {
+        true => FallocateFlags::ZERO_RANGE,
+        false if is_device => return None,
+        false => FallocateFlags::PUNCH_HOLE,
+    };
+    Some(how | FallocateFlags::KEEP_SIZE)
+}
+
+/// Discards a range of a block device: its offset and length, in bytes.
+fn discard(device: &File, range: [u64; 2]) -> Result<(), Errno> {
+    // SAFETY: the call reads two such numbers.
+    unsafe { ioctl(device, Setter::<DISCARD, _>::new(range)) }
 }

@@ -1,11 +1,12 @@
 //! Replays of a few requests on our own files.
 
-use super::hand::{Kind, kind};
+use super::hand::{Kind, kind, way};
 use super::*;
 use crate::verify::block::Owner;
 use ioscape_machine::target::TargetOptions;
 use ioscape_schema::Access;
 use ioscape_schema::{IoFlags, Op, Request};
+use rustix::fs::FallocateFlags;
 use std::path::Path;
 
 fn io(op: Op, ms: u64, offset: u64, len: u32) -> Io {
@@ -198,4 +199,14 @@ fn kinds_are_told_by_flags_first() {
     assert_eq!(kind(&zeroes), Kind::Discard);
     assert_eq!(kind(&io(Op::Write, 0, 0, 0)), Kind::Flush);
     assert_eq!(kind(&io(Op::Read, 0, 0, 1)), Kind::Read);
+}
+
+/// Once, discards were left out on most devices, and were zeroings on the others.
+#[test]
+fn a_block_device_is_asked_for_discards_and_a_file_for_holes() {
+    let told = |flags| [false, true].map(|is_device| way(flags, is_device));
+    let [hole, zeroes] = [FallocateFlags::PUNCH_HOLE, FallocateFlags::ZERO_RANGE]
+        .map(|how| Some(how | FallocateFlags::KEEP_SIZE));
+    assert_eq!(told(IoFlags::DISCARD), [hole, None]);
+    assert_eq!(told(IoFlags::ZEROES), [zeroes, zeroes]);
 }

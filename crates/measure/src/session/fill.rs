@@ -197,7 +197,7 @@ impl Session {
         // A server, another program or the file system itself may have a cache of its own, larger
         // than ours: a new set is read once.
         let system = self.target.file_system();
-        let may_be_behind = system.is_network_or_fuse || system.caches_elsewhere();
+        let may_be_behind = system.is_network_or_fuse || system.own_cache().is_some();
         if may_be_behind && self.last_set != bytes {
             let cap_s = options.touch_cap_s.min(BEHIND_CAP_S);
             return Some(Reading { range: 0..bytes, cap_s });

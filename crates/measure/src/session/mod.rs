@@ -3,6 +3,7 @@
 
 mod conduct;
 mod fill;
+mod layout;
 mod options;
 mod prepare;
 mod run;

@@ -39,44 +39,7 @@ const READ_AHEAD: f64 = 131_072.0;
 /// How often the worker of a task is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The most of a set that is laid out to learn how fast that is, in bytes.
-const LAYOUT_TRIAL: u64 = 1 << 30;
-/// Below this many bytes, no rate is derived.
-const LAYOUT_LEAST: u64 = 16 << 20;
-
 impl Session {
-    /// Measures how fast a set of `most` bytes is laid out, in bytes per second; `None` if that is
-    /// too little to tell. Lays out a first part, doubles it until that took `enough_s` seconds,
-    /// and returns the rate of the last half; of the one before if the last had no room.
-    pub fn layout_rate(
-        &mut self,
-        most: u64,
-        enough_s: f64,
-        options: &RunOptions,
-    ) -> Result<Option<f64>, Error> {
-        let most = LAYOUT_TRIAL.min(most);
-        let begun = Instant::now();
-        // The first touch of memory and of a new file is several times slower than later ones.
-        let mut trial = (LAYOUT_LEAST / 2).min(most / 2);
-        self.layout(trial, options)?;
-        let mut rate = None;
-        loop {
-            let (from, to) = (trial, (2 * trial).clamp(LAYOUT_LEAST.min(most), most));
-            let started = Instant::now();
-            match self.layout(to, options) {
-                Err(error) if self.lacks_room(to, &error) => return Ok(rate),
-                laid_out => laid_out?,
-            }
-            trial = to;
-            let elapsed_s = started.elapsed().as_secs_f64();
-            let is_told = trial >= LAYOUT_LEAST && elapsed_s > 0.0;
-            rate = is_told.then(|| (to - from) as f64 / elapsed_s);
-            if to >= most || begun.elapsed().as_secs_f64() >= enough_s {
-                return Ok(rate);
-            }
-        }
-    }
-
     /// Writes incompressible data to the first `bytes` of the target; keeps what is already
     /// written. If there is no room, a scratch file is cut back at once to its former size: other
     /// programs need that room too, as within a quota.
@@ -133,7 +96,7 @@ impl Session {
             _ if capacity == file_size() => "the limit of file sizes (ulimit -f)",
             _ if self.target.is_scratch() => "part of the free space",
             Ok(len) if len > capacity && self.target.file_system().name == "block" => {
-                "as far as the free space below suffices, since a sparse file lies below the device"
+                "as far as what is left below suffices, since the device lies in memory or on a sparse file"
             }
             Ok(len) if len > capacity => {
                 "as far as part of the free space suffices, since the file has holes, shares blocks with a copy or snapshot, or is not overwritten in place"
@@ -382,7 +345,7 @@ impl Session {
         let begin = Instant::now();
         let (name, total) = match task {
             Task::Layout(range) => (Phase::Layout, range.end - range.start),
-            Task::Flush | Task::Evict | Task::Shrink(_) => (Phase::Flush, 0),
+            Task::Flush | Task::Evict | Task::Shrink(_) | Task::Free(_) => (Phase::Flush, 0),
             Task::Touch(range, _) => (Phase::Touch, range.end - range.start),
             Task::ReadBack => (Phase::ReadBack, self.ledger.as_ref().map_or(0, Ledger::bytes)),
         };

@@ -11,6 +11,7 @@ use ioscape_machine::cgroup::{MemoryGroup, Traffic, enclosing_limit};
 use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
+use ioscape_machine::served_here;
 use ioscape_machine::traps::traps;
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
@@ -63,7 +64,8 @@ impl Session {
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.rows.len()));
         m.warnings.extend(witness::note_of_quota(&m));
-        let may_be_ours = file_system.is_served_here() || options.beside > 0;
+        let served = (options.beside == 0).then(|| served_here(file_system)).flatten();
+        let may_be_ours = served.is_some() || options.beside > 0;
         let mut disturbances = doubts_of_others(&trial.load, &m, may_be_ours);
         if is_robbed(&trial.load, m.elapsed_s) {
             // How much of that the workers lost is not known.
@@ -79,7 +81,7 @@ impl Session {
         m.warnings.extend(disturbances);
         m.warnings.extend(witness::doubt_of_reads_by_others(&m, ours));
         if may_be_ours {
-            m.warnings.extend(note_of_ours(&trial.load, workload.process_num, options.beside));
+            m.warnings.extend(note_of_ours(&trial.load, workload.process_num, served.as_deref()));
         }
         match options.verify {
             false => {
@@ -143,9 +145,9 @@ fn dropped(resident: f64) -> String {
 }
 
 fn traps_of(session: &Session, workload: &Workload) -> Vec<Warning> {
-    let limited = session.group.is_some() && session.target.file_system().caches_elsewhere();
-    let unlimited = limited.then(|| {
-        let text = "this file system caches files where no control group limits them: the memory limit holds for the processes alone";
+    let unlimited = session.group.as_ref().and_then(|_| session.target.file_system().unlimited());
+    let unlimited = unlimited.map(|why| {
+        let text = format!("{why}: the memory limit holds for the processes alone");
         Warning::new(WarningKind::ForeignPages, text)
     });
     let access = match workload.engine {
@@ -251,14 +253,14 @@ fn is_robbed(load: &Load, elapsed_s: f64) -> bool {
     load.steal_frac > STEAL_MAX && load.stolen * elapsed_s > least_s
 }
 
-/// Notes that other programs used the processors where a program on this machine serves the files
-/// for us, or where other clients of the same run work here. That is no disturbance, since neither
-/// can be told from unrelated programs.
-fn note_of_ours(load: &Load, streams: u32, beside: u64) -> Option<Warning> {
+/// Notes that other programs used the processors where one of this machine may have `served` the
+/// file system or a disk below, or else where other clients of the same run work here. That is no
+/// disturbance, since neither can be told from unrelated programs.
+fn note_of_ours(load: &Load, streams: u32, served: Option<&str>) -> Option<Warning> {
     is_crowded(load, streams, allowed() as f64).then(|| {
-        let who = match beside {
-            0 => "perhaps the one that serves this file system",
-            _ => "among them other clients of this run",
+        let who = match served {
+            Some(what) => format!("perhaps the one that serves {what}"),
+            None => "among them other clients of this run".to_owned(),
         };
         let message = format!(
             "other programs, {who}, kept {:.1} processors busy during the run",

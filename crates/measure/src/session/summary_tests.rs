@@ -166,7 +166,8 @@ fn the_program_that_serves_a_file_system_is_no_load_by_others() {
     let load = Load { processors: 8.0, other_cpu: 0.26, ..Load::default() };
     assert_eq!(doubts_of_others(&load, &lasting(1.0), true), []);
     assert_eq!(doubts_of_others(&load, &lasting(1.0), false).len(), 1);
-    assert!(note_of_ours(&load, 1, 0).is_some_and(|note| note.message.contains("0.3 proc")));
+    let note = note_of_ours(&load, 1, Some("nbd0")).expect("a note").message;
+    assert!(note.contains("serves nbd0, kept 0.3 proc"), "{note}");
     let robbed = Load { stolen: 0.1, steal_frac: 0.1, ..load };
     assert_eq!(doubts_of_others(&robbed, &lasting(1.0), true)[0].kind, WarningKind::Steal);
 }
@@ -176,9 +177,9 @@ fn the_program_that_serves_a_file_system_is_no_load_by_others() {
 #[test]
 fn other_clients_of_the_same_run_are_no_load_by_others() {
     let load = Load { processors: 8.0, other_cpu: 0.6, ..Load::default() };
-    let note = note_of_ours(&load, 1, 7).map(|note| note.message).unwrap_or_default();
+    let note = note_of_ours(&load, 1, None).map(|note| note.message).unwrap_or_default();
     assert!(note.contains("other clients of this run, kept 0.6 processors busy"), "{note}");
-    assert_eq!(note_of_ours(&Load { other_cpu: 0.1, ..load }, 1, 7), None);
+    assert_eq!(note_of_ours(&Load { other_cpu: 0.1, ..load }, 1, None), None);
 }
 
 #[test]

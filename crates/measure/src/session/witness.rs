@@ -1,6 +1,7 @@
 //! What the kernel counted during a run, set beside its figures: the witness of a measurement, and
 //! the doubts it raises.
 
+use ioscape_machine::is_served_by_processors;
 use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_machine::parallel::processors;
 use ioscape_schema::tally::doubt_of_steadiness;
@@ -67,6 +68,7 @@ pub(super) fn of(
         resident_frac: resident_before.zip(m.resident_frac).map(|(a, b)| [a, b]),
         storage_read_bytes: m.storage_read_bytes,
         dirty_bytes: counted.dirty_bytes.filter(|_| !hides_dirty(file_system)),
+        served_by_processors: is_served_by_processors(file_system),
         ..counted.clone()
     };
     Witness {
@@ -79,7 +81,7 @@ pub(super) fn of(
 /// Whether writes wait in a cache whose dirty bytes the kernel does not count. With DAX, nothing
 /// waits.
 fn hides_dirty(file_system: &FileSystemInfo) -> bool {
-    file_system.caches_elsewhere() && !file_system.mount_options.contains("dax")
+    file_system.caches_elsewhere() && !file_system.is_dax()
 }
 
 /// The average share of its time that a stream waited for a processor, apart from the kernel's own

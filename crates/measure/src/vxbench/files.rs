@@ -209,7 +209,7 @@ impl Files {
         Ok(())
     }
 
-    /// Checks that what is written to a loop device leaves free space below it to others.
+    /// Checks that what is written to a loop device or in memory leaves space below it to others.
     fn check_space_below(&self, job: &VxJob) -> Result<(), Error> {
         let changes = job.changes_files();
         let is_rewritten = job.workload != VxWorkload::Write || job.nrep > 1;
@@ -219,7 +219,7 @@ impl Files {
             let written = job.span_bytes().map_or(range, |span| span.min(range));
             if written > room {
                 let reason = format!(
-                    "takes {} at most: for more, its file would take space below that is left to others; free some there, or give a smaller iocount",
+                    "takes {} at most: for more, it would take space or memory below that is left to others; free some there, or give a smaller iocount",
                     Bytes(room as f64)
                 );
                 return Err(Error::target(&one.named, reason));

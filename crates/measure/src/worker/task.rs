@@ -15,6 +15,7 @@ use ioscape_machine::crew::DONE;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_machine::target::Target;
 use ioscape_schema::Access;
+use rustix::fs::FallocateFlags;
 use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;
 use std::ops::Range;
@@ -39,6 +40,9 @@ pub(crate) enum Task {
     ReadBack,
     /// Truncate the target to this many bytes.
     Shrink(u64),
+    /// Give back the pages and blocks of so many bytes from the beginning; those of the whole target
+    /// where the file system makes no holes.
+    Free(u64),
 }
 
 /// The environment of a task.
@@ -99,14 +103,14 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
                 })
                 .map(drop)
             }
-            Task::Shrink(bytes) => {
-                rustix::fs::ftruncate(target.file(), *bytes)
-                    .map_err(|e| Fault::new(Action::Write, e.raw_os_error()))?;
-                // The data that could not be written is cut off: the next flush must not report it
-                // to anybody.
-                let _ = sync(target.file());
-                Ok(())
-            }
+            Task::Shrink(bytes) => shrink(target, *bytes),
+            Task::Free(bytes) => match punch(target.file(), *bytes) {
+                Ok(()) => {
+                    commit(target);
+                    Ok(())
+                }
+                Err(_) => shrink(target, 0),
+            },
         }
     };
     match work() {
@@ -117,6 +121,27 @@ pub(crate) fn carry_out(task: &Task, site: &Site<'_>) -> i32 {
 
 fn sync(file: &File) -> Result<(), Fault> {
     rustix::fs::fdatasync(file).map_err(|e| Fault::new(Action::Sync, e.raw_os_error()))
+}
+
+fn shrink(target: &Target, bytes: u64) -> Result<(), Fault> {
+    rustix::fs::ftruncate(target.file(), bytes)
+        .map_err(|e| Fault::new(Action::Write, e.raw_os_error()))?;
+    // The data that could not be written is cut off: the next flush must not report it to anybody.
+    let _ = sync(target.file());
+    commit(target);
+    Ok(())
+}
+
+fn punch(file: &File, bytes: u64) -> Result<(), Errno> {
+    let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(file, how, 0, bytes)
+}
+
+/// Commits what was given back, which a copy-on-write file system counts as free only then.
+fn commit(target: &Target) {
+    if target.file_system().copies_on_write() {
+        let _ = rustix::fs::syncfs(target.file());
+    }
 }
 
 fn buffer() -> Result<Buffer, Fault> {

@@ -3,8 +3,10 @@
 
 use crate::common::{in_memory, quick, session_in, session_on, skipped};
 use ioscape_machine::Error;
+use ioscape_measure::Session;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -66,6 +68,29 @@ fn two_sets_of_one_file_system_leave_some_of_it_to_others() {
     if !in_memory("size=256m", two_sets) {
         skipped("mounting needs root");
     }
+}
+
+/// Once, `ab` laid out the larger set of another job again in each of its runs.
+#[test]
+fn a_smaller_set_laid_out_anew_leaves_the_rest_of_a_larger_one() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut session = session_in(folder.path());
+    let pages = |session: &Session| {
+        let mut set = vec![0; 8 << 20];
+        session.target().file().read_exact_at(&mut set, 0).unwrap();
+        assert!(set.chunks(4096).all(|page| page.iter().any(|byte| *byte != 0)), "no holes");
+        [0, 1 << 20, 7 << 20].map(|place| set[place..place + 4096].to_vec())
+    };
+    session.layout(8 << 20, &quick()).unwrap();
+    let before = pages(&session);
+    session.layout_anew(1 << 20, &quick()).unwrap();
+    let is_kept = session.target().len().unwrap() == 8 << 20;
+    session.layout(8 << 20, &quick()).unwrap();
+    let after = pages(&session);
+    let is_same = [0, 1, 2].map(|page| before[page] == after[page]);
+    assert_eq!(is_same, [false, is_kept, is_kept]);
+    session.layout_anew(9 << 20, &quick()).unwrap();
+    assert_eq!(session.target().len().unwrap(), 9 << 20);
 }
 
 #[test]

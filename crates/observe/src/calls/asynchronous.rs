@@ -1,6 +1,5 @@
 //! A process's requests in flight that complete later, and where its memory holds them.
 
-use super::description::{Description, Shared};
 use super::in_flight::{InFlight, Submitted};
 use super::ring::Ring;
 use std::collections::{HashMap, HashSet};
@@ -64,12 +63,6 @@ impl Asynchronous {
             false => number as i32,
             true => self.registered.get(&(tid, number)).copied().unwrap_or(-1),
         }
-    }
-
-    /// The entries of the rings' tables of files.
-    pub(super) fn fixed_files(&self) -> impl Iterator<Item = &Shared<Description>> {
-        let tables = self.rings.values().flat_map(|(ring, _)| &ring.files);
-        tables.flatten().map(|(description, _)| description)
     }
 
     /// The byte after the last one of file number `file` that requests in flight will write,

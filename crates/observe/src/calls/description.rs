@@ -26,6 +26,8 @@ pub(super) struct Description {
     pub(super) is_direct: bool,
     /// What the kernel was told about future accesses.
     pub(super) advice: Advice,
+    /// Shows that its file is open.
+    pub(super) keeps_open: Option<Rc<()>>,
 }
 
 impl Description {
@@ -39,6 +41,7 @@ impl Description {
             is_synchronous: false,
             is_direct: false,
             advice: Advice::Normal,
+            keeps_open: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::asynchronous::Asynchronous;
 use super::description::{Description, Shared};
-use super::files::{self, Files, Target, UNIDENTIFIED};
+use super::files::{self, Files, UNIDENTIFIED};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,7 +24,8 @@ impl Descriptors {
         }
         files.descriptions = files.descriptions.wrapping_add(1);
         let mut description = Description::of(files.identify(tid, fd), files.descriptions);
-        if matches!(description.target, Target::File(_)) {
+        description.keeps_open = files.keep_open(description.target);
+        if description.keeps_open.is_some() {
             let (position, flags) = files.told(files::position_and_flags(tid, fd));
             description.position = position;
             description.set_flags(flags);
@@ -46,12 +47,6 @@ impl Descriptors {
     /// Forgets all descriptors from `first` to `last`.
     pub(super) fn remove_range(&mut self, first: u32, last: u32) {
         self.known.retain(|&fd, _| !(first..=last).contains(&(fd as u32)));
-    }
-
-    /// Whether a descriptor, or an entry in the table of a ring, refers to file number `file`.
-    pub(super) fn hold(&self, file: u32) -> bool {
-        let fixed = self.asynchronous.fixed_files();
-        self.known.values().chain(fixed).any(|known| known.borrow().target == Target::File(file))
     }
 
     /// Whether `fd` still refers to this description.
@@ -85,5 +80,32 @@ impl Descriptors {
         for fd in open {
             self.get(files, tid, fd);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::Target;
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    /// Guards against a defect: to find out whether a deleted file was open, the descriptors of
+    /// every thread were looked through, which took 34 ms for 1000 threads with 1000 files.
+    #[test]
+    fn a_file_is_open_until_all_copies_of_its_descriptors_are_closed() {
+        let (me, file) = (std::process::id() as i32, tempfile::tempfile().unwrap());
+        let (mut files, mut parent) = (Files::new(None), Descriptors::default());
+        let fd = file.as_raw_fd();
+        let description = parent.get(&mut files, me, fd);
+        assert_eq!(description.borrow().target, Target::File(0));
+        parent.set(fd + 1, description);
+        let mut child = parent.clone();
+        parent.remove_range(0, u32::MAX);
+        child.remove(fd);
+        assert!(files.is_open(0), "as the child's copy");
+        child.remove(fd + 1);
+        assert!(!files.is_open(0));
+        drop(parent.get(&mut files, me, fd));
+        assert!(files.is_open(0), "again");
     }
 }

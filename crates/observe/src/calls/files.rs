@@ -6,6 +6,7 @@ use ioscape_schema::{Characterization, FileKind};
 use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The most files listed separately. All later ones are counted together, so that memory stays
 /// bounded.
@@ -54,7 +55,8 @@ pub struct TracedFile {
     pub opens: u64,
     /// Bytes of it mapped into memory, except as a program or library.
     pub mapped_bytes: u64,
-    /// Whether it was mapped as a program or a library, or is glibc's archive of locales.
+    /// Whether it was mapped as a program or a library, or is an archive that belongs to programs:
+    /// glibc's of locales, or Java's of classes.
     pub is_code: bool,
 }
 
@@ -84,6 +86,8 @@ pub(super) struct Files {
     /// The latest file with each device and inode number.
     inodes: HashMap<Inode, u32>,
     list: Vec<TracedFile>,
+    /// What the open descriptions of each file share, in the order of their numbers.
+    open: Vec<Rc<()>>,
     below: Option<PathBuf>,
     /// The number of open file descriptions seen, of files and others.
     pub(super) descriptions: u32,
@@ -110,6 +114,18 @@ impl Files {
     /// The file with this number.
     pub(super) fn file(&mut self, number: u32) -> Option<&mut TracedFile> {
         self.list.get_mut(number as usize)
+    }
+
+    /// What a description of this file must keep as long as it is open.
+    pub(super) fn keep_open(&self, target: Target) -> Option<Rc<()>> {
+        let Target::File(number) = target else { return None };
+        self.open.get(number as usize).cloned()
+    }
+
+    /// Whether some description of the file with this number is open. There may be many files,
+    /// descriptors and threads, so none of them is asked.
+    pub(super) fn is_open(&self, number: u32) -> bool {
+        self.open.get(number as usize).is_some_and(|shared| Rc::strong_count(shared) > 1)
     }
 
     /// The file with this device and inode number, if its bytes are mapped and it is no program.
@@ -186,6 +202,7 @@ impl Files {
             (path.to_string_lossy().into_owned(), kind)
         };
         self.list.push(TracedFile { path, kind, ..TracedFile::default() });
+        self.open.push(Rc::default());
         next
     }
 }

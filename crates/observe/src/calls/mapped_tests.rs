@@ -97,7 +97,8 @@ fn of_a_file_that_stays_mapped_only_pages_that_were_loaded_are_unseen() {
         play_in(place.path(), part).0.mapped.bytes_later
     };
     let whole = (LARGE - (4 << 20)) as u64;
-    assert_eq!(["touched", "kept", "dropped"].map(unseen), [0, whole, whole]);
+    let parts = ["touched", "kept", "dropped", "forked"];
+    assert_eq!(parts.map(unseen), [0, whole, whole, whole]);
 }
 
 #[test]
@@ -131,6 +132,24 @@ pub(super) fn touched(path: &Path) -> Result<()> {
 /// Loads every page of a file, and unmaps it.
 pub(super) fn dropped(path: &Path) -> Result<()> {
     unmapped(loaded(&created(path)?, PAGE)?)
+}
+
+/// Maps a file, of which a forked child loads every page.
+pub(super) fn forked(path: &Path) -> Result<()> {
+    let start = loaded(&created(path)?, LARGE)?.cast::<u8>();
+    // SAFETY: the child only loads pages of the mapping, and ends.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            let pages = (0..LARGE).step_by(PAGE);
+            libc::_exit(pages.map(|at| i32::from(start.add(at).read_volatile())).sum());
+        }
+        if libc::waitpid(child, std::ptr::null_mut(), 0) == child {
+            Ok(())
+        } else {
+            Err(Error::last_os_error())
+        }
+    }
 }
 
 /// Loads every page of shared memory, and unmaps it.

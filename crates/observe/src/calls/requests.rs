@@ -54,6 +54,10 @@ pub(super) const SYNCHRONOUS: u64 = 0x2 | 0x4;
 /// `RWF_APPEND`.
 pub(super) const APPEND: u64 = 0x10;
 
+/// Ends of the paths of data files that belong to programs: glibc's locales, and Java's classes.
+/// To read a little, programs map all of them: 200 MB on some systems.
+const PROGRAMS: [&str; 3] = ["/locale-archive", "/lib/modules", ".jsa"];
+
 /// The requests and state that calls add up to.
 pub(super) struct Ledger<'a> {
     pub(super) files: Files,
@@ -248,8 +252,7 @@ impl Ledger<'_> {
         if let Target::File(number) = target
             && let Some(file) = self.files.file(number)
         {
-            // To read a little, programs map all of glibc's locales: 200 MB on some systems.
-            file.is_code |= is_code || file.path.ends_with("/locale-archive");
+            file.is_code |= is_code || PROGRAMS.iter().any(|end| file.path.ends_with(end));
             let mapped_bytes = file.mapped_bytes.saturating_add(length);
             file.mapped_bytes = if file.is_code { 0 } else { mapped_bytes };
             self.mapped = (!file.is_code).then_some(number);

@@ -411,6 +411,7 @@ fn play(part: &str, path: &Path) -> std::io::Result<()> {
         "kept" => super::mapped_tests::kept(path),
         "touched" => super::mapped_tests::touched(path),
         "dropped" => super::mapped_tests::dropped(path),
+        "forked" => super::mapped_tests::forked(path),
         "built" => super::mapped_tests::built(path),
         "shared" => super::mapped_tests::shared(),
         "turns" => super::turns_tests::turns(path),

@@ -277,6 +277,7 @@ impl<'a> Tracer<'a> {
         self.living.add(tid, leader.unwrap_or(tid), parent);
         if leader.is_none() {
             let parent = parent.map(|parent| self.living.process(parent));
+            parent.into_iter().for_each(|parent| self.mapped.fork(parent, tid));
             self.own_memory.begin(tid, parent, &status);
         }
     }
@@ -314,7 +315,7 @@ impl<'a> Tracer<'a> {
             self.recording.cost = self.trials.cost();
         }
         self.own_memory.forget(tid);
-        self.mapped.end(tid, &self.ledger.files);
+        self.mapped.exec(tid, &self.ledger.files);
         if is_32_bit(tid) {
             self.recording.foreign.get_or_insert_with(|| command_name(tid));
         }
@@ -453,7 +454,7 @@ impl<'a> Tracer<'a> {
     /// Handles a file that lost its last name: it is gone, unless some process has it open, and
     /// then it is kept to the end.
     fn delete(&mut self, file: u32) {
-        if !self.tasks.values().any(|task| task.descriptors.borrow().hold(file)) {
+        if !self.ledger.files.is_open(file) {
             self.ledger.sink.given_up(file, 0);
         }
     }

@@ -80,15 +80,18 @@ impl RecordedDisk {
     }
 
     /// Returns the disk that `path` is on. If its file system spans several disks, this is the one
-    /// that the mount table names. A block device is on its own disk.
+    /// that the mount table names, or on XFS the one with the file's data; on F2FS it is not known. A
+    /// block device is on its own disk.
     ///
     /// # Errors
     /// The path does not exist, or no disk is known to be below it.
     pub fn below(path: &Path) -> Result<Self, Error> {
         let look = |error| target::missing(path, error);
         let real = std::fs::canonicalize(path).map_err(look)?;
-        // Not opened for reading: it may be a pipe, or belong to another user.
-        let file = rustix::fs::open(&real, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        // XFS tells only of an open directory on which device its files are. Others are not opened
+        // for reading: it may be a pipe, or belong to another user.
+        let open = |flags| rustix::fs::open(&real, flags | OFlags::CLOEXEC, Mode::empty());
+        let file = open(OFlags::DIRECTORY).or_else(|_| open(OFlags::PATH));
         let system = mounts::system_of(&file.map_err(|error| look(error.into()))?, &real);
         let number = mounts::block_number(&real).unwrap_or(system.device);
         let device = BlockDevice::at(number).ok_or_else(|| {

@@ -77,15 +77,15 @@ pub fn regions(evaluation: &Evaluation) -> String {
     out += r#"<p class="lead">Within a region one parameter is varied while the others stay at the focal vector
         (dotted line). The charts of a region share their vertical axis, so the curve that changes most matters most.</p>"#;
     for (index, region) in evaluation.regions.iter().enumerate() {
-        out += &region_figure(index, region);
+        out += &region_figure(evaluation, index, region);
     }
     out + &focal_table(&evaluation.regions)
 }
 
-fn region_figure(index: usize, region: &Region) -> String {
+fn region_figure(evaluation: &Evaluation, index: usize, region: &Region) -> String {
     let charts = |quantity| figures::region(index, region, quantity);
     let of_throughput = charts(Quantity::Throughput);
-    let [from, to] = region.unique_bytes;
+    let [from, to] = evaluation.seen_range(region);
     let title = format!(
         r#"<span class="chip {}"></span>{}: {} to {}"#,
         figures::region_class(index),

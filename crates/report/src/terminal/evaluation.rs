@@ -54,7 +54,7 @@ fn region(evaluation: &Evaluation, index: usize, style: &Style) -> String {
     if drawn.is_empty() {
         return String::new();
     }
-    let [from, to] = region.unique_bytes.map(Bytes);
+    let [from, to] = evaluation.seen_range(region).map(Bytes);
     let heading = format!("{}: {from} to {to}{}", region.name, tables::best(region));
     format!("\n{}\n{drawn}", style.long_heading(&heading))
 }

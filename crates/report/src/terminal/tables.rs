@@ -216,7 +216,7 @@ pub fn regions(evaluation: &Evaluation, style: &Style) -> String {
     let regions = &evaluation.regions;
     let each = |cell: fn(&Region) -> String| regions.iter().map(cell);
     let range = |region: &Region| {
-        let [from, to] = region.unique_bytes.map(Bytes);
+        let [from, to] = evaluation.seen_range(region).map(Bytes);
         format!("{from} to {to}")
     };
     let there = |region: &Region| {
@@ -225,7 +225,7 @@ pub fn regions(evaluation: &Evaluation, style: &Style) -> String {
     };
     let columns = [
         Column::words("Region", each(|region| region.name.clone())),
-        Column::words("Set", each(range)),
+        Column::words("Set", regions.iter().map(range)),
         Column::numbers(
             "Focal",
             each(|region| Bytes(region.focal.unique_bytes as f64).to_string()),

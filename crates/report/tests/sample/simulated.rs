@@ -80,6 +80,7 @@ pub fn simulation() -> Simulation {
             paired_within_1ms: 0.93,
             measured_distribution: distribution(25.1),
             simulated_distribution: distribution(25.0),
+            devices: Vec::new(),
         }),
         absorption: vec![HostCacheAbsorption {
             writes: "all".into(),

@@ -160,8 +160,7 @@ impl Costs {
     }
 }
 
-/// The time that a measurement adds to the time spent; a cost that is not a positive number adds
-/// nothing.
+/// The time that a measurement took; 0 where that is not a positive number.
 pub(crate) fn cost_of(measurement: &Measurement) -> f64 {
     if measurement.cost_s.is_finite() { measurement.cost_s.max(0.0) } else { 0.0 }
 }

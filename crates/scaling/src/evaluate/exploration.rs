@@ -102,7 +102,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
     pub(crate) fn into_evaluation(mut self) -> Evaluation {
         assemble::finish(&mut self.evaluation, &self.state.evidence, &self.state.levels);
         // While storage may still change, every round counts.
-        match lasting::told(&self.evaluation) {
+        match lasting::found(&self.evaluation.probes) {
             Some(_) => judge(&self.evaluation),
             None => self.evaluation,
         }
@@ -158,7 +158,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         self.spent_s + self.usual_cost_s() * count as f64 <= self.part_ends_s
     }
 
-    /// Seconds spent in probes.
+    /// Seconds spent in probes and between them.
     pub(crate) fn spent_s(&self) -> f64 {
         self.spent_s
     }
@@ -428,7 +428,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let (purpose, workload) = (purpose.clone(), workload.clone());
         let request = ProbeRequest { purpose, workload, limits, fill_s };
         let measurement = self.probe.measure(&request)?;
-        self.spent_s += cost_of(&measurement);
+        self.spent_s += measurement.spent_s();
         self.laid_out = self.laid_out.max(request.workload.unique_bytes);
         let logged = Logged { purpose: request.purpose, measurement: measurement.clone() };
         self.evaluation.probes.push(logged);

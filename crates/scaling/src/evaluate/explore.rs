@@ -20,7 +20,7 @@ const FLUSH_SET_MOST: f64 = 256.0 * 1_048_576.0;
 /// Evaluates whatever is behind `probe` (self-scaling paper, sections 6 to 8).
 ///
 /// The course depends on the options and the probe's answers alone, and time is the sum of their
-/// `cost_s`. So an interrupted evaluation continues with
+/// `cost_s` and `deciding_s`. So an interrupted evaluation continues with
 /// [`RecordedProbe`](crate::evaluate::RecordedProbe). At most `budget_s` and one point are spent.
 /// The caller fills in `target` and `settings` of the result.
 ///
@@ -160,4 +160,35 @@ fn flush<P: Probe>(
         exploration.shorten(Phase::Findings, reason);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::options::tests::ten_minutes;
+    use crate::evaluate::probe::ProbeRequest;
+    use crate::evaluate::testing::Scripted;
+    use ioscape_schema::Measurement;
+    use std::convert::Infallible;
+
+    /// A slow processor, on which every decision takes as long as a run.
+    struct Slow(Scripted);
+
+    impl Probe for Slow {
+        type Error = Infallible;
+
+        fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Infallible> {
+            Ok(Measurement { deciding_s: Some(0.5), ..self.0.measure(request)? })
+        }
+    }
+
+    /// Guards against a defect: only the runs counted, and an evaluation of 30 s took 34.
+    #[test]
+    fn deciding_takes_its_part_of_the_budget() {
+        let mut probe = Slow(Scripted { cost_s: 0.5, fill_s: 0.0 });
+        let options = EvaluationOptions { budget_s: 60.0, level_counts: false, ..ten_minutes() };
+        let found = explore(&options, &mut probe).unwrap();
+        assert_eq!(found.elapsed_s, found.probes.len() as f64);
+        assert!((40.0..=61.0).contains(&found.elapsed_s), "{} s", found.elapsed_s);
+    }
 }

@@ -22,7 +22,7 @@ pub struct EvaluationOptions {
     /// Engine, access, workers, size distribution, alignment, queue depth and think time of every
     /// workload; its five parameters are ignored.
     pub base: Workload,
-    /// The most that the `cost_s` of all probes may add up to, in seconds.
+    /// The most that the `cost_s` and `deciding_s` of all probes may add up to, in seconds.
     pub budget_s: f64,
     /// Seed of the order of repeated rounds.
     pub seed: u64,

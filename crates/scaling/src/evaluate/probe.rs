@@ -46,7 +46,7 @@ pub struct Progress {
     pub points: u32,
     /// Probes still expected; an estimate, since the search adapts.
     pub probes_left: u32,
-    /// Seconds spent in probes.
+    /// Seconds spent in probes and between them.
     pub spent_s: f64,
     /// Seconds still expected: probes left at the mean cost of recent ones, at most the budget that
     /// is left.
@@ -58,8 +58,8 @@ pub trait Probe {
     /// Why a measurement failed or was interrupted.
     type Error;
 
-    /// Runs one workload; the answer's `workload` is the one asked for, and its `cost_s` the whole
-    /// time it took.
+    /// Runs one workload; the answer's `workload` is the one asked for, its `cost_s` the whole time
+    /// it took, and its `deciding_s` the time since the last answer, if that counts.
     ///
     /// # Errors
     /// An error ends the evaluation, unless [`lacks_room`](Self::lacks_room) says that it need not.

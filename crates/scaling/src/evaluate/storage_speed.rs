@@ -1,7 +1,7 @@
 //! Measures points of storage again now and then, which shows whether its speed changes for good.
 //!
-//! The reference workload does not: through the file cache it runs in memory, and without it the
-//! drive's own cache may hold it.
+//! The reference workload alone does not: through the file cache it runs in memory, and without it
+//! the drive's own cache may hold it.
 
 use super::costs::run_cost_s;
 use super::exploration::{Exploration, Need};
@@ -69,7 +69,8 @@ mod tests {
     use crate::evaluate::options::tests::ten_minutes;
     use crate::evaluate::probe::ProbeRequest;
     use crate::judge::judge;
-    use crate::judge::lasting::told;
+    use crate::judge::lasting::found;
+    use crate::judge::sides::told;
     use crate::testing::measurement;
     use ioscape_schema::{Access, Border, Evaluation, Measurement, Workload};
     use std::convert::Infallible;
@@ -131,6 +132,21 @@ mod tests {
             }
             let steady = said(access, usize::MAX);
             assert!(!steady.contains("became"), "{steady}");
+        }
+    }
+
+    /// Guards against two defects: where only small sets were measured again the fall was not told
+    /// at all, and all runs between two checks of a large one were left out.
+    #[test]
+    fn references_without_a_cache_tell_that_storage_fell_and_when() {
+        for falls_after in [56, 65, 76, 90, 110] {
+            let fallen = evaluated(Access::Direct, falls_after);
+            let told = told(&fallen).unwrap();
+            assert!(told.contains("so only runs from before it count"), "{falls_after}: {told}");
+            let sides = found(&fallen.probes).unwrap().sides(&fallen.probes);
+            let [before, after] = sides.map(|side| side.len());
+            assert!((falls_after - 10..=falls_after).contains(&before), "{falls_after}: {before}");
+            assert!(before + after + 10 > fallen.probes.len(), "{falls_after}: {after} after");
         }
     }
 

@@ -7,7 +7,7 @@ use super::rivals::{filling, rivals};
 use super::set_size::word;
 use super::words::{bounded, open_times, size_within};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{BorderOperation, Bounded, Evaluation, Point};
+use ioscape_schema::{BorderOperation, Bounded, CountDoubt, Evaluation, Point};
 
 /// Why a curve has no border of storage.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,21 +137,25 @@ pub(super) fn untold_end(evaluation: &Evaluation, operation: BorderOperation, wh
     )
 }
 
-/// Whether the evaluation is sure that no set of `operation` outgrows a cache.
+/// Whether the evaluation is sure that no set of `operation` outgrows a cache. It is not if so few
+/// or so small sets were measured that a level may end between or beyond them.
 pub(super) fn is_absence_told(evaluation: &Evaluation, operation: BorderOperation) -> bool {
     let is_even = match absence(evaluation, operation) {
         Absence::Resident | Absence::Level => true,
         Absence::Beyond { slower, .. } => slower.is_some_and(|s| s.high < Evaluation::SLOWER),
         Absence::Short(_) | Absence::Slows(_) | Absence::Filling(_) | Absence::Unknown => false,
     };
-    is_even && !evaluation.level_counts.is_empty() && rivals(evaluation, operation, None).is_none()
+    let doubt = evaluation.count_doubt();
+    let is_seen = !matches!(doubt, Some(CountDoubt::SlowerBeyond | CountDoubt::FewSets));
+    let is_asked = !evaluation.level_counts.is_empty();
+    is_even && is_seen && is_asked && rivals(evaluation, operation, None).is_none()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing;
-    use ioscape_schema::{CurveKey, Parameter, Probe};
+    use ioscape_schema::{CurveKey, LevelCount, Parameter, Probe};
 
     const MIB: f64 = 1048576.0;
 
@@ -175,6 +179,40 @@ mod tests {
         };
         evaluation.probes = evaluation.unique_bytes_curve.iter().map(log).collect();
         evaluation
+    }
+
+    /// Guards against "no border" of one set of a MiB where the pilot's largest was far slower.
+    #[test]
+    fn no_border_is_told_of_sets_so_few_or_small_that_a_level_may_end_beyond() {
+        let is_told = |sets: usize, pilot: f64| {
+            let mut evaluation = Evaluation::default();
+            let point = |at: usize, read_frac: f64| {
+                let set = (Parameter::UniqueBytes, (1 + at) as f64 * MIB);
+                let mut point = testing::point(set, 9e9, 3);
+                let m = &mut point.measurement;
+                (m.workload.read_frac, m.resident_frac) = (read_frac, Some(1.0));
+                (m.witness.resident_frac, m.cpu_system_s) = (Some([1.0; 2]), m.elapsed_s);
+                point
+            };
+            let curve = |read_frac| (0..sets).map(|at| point(at, read_frac)).collect();
+            evaluation.unique_bytes_read_curve = curve(1.0);
+            evaluation.unique_bytes_write_curve = curve(0.0);
+            evaluation.level_counts = vec![LevelCount {
+                regions: 1,
+                probability: 1.0,
+                read_borders: Vec::new(),
+                write_borders: Vec::new(),
+            }];
+            for (mib, rate) in [(1.0, 9e9), (256.0, pilot)] {
+                let set = (Parameter::UniqueBytes, mib * MIB);
+                let measurement = testing::point(set, rate, 1).measurement;
+                evaluation.probes.push(Probe { purpose: CurveKey::Pilot.into(), measurement });
+            }
+            is_absence_told(&evaluation, BorderOperation::Read)
+        };
+        assert!(is_told(6, 9e9));
+        assert!(!is_told(1, 9e9), "a level may end for so few unseen");
+        assert!(!is_told(6, 1e9), "larger ones are slower");
     }
 
     #[test]

@@ -3,13 +3,11 @@
 use super::assemble;
 use super::borders::SetBorder;
 use super::evidence::Evidence;
-use super::lasting;
 use super::levels::{Levels, RegionState, reconsider};
 use super::points::Points;
+use super::sides::{alike, curves};
 use crate::phase::Phase;
-use ioscape_schema::{
-    Border, BorderOperation, CurveKey, Evaluation, Parameter, Point, Probe, Purpose, Region,
-};
+use ioscape_schema::{Border, Evaluation, Probe, Purpose, Region};
 use std::collections::BTreeMap;
 
 /// Judges an evaluation again, from its log alone: borders, regions, medians of the rounds, drift, findings and sentences.
@@ -74,26 +72,6 @@ fn levels(evaluation: &Evaluation) -> Levels {
     }
 }
 
-/// Returns the probes that are judged together: all of them or, if storage changed for good, those
-/// from the side of the change with more points of the result. A curve over both sides would fall
-/// where no level ends.
-pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
-    let on_curves = curves(evaluation).into_iter().flat_map(|(_, curve)| curve);
-    let result: Vec<&Point> = on_curves.chain(&evaluation.extra).collect();
-    let held = |side: &Vec<&Probe>| {
-        let is_held = |point: &&&Point| {
-            let workload = &point.measurement.workload;
-            side.iter().any(|probe| probe.measurement.workload == *workload)
-        };
-        result.iter().filter(is_held).count()
-    };
-    // Without a change there is one side and nothing to count.
-    let sides = lasting::sides(&evaluation.probes).into_iter();
-    sides
-        .reduce(|one, other| if held(&other) < held(&one) { one } else { other })
-        .unwrap_or_default()
-}
-
 /// Returns every point with its rounds, in the order measured, on the curves where the document has
 /// it.
 fn evidence(evaluation: &Evaluation) -> Evidence {
@@ -121,31 +99,6 @@ fn points(probes: &[&Probe]) -> Points {
         }
     }
     points
-}
-
-fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
-    let mixed = evaluation.set_size_curve(BorderOperation::Mixed);
-    // Until the focal mix has a point of its own, a document shows the pilot's curve.
-    let focal = evaluation.regions.first().map(|r| &r.focal);
-    let is_focal = |p: &Point| {
-        let workload = &p.measurement.workload;
-        focal.is_some_and(|f| f.clone().with(Parameter::UniqueBytes, p.value) == *workload)
-    };
-    let key = if mixed.iter().all(is_focal) {
-        CurveKey::UniqueBytes(BorderOperation::Mixed)
-    } else {
-        CurveKey::Pilot
-    };
-    let mut curves = vec![(key, mixed)];
-    let pure = [BorderOperation::Read, BorderOperation::Write];
-    curves.extend(pure.map(|of| (CurveKey::UniqueBytes(of), evaluation.set_size_curve(of))));
-    for (region, state) in evaluation.regions.iter().enumerate() {
-        for parameter in Parameter::WITH_DEPTH {
-            let curve = state.curves.get(parameter).into_iter().map(Vec::as_slice);
-            curves.extend(curve.map(|curve| (CurveKey::Region { region, parameter }, curve)));
-        }
-    }
-    curves
 }
 
 #[cfg(test)]

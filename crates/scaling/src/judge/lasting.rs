@@ -18,7 +18,7 @@ type Run = (usize, f64);
 
 /// A lasting change.
 #[derive(Debug, PartialEq)]
-struct Lasting {
+pub(crate) struct Lasting {
     /// The change of log throughput of each point that was measured on both sides, the smallest
     /// first; negative if slower.
     changes: Vec<f64>,
@@ -28,14 +28,17 @@ struct Lasting {
 
 /// Whether a run shows the speed of storage, where the largest set has `largest` bytes.
 pub(crate) fn is_of_storage(m: &Measurement, largest: u64) -> bool {
-    let Workload { unique_bytes, read_frac, access, .. } = m.workload;
+    m.workload.unique_bytes as f64 >= LARGE * largest as f64 && leaves_memory(m)
+}
+
+/// Whether a run waits for what is below the file cache, be it the drive's own cache.
+fn leaves_memory(m: &Measurement) -> bool {
+    let Workload { read_frac, access, .. } = m.workload;
     // Through the file cache, writes are fast until too much is dirty.
     let is_past_cache = !access.reads_cached()
         || (read_frac > 0.0
             && m.witness.resident_frac.is_some_and(|[a, b]| a.max(b) <= CACHED_MOST));
-    let is_large = unique_bytes as f64 >= LARGE * largest as f64;
-    let is_disturbed = m.was_stopped() || m.was_robbed();
-    is_past_cache && is_large && m.waits() && !m.was_filling() && !is_disturbed
+    is_past_cache && m.waits() && !m.was_filling() && !m.was_delayed()
 }
 
 /// Whether these two throughputs are far apart.
@@ -63,18 +66,34 @@ fn runs(probes: &[Probe]) -> Vec<Vec<Run>> {
     all.into_iter().map(|one| one.1).filter(|runs| runs.len() > 1).collect()
 }
 
+/// Returns the references that leave memory, in order, each as the median of itself and its
+/// neighbours: a single stall is no return to another speed.
+fn references(probes: &[Probe]) -> Vec<Run> {
+    let all = probes.iter().enumerate().filter(|(_, Probe { purpose, measurement: m })| {
+        *purpose.first() == Purpose::Reference && m.throughput_bytes_per_s > 0.0 && leaves_memory(m)
+    });
+    let all: Vec<Run> =
+        all.map(|(at, p)| (at, p.measurement.throughput_bytes_per_s.ln())).collect();
+    let middle = |three: &[Run]| (three[1].0, median(&[three[0].1, three[1].1, three[2].1]));
+    all.windows(3).map(middle).collect()
+}
+
 /// Returns how far the points moved that have runs on both sides of probe `cut`: by the two runs
-/// that differ least, since what passed is no lasting change.
-fn moved_at(points: &[Vec<Run>], cut: usize) -> Option<Lasting> {
+/// that differ least, since what passed is no lasting change. The references count as one more
+/// point where they moved far; where they did not, the drive's own cache may hold them.
+fn moved_at(points: &[Vec<Run>], references: &Vec<Run>, cut: usize) -> Option<Lasting> {
     let mut between = [0, usize::MAX];
     let mut changes = Vec::new();
-    for runs in points {
+    let all = points.iter().map(|runs| (runs, false)).chain([(references, true)]);
+    for (runs, are_references) in all {
         let (before, after) = runs.split_at(runs.partition_point(|run| run.0 < cut));
         let ([.., last_before], [first_after, ..]) = (before, after) else { continue };
         let pairs = after.iter().flat_map(|a| before.iter().map(move |b| a.1 - b.1));
         let Some(moved) = pairs.min_by(|a, b| a.abs().total_cmp(&b.abs())) else { continue };
         if moved.abs() > FAR {
             between = [between[0].max(last_before.0), between[1].min(first_after.0)];
+        } else if are_references {
+            continue;
         }
         changes.push(moved);
     }
@@ -90,53 +109,50 @@ impl Lasting {
         slower.max(self.changes[quarter]).max(0.0)
     }
 
+    /// Returns the probes before the change and those after it, each with the runs that storage
+    /// hardly slows. Runs between the last before and the first after may belong to either and are
+    /// left out.
+    pub(crate) fn sides<'a>(&self, probes: &'a [Probe]) -> [Vec<&'a Probe>; 2] {
+        let [last, first] = self.between;
+        let side = |is_in: &dyn Fn(usize) -> bool| {
+            let all = probes.iter().enumerate();
+            let on_side = all.filter(|(at, one)| is_in(*at) || one.measurement.computes());
+            on_side.map(|one| one.1).collect()
+        };
+        [side(&|at| at <= last), side(&|at| at >= first)]
+    }
+
     /// The change in words.
-    fn told(&self, evaluation: &Evaluation) -> String {
+    pub(super) fn told(&self, evaluation: &Evaluation) -> String {
         let is_slower = median(&self.changes) < 0.0;
         let times = |change: &f64| if is_slower { (-change).exp() } else { change.exp() };
         let mut times: Vec<f64> = self.changes.iter().map(times).collect();
         times.sort_by(f64::total_cmp);
         let [least, middle, most] = [times[0], median(&times), times[times.len() - 1]].map(factor);
-        let cost_s = |probe: &Probe| probe.measurement.cost_s;
-        let after_s = |at: usize| evaluation.probes[..=at].iter().map(cost_s).sum::<f64>();
+        let spent_s = |probe: &Probe| probe.measurement.spent_s();
+        let after_s = |at: usize| evaluation.probes[..=at].iter().map(spent_s).sum::<f64>();
         let [from_s, to_s] = self.between.map(after_s);
         let (way, why) = match is_slower {
             true => ("slower", ", as when burst credit has run out or a fast cache is full"),
             false => ("faster", ""),
         };
         format!(
-            "storage became {middle} times {way} between {from_s:.0} and {to_s:.0} s of {:.0} s and stayed so{why} ({} points measured again: {least} to {most} times): figures from before and after do not belong together, so only one side counts; evaluate again",
+            "storage became {middle} times {way} between {from_s:.0} and {to_s:.0} s of {:.0} s and stayed so{why} ({} points measured again: {least} to {most} times)",
             evaluation.elapsed_s,
             times.len()
         )
     }
 }
 
-/// The plainest change; `None` if nothing changed for good or no points measured again tell.
-fn plainest(probes: &[Probe]) -> Option<Lasting> {
+/// The plainest lasting change: that of most points, and of those the farthest; `None` if nothing
+/// changed for good or no points measured again tell.
+pub(crate) fn found(probes: &[Probe]) -> Option<Lasting> {
     let points = runs(probes);
-    let cuts = points.iter().flatten().map(|run| run.0);
-    let all = cuts.filter_map(|cut| moved_at(&points, cut));
-    all.max_by(|a, b| a.least().total_cmp(&b.least())).filter(|change| change.least() > FAR)
-}
-
-/// What changed for good, in words; `None` if nothing did or no points measured again tell.
-pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
-    plainest(&evaluation.probes).map(|change| change.told(evaluation))
-}
-
-/// Returns the probes that may be judged together: all of them or, if storage changed for good,
-/// those before the change and those after it, each with the runs that storage hardly slows. Runs
-/// between the last before and the first after may belong to either and are left out.
-pub(crate) fn sides(probes: &[Probe]) -> Vec<Vec<&Probe>> {
-    let Some(Lasting { between: [last, first], .. }) = plainest(probes) else {
-        return vec![probes.iter().collect()];
-    };
-    let side = |is_in: &dyn Fn(usize) -> bool| {
-        let all = probes.iter().enumerate();
-        all.filter(|(at, one)| is_in(*at) || one.measurement.computes()).map(|one| one.1).collect()
-    };
-    vec![side(&|at| at <= last), side(&|at| at >= first)]
+    let references = references(probes);
+    let cuts = points.iter().flatten().chain(&references).map(|run| run.0);
+    let all = cuts.filter_map(|cut| moved_at(&points, &references, cut));
+    let far = all.filter(|change| change.least() > FAR);
+    far.max_by(|a, b| a.changes.len().cmp(&b.changes.len()).then(a.least().total_cmp(&b.least())))
 }
 
 #[cfg(test)]
@@ -155,7 +171,9 @@ mod tests {
             Probe { purpose: CurveKey::Pilot.into(), measurement }
         };
         let probes: Vec<Probe> = runs.iter().map(probe).collect();
-        told(&Evaluation { elapsed_s: probes.len() as f64, probes, ..Evaluation::default() })
+        let evaluation =
+            Evaluation { elapsed_s: probes.len() as f64, probes, ..Evaluation::default() };
+        found(&evaluation.probes).map(|change| change.told(&evaluation))
     }
 
     #[test]
@@ -190,9 +208,9 @@ mod tests {
         let sets = |side: &Vec<&Probe>| -> Vec<u64> {
             side.iter().map(|one| one.measurement.workload.unique_bytes >> 20).collect()
         };
-        let told: Vec<_> = sides(&probes).iter().map(sets).collect();
+        let told = found(&probes).unwrap().sides(&probes).each_ref().map(sets);
         assert_eq!(told, [vec![100, 200, 300, 400], vec![400, 100, 200, 300]]);
-        assert_eq!(sides(&probes[..5]).iter().map(sets).collect::<Vec<_>>(), [&all[..5]]);
+        assert_eq!(found(&probes[..5]), None);
     }
 
     #[test]

@@ -44,10 +44,8 @@ fn so_far(said: &str) -> String {
 }
 
 fn regions(evaluation: &Evaluation) -> String {
-    let reached = evaluation.largest_on_curves().unwrap_or(f64::INFINITY);
     let describe = |region: &Region| {
-        let [low, high] = region.unique_bytes;
-        let [low, high] = [low, high.min(reached)].map(Bytes);
+        let [low, high] = evaluation.seen_range(region).map(Bytes);
         let focal = at(&region.curves.read_frac, region.focal.read_frac);
         let focal = focal.filter(|point| !point.measurement.was_filling());
         let speed = focal.map(|p| format!(" ({})", Rate(p.throughput()))).unwrap_or_default();
@@ -131,17 +129,24 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         (false, true) => format!("{whose} for {word} is {}", size_within(found)),
         (false, false) => format!("{whose} ends for {word} at {}", size_within(found)),
     };
-    let witnesses = witnesses(evaluation, operation, found);
     let drop = drop_at(evaluation, operation, found);
+    let witnesses = witnesses(evaluation, operation, found, drop);
     format!("{place}{witnesses}{}.", lower(drop))
 }
 
-/// Returns the words that name the witnesses of the border.
-fn witnesses(evaluation: &Evaluation, operation: BorderOperation, found: Bounded) -> String {
+/// Returns the words that name the witnesses of the border. The place of a border of reads comes
+/// from residency, so throughput is a witness only of a sure drop.
+fn witnesses(
+    evaluation: &Evaluation,
+    operation: BorderOperation,
+    found: Bounded,
+    drop: Option<(Bounded, f64)>,
+) -> String {
     match residency::held_in_all(evaluation).filter(|_| evaluation.has_file_cache(operation)) {
-        Some(held) if held.low <= found.value && found.value <= held.high => {
-            ", by both residency and throughput".into()
-        }
+        Some(held) if held.low <= found.value && found.value <= held.high => match is_sure(drop) {
+            true => ", by both residency and throughput".into(),
+            false => ", by residency alone".into(),
+        },
         Some(held) => {
             format!(" by throughput; memory holds {} of a set", size_within(held))
         }
@@ -276,7 +281,7 @@ fn further_borders(evaluation: &Evaluation) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::testing::{border, point, region};
-    use ioscape_schema::{Parameter, RegionCurves};
+    use ioscape_schema::{CurveKey, Parameter, Probe, RegionCurves};
 
     const MIB: f64 = 1048576.0;
 
@@ -392,6 +397,39 @@ mod tests {
         let untold = said(true);
         let words = "for reads ends cannot be told from this run: sets of 1 GiB and larger were";
         assert!(untold.contains(words) && !untold.contains("800 MiB"), "{untold}");
+    }
+
+    /// Guards against "by both residency and throughput" of a border that residency placed and
+    /// throughput did not show.
+    #[test]
+    fn throughput_is_named_as_a_witness_only_where_it_falls() {
+        let said = |rate: f64| {
+            let read = |mib: f64| {
+                let rate = if mib > 124.0 { rate } else { 9e9 };
+                let mut point = point((Parameter::UniqueBytes, mib * MIB), rate, 3);
+                let (m, share) = (&mut point.measurement, (124.0 / mib).min(1.0));
+                m.workload.read_frac = 1.0;
+                (m.resident_frac, m.witness.resident_frac) = (Some(share), Some([share; 2]));
+                point
+            };
+            let curve: Vec<Point> = [1.0, 90.0, 200.0, 235.0].map(read).into();
+            let log = |p: &Point| Probe {
+                purpose: CurveKey::UniqueBytes(BorderOperation::Read).into(),
+                measurement: p.measurement.clone(),
+            };
+            let place = [122.0, 124.0, 126.0].map(|mib| mib * MIB);
+            let evaluation = Evaluation {
+                probes: curve.iter().map(log).collect(),
+                unique_bytes_read_curve: curve,
+                borders: vec![border(BorderOperation::Read, place, 2.0)],
+                ..Evaluation::default()
+            };
+            cache(&evaluation, BorderOperation::Read)
+        };
+        let both = said(2e9);
+        assert!(both.contains(", by both residency and throughput; with sets of"), "{both}");
+        let alone = said(9e9);
+        assert!(alone.contains(", by residency alone; how much slower"), "{alone}");
     }
 
     #[test]

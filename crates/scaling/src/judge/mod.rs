@@ -62,6 +62,7 @@ mod rivals;
 pub(crate) mod segment;
 mod sentences;
 mod set_size;
+pub(crate) mod sides;
 pub(crate) mod slowdown;
 pub(crate) mod steadiness;
 #[doc(hidden)]

@@ -206,15 +206,14 @@ impl Points {
 
     /// Whether a round may have been disturbed.
     ///
-    /// Other work on the processors does not affect a workload that mostly waits for storage. A
-    /// pause does, as does a hypervisor that takes much of its time, storage that is slower or
-    /// faster than usual or, where rounds confirm it, reads by others.
+    /// Other work on the processors does not affect a workload that mostly waits for storage, unless
+    /// they serve that storage. A pause does, as does a hypervisor that takes much of its time,
+    /// storage that is slower or faster than usual or, where rounds confirm it, reads by others.
     fn is_suspect(&self, round: &Round) -> bool {
         let m = &round.measurement;
         if m.waits() {
             let is_read_beside = self.is_slowed_by_reads && m.read_by_others().is_some();
-            return m.was_stopped()
-                || m.was_robbed()
+            return m.was_delayed()
                 || is_read_beside
                 || (self.is_borne_out && self.beside(&self.far_off, round).is_some());
         }
@@ -362,17 +361,20 @@ mod tests {
     /// Once, rounds in which a container was frozen stood for the speed of the disk.
     #[test]
     fn a_pause_or_the_hypervisor_disturbs_what_waits_for_storage() {
-        let kept = |kind| {
+        let kept_of = |kind, served_by_processors| {
             let mut store = Points::default();
             let warnings = vec![Warning::new(kind, "for a while")];
             let mut slow = Measurement { disturbed: true, warnings, ..reading(1, 9e5, 0) };
             slow.witness.steal_s = Some(0.5 * slow.elapsed_s);
+            slow.witness.served_by_processors = served_by_processors;
             store.record(&CurveKey::Pilot.into(), slow);
             store.record(&CurveKey::Pilot.into(), reading(1, 2e7, 0));
             store.point(0, 1.0).rounds
         };
+        let kept = |kind| kept_of(kind, false);
         assert_eq!([kept(WarningKind::Stopped), kept(WarningKind::Steal)], [[2e7], [2e7]]);
         assert_eq!(kept(WarningKind::LoadByOthers), [9e5, 2e7]);
+        assert_eq!(kept_of(WarningKind::LoadByOthers, true), [2e7]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::any_file::rounds_would_tell;
 use super::curve::{best, best_of_several, inverse};
 use super::flush;
-use super::lasting;
 use super::level_sentences;
 use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
+use super::sides;
 use super::steadiness;
 use super::words::{factor, open_times, percent, sentence, within};
 use ioscape_schema::units::{Bytes, Rate};
@@ -33,7 +33,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
     all.extend(steadiness::told(evaluation).map(sentence));
-    all.extend(lasting::told(evaluation).map(sentence));
+    all.extend(sides::told(evaluation).map(sentence));
     all.extend(steadiness::of_memory(evaluation).map(sentence));
     all.retain(|sentence| !sentence.is_empty());
     all

@@ -11,14 +11,17 @@ const WELL_BEYOND: f64 = 1.5;
 /// Returns how many times slower a set well beyond a border of these requests is than the largest
 /// one before it, and the size of the former; `None` if there are no two such sets.
 ///
-/// Sets measured while their cache was filling do not count: a filling cache has another speed.
+/// The set is the first that is surely slower, or else the first. Sets measured while their cache
+/// was filling do not count: a filling cache has another speed.
 pub(super) fn drop_at(
     evaluation: &Evaluation,
     operation: BorderOperation,
     found: Bounded,
 ) -> Option<(Bounded, f64)> {
-    let [over, under] = compared(evaluation, operation, found)?;
-    Some((Repeatability::of(evaluation).ratio(over, under)?, under.value))
+    let (over, beyond) = compared(evaluation, operation, found)?;
+    let noise = Repeatability::of(evaluation);
+    let drops = || beyond.iter().filter_map(|under| Some((noise.ratio(over, under)?, under.value)));
+    drops().find(|drop| is_sure(Some(*drop))).or_else(|| drops().next())
 }
 
 /// Whether sets beyond a border are surely slower, by the result of [`drop_at`].
@@ -40,7 +43,8 @@ fn begin_of(evaluation: &Evaluation, operation: BorderOperation, found: Bounded)
     before.map(|previous| previous.high.min(found.low)).fold(0.0, f64::max)
 }
 
-/// Returns the largest set before a border and one well beyond it, or else the largest beyond it.
+/// Returns the largest set before a border and those well beyond it, in order, or else the largest
+/// beyond it.
 ///
 /// Sets before the previous border or beyond the next one do not count: they differ for another
 /// reason as well.
@@ -48,15 +52,17 @@ fn compared(
     evaluation: &Evaluation,
     operation: BorderOperation,
     found: Bounded,
-) -> Option<[&Point; 2]> {
+) -> Option<(&Point, Vec<&Point>)> {
     let end = end_of(evaluation, operation, found);
     let curve = evaluation.set_size_curve(operation).iter().take_while(|p| p.value <= end);
     let steady = curve.filter(|p| !p.measurement.was_filling());
     let begin = begin_of(evaluation, operation, found);
     let over = steady.clone().filter(|p| p.value >= begin && p.value <= found.low).last()?;
-    let under = steady.clone().find(|p| p.value >= WELL_BEYOND * found.high);
-    let under = under.or(steady.last()).filter(|under| under.value > found.high)?;
-    Some([over, under])
+    let beyond = steady.filter(|p| p.value >= found.high && p.value > over.value);
+    let mut beyond: Vec<&Point> = beyond.collect();
+    let last = beyond.len().checked_sub(1)?;
+    let beside = beyond.partition_point(|p| p.value < WELL_BEYOND * found.high);
+    Some((over, beyond.split_off(beside.min(last))))
 }
 
 /// Returns the sets, in bytes, beyond and before the first border of these requests that must be
@@ -68,7 +74,7 @@ pub(crate) fn unsure(evaluation: &Evaluation, operation: BorderOperation) -> Vec
         return Vec::new();
     }
     let sets = compared(evaluation, operation, found);
-    sets.map_or(Vec::new(), |[over, under]| vec![under.value, over.value])
+    sets.map_or(Vec::new(), |(over, beyond)| vec![beyond[0].value, over.value])
 }
 
 /// Records for each border how much slower sets beyond it are.
@@ -125,6 +131,21 @@ mod tests {
         }
     }
 
+    /// Guards against "cannot be told" where the largest set was surely slower.
+    #[test]
+    fn a_larger_set_tells_where_the_first_well_beyond_does_not() {
+        let mut evaluation = evaluation(&[(60.0, 6e8), (200.0, 4e8), (400.0, 6e7)]);
+        evaluation.borders.remove(0);
+        evaluation.unique_bytes_write_curve[1].measurement.throughput_ci95 = [1e8, 7e8];
+        let of = |evaluation: &Evaluation| {
+            drop_at(evaluation, BorderOperation::Write, place(&evaluation.borders[0]))
+                .map(|drop| (drop.1 / 1048576.0, is_sure(Some(drop))))
+        };
+        assert_eq!(of(&evaluation), Some((400.0, true)));
+        evaluation.unique_bytes_write_curve.pop();
+        assert_eq!(of(&evaluation), Some((200.0, false)));
+    }
+
     #[test]
     fn sets_beyond_the_next_border_do_not_show_how_much_slower_those_before_it_are() {
         let drops = |speeds: &[(f64, f64)]| {
@@ -133,8 +154,9 @@ mod tests {
             let drop = |b: &Border| drop_at(&evaluation, BorderOperation::Write, place(b));
             borders.map(drop).map(|drop| drop.map(|(_, at)| at / 1048576.0)).collect::<Vec<_>>()
         };
+        // A bound at a set is that set, which lies beyond.
         let ends = [(10.0, 9e8), (60.0, 6e8), (120.0, 2e7), (300.0, 1e7)];
-        assert_eq!(drops(&ends), [None, Some(300.0)]);
+        assert_eq!(drops(&ends), [Some(60.0), Some(300.0)]);
         let between = [(10.0, 9e8), (70.0, 3e8), (120.0, 2e7), (300.0, 1e7)];
         assert_eq!(drops(&between), [Some(70.0), Some(300.0)]);
         // The last set before the second border lies before the first one, too.

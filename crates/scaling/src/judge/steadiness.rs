@@ -1,9 +1,15 @@
 //! What disturbed the evaluation, and how many points it left in doubt.
 
 use super::words::factor;
-use super::{drift, lasting};
+use super::{drift, sides};
 use ioscape_schema::units::counted;
-use ioscape_schema::{Drift, Evaluation, WarningKind};
+use ioscape_schema::{Drift, Evaluation, Warning, WarningKind};
+
+/// Share of the references that must be at half or twice their usual speed to bear out that others
+/// used the processors.
+const BEARS_OUT: f64 = 0.2;
+
+const LOAD: &str = "other load, stolen processor time or a pause disturbed";
 
 /// How many points, and the verb that goes with them.
 fn points_that(count: u32, one: &str, many: &str) -> String {
@@ -24,12 +30,40 @@ fn apart(drift: &Drift) -> String {
         false => format!("{:.0} %", (speed / drift.median - 1.0).abs() * 100.0),
     };
     match is_one {
-        true => format!("in one of {} runs of the reference workload (by {by})", all.len()),
+        true => format!("in one of {} runs (by {by})", all.len()),
         false => format!("during the evaluation (by {by} and more)"),
     }
 }
 
-/// What disturbed points, and how many of them, without the capital and the full stop.
+fn changed(drift: &Drift) -> String {
+    format!("the reference workload changed its speed {}", apart(drift))
+}
+
+/// What disturbed most runs although no point is in doubt, as where they wait for storage. Load that
+/// may be that of a program which serves the storage counts only if the references bear it out.
+fn most_runs(evaluation: &Evaluation) -> Option<String> {
+    let Evaluation { probes, drift, .. } = evaluation;
+    let is_beside = |one: &Warning| one.kind == WarningKind::LoadByOthers;
+    let runs = || probes.iter().map(|probe| &probe.measurement);
+    let disturbed = runs().filter(|m| m.disturbed).count();
+    let beside = runs().filter(|m| m.warnings.iter().any(is_beside)).count();
+    let is_far = |speed: &&f64| (*speed / drift.median).ln().abs() >= drift::FAR;
+    let far = drift.throughputs.iter().filter(is_far).count();
+    let is_borne_out = far as f64 > BEARS_OUT * drift.throughputs.len() as f64;
+    if 2 * disturbed > probes.len() {
+        return Some(format!("{LOAD} {disturbed} of {} runs", probes.len()));
+    }
+    (2 * beside > probes.len() && is_borne_out).then(|| {
+        let changed = changed(drift);
+        format!(
+            "{changed}, and other programs, perhaps those that serve the storage, were busy in {beside} of {} runs",
+            probes.len()
+        )
+    })
+}
+
+/// What disturbed the evaluation, and how many points it left in doubt, without the capital and the
+/// full stop.
 pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
     let drift = &evaluation.drift;
     let again = (drift.remeasured > 0)
@@ -38,17 +72,17 @@ pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
         .then(|| points_that(drift.unresolved, "remains in doubt", "remain in doubt"));
     let points: Vec<String> = [again, open].into_iter().flatten().collect();
     if points.is_empty() {
-        return None;
+        let untold = "whether that changed the figures cannot be told from this run; one on a quiet machine would tell";
+        return most_runs(evaluation).map(|why| format!("{why}: {untold}"));
     }
-    let changed = || format!("the speed of the machine changed {}", apart(drift));
-    let load = "other load, stolen processor time or a pause disturbed some runs";
-    // References that are off point to the machine; a disturbed run names its disturbance itself.
+    // Whether references are off by the pace of the machine or by the state of its file cache or
+    // drive cannot be told; a disturbed run names its disturbance itself.
     let is_off = drift::off(&drift.throughputs).contains(&true);
     let is_disturbed = evaluation.probes.iter().any(|probe| probe.measurement.disturbed);
     let cause = match (is_off, is_disturbed) {
-        (true, true) => format!("{}, and {load}", changed()),
-        (true, false) => changed(),
-        (false, _) => load.to_owned(),
+        (true, true) => format!("{}, and {LOAD} some runs", changed(drift)),
+        (true, false) => changed(drift),
+        (false, _) => format!("{LOAD} some runs"),
     };
     Some(format!("{cause}: {}", points.join(", and ")))
 }
@@ -57,7 +91,7 @@ pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
 pub(crate) fn doubts(evaluation: &Evaluation) -> Vec<String> {
     let mixed = |told| format!("{told}; predictions may mix several speeds: evaluate again");
     let open = told(evaluation).filter(|_| evaluation.drift.unresolved > 0).map(mixed);
-    open.into_iter().chain(lasting::told(evaluation)).chain(of_memory(evaluation)).collect()
+    open.into_iter().chain(sides::told(evaluation)).chain(of_memory(evaluation)).collect()
 }
 
 /// How the memory of the machine changed, as the last run that noticed says.
@@ -71,9 +105,9 @@ mod tests {
     use super::super::words::sentence;
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Measurement, Probe, Purpose, Warning, Workload};
+    use ioscape_schema::{Measurement, Probe, Purpose, Workload};
 
-    /// An evaluation with these references and one run.
+    /// An evaluation with these references and two runs, of which one may be disturbed.
     fn evaluated(
         references: &[f64],
         disturbed: bool,
@@ -82,7 +116,9 @@ mod tests {
     ) -> Evaluation {
         let workload = Workload::default();
         let run = Measurement { disturbed, ..measurement(&workload, 1.0, 1.0, 1.0) };
-        let probes = vec![Probe { purpose: Purpose::Interaction, measurement: run }];
+        let quiet = Measurement { disturbed: false, ..run.clone() };
+        let probe = |measurement| Probe { purpose: Purpose::Interaction, measurement };
+        let probes = [run, quiet].map(probe).to_vec();
         let throughputs = references.to_vec();
         let drift = Drift { throughputs, largest: 0.03, remeasured, unresolved, median: 1.0 };
         Evaluation { probes, drift, ..Evaluation::default() }
@@ -100,7 +136,7 @@ mod tests {
         assert!(doubts(&evaluated(&off, false, 2, 0)).is_empty(), "they were measured again");
         let doubt = doubts(&evaluated(&off, false, 0, 3)).concat();
         let words = "3 points remain in doubt; predictions may mix several speeds: evaluate again";
-        assert!(doubt.starts_with("the speed of the machine") && doubt.ends_with(words), "{doubt}");
+        assert!(doubt.starts_with("the reference workload") && doubt.ends_with(words), "{doubt}");
     }
 
     /// Guards against a defect: the cache of a machine whose memory a balloon had halved was taken
@@ -114,14 +150,34 @@ mod tests {
         assert_eq!(doubts(&evaluation), ["the memory of this machine changed"]);
     }
 
+    /// Guards against silence where 64 of 64 runs were disturbed and the figures up to 22 times
+    /// wrong, since all of them waited for storage.
+    #[test]
+    fn load_beside_most_runs_is_told_although_no_point_is_in_doubt() {
+        let told_of = |references: &[f64], disturbed, warns: bool| {
+            let mut evaluation = evaluated(references, disturbed, 0, 0);
+            evaluation.probes.remove(1);
+            let warning = warns.then(|| Warning::new(WarningKind::LoadByOthers, "perhaps ours"));
+            evaluation.probes[0].measurement.warnings.extend(warning);
+            told(&evaluation)
+        };
+        let (steady, far) = ([1.0; 5], [1.0, 0.05, 1.0, 1.9, 0.4]);
+        let all = told_of(&steady, true, false).unwrap();
+        assert!(all.contains("disturbed 1 of 1 runs: whether that changed the figures"), "{all}");
+        let served = told_of(&far, false, true).unwrap();
+        assert!(served.contains("perhaps those that serve the storage, were busy"), "{served}");
+        assert_eq!(told_of(&steady, false, true), None, "it may be what serves the storage");
+        assert_eq!(told_of(&far, false, false), None, "a drive's cache may hold their set");
+    }
+
     #[test]
     fn what_disturbed_points_is_named_by_its_cause() {
         let (steady, off) = ([1.0, 1.03, 0.98, 1.0, 1.01], [1.0, 1.0, 0.5, 1.0, 1.0]);
         let load = said(&steady, true, 1, 0);
         assert!(load.ends_with("disturbed some runs: 1 point was measured again."), "{load}");
-        assert!(!load.contains("speed of the machine"), "{load}");
+        assert!(!load.contains("reference workload changed its speed"), "{load}");
         let changed = said(&off, false, 2, 1);
-        assert!(changed.starts_with("The speed of the machine changed"), "{changed}");
+        assert!(changed.starts_with("The reference workload changed its speed"), "{changed}");
         assert!(changed.ends_with("2 points were measured again, and 1 point remains in doubt."));
         assert!(said(&off, true, 0, 3).ends_with("disturbed some runs: 3 points remain in doubt."));
         assert_eq!(said(&steady, true, 0, 0), "");

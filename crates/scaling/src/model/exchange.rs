@@ -21,7 +21,7 @@ use super::system_model::Model;
 pub(super) const BORROWED_MEMORY: f64 = 0.05;
 const BORROWED_STORAGE: f64 = 0.15;
 /// The same for the write policy, for the time in writes: the cost of storage was measured with
-/// writes that the kernel gathers and sorts, which is up to twice as fast as one by one.
+/// writes that the kernel gathers and sorts; where one by one ran otherwise, nothing is told.
 const BORROWED_POLICY: f64 = 0.4;
 /// A cache holds a set of at most this share of its capacity entirely, whatever else is in it.
 const HELD_WITH_EASE: f64 = 0.5;

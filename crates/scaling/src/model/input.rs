@@ -1,7 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
-use crate::judge::document::alike;
+use crate::judge::sides::alike;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 

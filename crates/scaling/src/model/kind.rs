@@ -59,7 +59,9 @@ fn differences_in_mechanism(asked: &Workload, measured: &Workload) -> Vec<KindDi
     // positions than those measured are another kind.
     let measured_so = Workload { size_mean: asked.size_mean, ..measured.clone() };
     let is_one = asked.has_one_size() && measured_so.has_one_size();
-    let is_free = is_one && asked.is_aligned_within(measured.align_bytes);
+    let is_within = is_one && asked.is_aligned_within(measured.align_bytes);
+    // Each access has the alignment that its evaluation chose.
+    let is_free = is_within || asked.access != measured.access;
     let sizes = |w: &Workload| if is_one { SizeDistribution::Fixed } else { w.size_distribution };
     let by_kind = |apart: bool| if apart { "of reads and writes apart" } else { "of all requests" };
     let of = |w: &Workload| {
@@ -154,6 +156,8 @@ mod tests {
             [512, 4096].map(|align| Workload { align_bytes: Some(align), ..fixed.clone() });
         assert!(settings(&job(8192, 4096), &sectors).is_empty());
         assert_eq!(settings(&job(8192, 512), &pages), ["alignment"]);
+        let direct = Workload { access: Access::Direct, ..sectors };
+        assert_eq!(settings(&fixed, &direct), ["access"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::product::ProductModel;
 use super::stack::StackedModel;
 use crate::judge::policy::is_of_file_cache;
 use ioscape_schema::{
-    BorderOperation, Evaluation, Op, Parameter, Prediction, Workload, WritePolicy,
+    BorderOperation, Evaluation, Op, Parameter, Prediction, Purpose, Workload, WritePolicy,
 };
 
 /// Which model predicts.
@@ -53,6 +53,8 @@ pub struct Model {
     misses: Vec<ModelMiss>,
     /// Whether every write was found to complete in storage.
     writes_through: bool,
+    /// Writes to a small set that each wait for storage, beside an evaluation whose writes do not.
+    pub(super) synchronous: Option<Observation>,
     /// Whether the first border of reads, and of writes, is surely one of the file cache.
     of_file_cache: [bool; 2],
 }
@@ -159,6 +161,7 @@ impl Model {
         let clients = first.map_or(1.0, |point| point.measurement.client_count());
         let target = evaluation.target.clone();
         let writes_through = evaluation.findings.write_policy == Some(WritePolicy::WriteThrough);
+        let synchronous = evaluation.last(&Purpose::SynchronousWrites).and_then(Observation::of);
         let of_file_cache = [BorderOperation::Read, BorderOperation::Write]
             .map(|operation| is_of_file_cache(evaluation, operation));
         Ok(Self {
@@ -170,6 +173,7 @@ impl Model {
             measured,
             misses,
             writes_through,
+            synchronous,
             of_file_cache,
         })
     }

@@ -9,7 +9,7 @@ use super::kind::OtherKind;
 use super::lending::Asked;
 use super::predict::Estimate;
 use super::system_model::{Model, SIZES_ALIKE, predict, prediction};
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Access, Parameter, Prediction, Warning, WarningKind, Workload};
 
 /// Share of the time before storage from which on the storage's lender hardly matters.
@@ -75,6 +75,22 @@ pub enum WhatIfError {
         "writes to {0} were never seen to leave memory, so what another write policy would cost is not known"
     )]
     NoWrites(String),
+    /// Every write was found to wait for storage.
+    #[error(
+        "writes to {0} always reached storage, so what its file cache would take for one is not known; only an evaluation where it writes back tells"
+    )]
+    AlwaysThrough(String),
+    /// Writes that each wait for storage were not measured, or are not what the levels say.
+    #[error(
+        "{}, so what write-through would cost is not known; --dsync asks for such writes",
+        through(target, speeds)
+    )]
+    Through {
+        /// The evaluation's target.
+        target: String,
+        /// What the levels say of the measured ones, and their speed, in bytes per second.
+        speeds: Option<[f64; 2]>,
+    },
     /// The lender's storage was never reached.
     #[error("the evaluation of {0} never reached its storage, so it has none to lend")]
     NoStorage(String),
@@ -100,6 +116,17 @@ pub enum WhatIfError {
         /// The value up to which that would have to be measured, in the parameter's unit.
         value: f64,
     },
+}
+
+/// Describes what was measured of writes to `target` that each wait for storage.
+fn through(target: &str, speeds: &Option<[f64; 2]>) -> String {
+    let writes = format!("writes to {target} that wait for storage");
+    match speeds.map(|both| both.map(Rate)) {
+        Some([told, measured]) => {
+            format!("{writes} ran at {measured} where its levels say {told}")
+        }
+        None => format!("{writes} were not measured"),
+    }
 }
 
 /// Describes a value of a parameter.
@@ -219,7 +246,11 @@ pub(super) fn exchanged<'a>(
         Some(lender) => Some(levels(lender).ok_or_else(|| none(lender))?),
         None => None,
     };
-    let (write_done, access) = (what_if.write_done, model.base().access);
+    let access = model.base().access;
+    let write_done = what_if.write_done.filter(|_| writes);
+    if write_done == Some(WriteDone::Back) && model.writes_through() {
+        return Err(WhatIfError::AlwaysThrough(model.target().to_owned()));
+    }
     let is_cached = meets_file_cache(access, [reads, writes]);
     let memory = what_if.memory_bytes.filter(|[own, other]| own != other && is_cached);
     let memory = memory.map(|both| both.map(|bytes| bytes as f64));
@@ -227,15 +258,43 @@ pub(super) fn exchanged<'a>(
     let reads_cached = access.reads_cached();
     let of_file_cache = model.of_file_cache();
     let exchange = Exchange { memory, storage, write_done, reads_cached, of_file_cache, asked };
-    Exchanged::new(here, exchange).map_err(|unknown| match unknown {
-        Unknown::Cache => WhatIfError::NoCache(model.target().to_owned()),
-        Unknown::OwnStorage => WhatIfError::NoOwnStorage(model.target().to_owned()),
-        Unknown::OwnWrites => WhatIfError::NoOwnWrites(model.target().to_owned()),
-        Unknown::Writes => WhatIfError::NoWrites(model.target().to_owned()),
-        Unknown::Storage => {
-            WhatIfError::NoStorage(lender.map_or_else(String::new, |one| one.target().to_owned()))
+    let of = |exchange| Exchanged::new(here, exchange).map_err(|no| no.told(model, lender));
+    if write_done == Some(WriteDone::Through) {
+        let alone = Exchange { memory: None, storage: None, ..exchange.clone() };
+        check_through(model, &of(alone)?)?;
+    }
+    of(exchange)
+}
+
+impl Unknown {
+    /// The same, with the names of `model`'s system and of the `lender` of its storage.
+    fn told(self, model: &Model, lender: Option<&Model>) -> WhatIfError {
+        let here = model.target().to_owned();
+        match self {
+            Self::Cache => WhatIfError::NoCache(here),
+            Self::OwnStorage => WhatIfError::NoOwnStorage(here),
+            Self::OwnWrites => WhatIfError::NoOwnWrites(here),
+            Self::Writes => WhatIfError::NoWrites(here),
+            Self::Storage => {
+                WhatIfError::NoStorage(lender.map_or(String::new(), |one| one.target().to_owned()))
+            }
         }
-    })
+    }
+}
+
+/// Checks that what the levels say of writes that go through, without another exchange, was seen of
+/// synchronous ones: storage was measured with writes that the kernel gathers and sorts.
+fn check_through(model: &Model, levels: &Exchanged<'_>) -> Result<(), WhatIfError> {
+    let target = model.target().to_owned();
+    let Some(seen) = model.synchronous else {
+        return Err(WhatIfError::Through { target, speeds: None });
+    };
+    let told = levels.estimate(&seen.place, model);
+    if (told.log_throughput - seen.log_throughput).abs() <= told.half_width {
+        return Ok(());
+    }
+    let speeds = Some([told.log_throughput, seen.log_throughput].map(f64::exp));
+    Err(WhatIfError::Through { target, speeds })
 }
 
 /// The doubts about caches that may lie behind the file cache, so that other memory may not change

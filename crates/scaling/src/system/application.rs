@@ -16,7 +16,7 @@ pub struct TracedApplication {
     name: String,
     /// Its five parameters.
     workload: Workload,
-    /// The application's own access, if it has one; otherwise it takes the evaluation's.
+    /// The application's own access; a trace has none, and takes the evaluation's.
     access: Option<Access>,
     /// Whether its requests were recorded at a device, below any file cache.
     is_below_cache: bool,
@@ -41,8 +41,7 @@ impl TracedApplication {
             let again = found.command.join(" ");
             return Err(format!("{file} {why}: run `ioscape characterize -o {file} -- {again}`"));
         };
-        let access = (overall.access != Access::Buffered).then_some(overall.access);
-        let workload = overall.workload();
+        let (workload, access) = (overall.workload(), Some(overall.access));
         Ok(Self { name, workload, access, is_below_cache: false, is_partial, pattern })
     }
 
@@ -133,14 +132,18 @@ pub fn workload_of_application(
 ) -> Workload {
     let mut workload = base.clone().with_parameters_of(application);
     workload.think_time_ns = workload.think_time_ns.max(application.think_time_ns);
-    workload.access = access.unwrap_or(workload.access);
-    // Requests in flight together count as that many processes, each with one request at a time.
-    if workload.queue_depth > 1 {
-        workload.queue_depth = 1;
-        if workload.engine == Engine::IoUring {
-            workload.engine = Engine::Psync;
-        }
+    workload.access = access.unwrap_or(base.access);
+    if workload.access != base.access {
+        // The evaluation chose it for its own access.
+        workload.align_bytes = None;
     }
+    // Requests in flight together count as that many processes, each with one request at a time;
+    // neither mappings nor calls that leave nothing in the file cache cost what its calls do.
+    workload.engine = match (base.engine, base.queue_depth) {
+        (Engine::Psync | Engine::Sim, _) | (Engine::IoUring, 1) => base.engine,
+        _ => Engine::Psync,
+    };
+    workload.queue_depth = 1;
     workload
 }
 

@@ -10,7 +10,7 @@ use crate::model::{
 };
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
-    AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
+    Access, AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
     WarningKind, Workload, WritePolicy,
 };
 
@@ -37,6 +37,21 @@ impl Exchange {
             Self::WritePolicy(_) => "write policy",
         }
     }
+
+    /// Says so if it changes nothing for requests of this access.
+    fn without_effect(&self, access: Access) -> Option<String> {
+        let what = match self {
+            Self::Memory(bytes) => format!("memory of {}", Bytes(*bytes as f64)),
+            Self::WritePolicy(_) => "another write policy".to_owned(),
+            Self::Storage(_) => return None,
+        };
+        let why = match (self, access) {
+            (_, Access::Direct) => "bypasses the file cache",
+            (Self::WritePolicy(_), Access::Dsync) => "waits for storage at each write",
+            _ => return None,
+        };
+        Some(format!("{what} changes nothing: access {access} {why}"))
+    }
 }
 
 /// Why nothing can be exchanged.
@@ -60,6 +75,8 @@ pub struct ChangedSystem<'a> {
     /// Other memory, in bytes, even where it changes nothing.
     memory_bytes: Option<u64>,
     lender: Option<Box<System>>,
+    /// What is said of exchanges that change nothing.
+    without_effect: Vec<String>,
     name: String,
 }
 
@@ -72,15 +89,18 @@ impl<'a> ChangedSystem<'a> {
     pub fn new(system: &'a System, exchanges: Vec<Exchange>) -> Result<Self, NotExchanged> {
         let (mut what_if, mut lender, mut named) = (WhatIf::default(), None, Vec::new());
         let (known, mut memory_bytes) = (write_done(system), None);
+        let (base, mut without_effect) = (system.model.base(), Vec::new());
         for (at, exchange) in exchanges.iter().enumerate() {
             let what = exchange.what();
             if exchanges[..at].iter().any(|earlier| earlier.what() == what) {
                 return Err(NotExchanged::Twice(what));
             }
+            let idle = exchange.without_effect(base.access);
+            let has_effect = idle.is_none();
+            without_effect.extend(idle);
             match exchange {
                 Exchange::Memory(bytes) => {
-                    let base = system.model.base();
-                    if base.access.reads_cached() && base.engine != Engine::Dontcache {
+                    if has_effect && base.engine != Engine::Dontcache {
                         let own = system.memory_bytes();
                         let own =
                             own.ok_or_else(|| NotExchanged::MemoryUnknown(system.name.clone()))?;
@@ -90,7 +110,7 @@ impl<'a> ChangedSystem<'a> {
                     named.push(format!("memory {}", bytes_word(*bytes)));
                 }
                 Exchange::Storage(other) => {
-                    let other = other.with_access(system.model.base().access);
+                    let other = other.with_access(base.access);
                     // Borrowing a system's own storage changes nothing.
                     if other.evaluation != system.evaluation {
                         what_if.storage = other.of_storage().or(Some(&other.model)).cloned();
@@ -100,7 +120,7 @@ impl<'a> ChangedSystem<'a> {
                 }
                 Exchange::WritePolicy(done) => {
                     // Writes may already complete there.
-                    if known != Some(*done) {
+                    if has_effect && known != Some(*done) {
                         what_if.write_done = Some(*done);
                     }
                     named.push(format!("writes done {done:?}").to_lowercase());
@@ -111,7 +131,7 @@ impl<'a> ChangedSystem<'a> {
             true => system.name.clone(),
             false => format!("{} with {}", system.name, named.join(", ")),
         };
-        Ok(Self { system, what_if, memory_bytes, lender, name })
+        Ok(Self { system, what_if, memory_bytes, lender, without_effect, name })
     }
 
     /// Predicts a workload under the changed system's name.
@@ -297,18 +317,12 @@ impl<'a> ChangedSystem<'a> {
 
     /// The doubts about its predictions, beyond those about the [evaluated system](System::doubts).
     pub fn doubts(&self) -> Vec<Warning> {
-        let access = self.base().access;
-        let memory = self.memory_bytes.filter(|_| !access.reads_cached()).map(|bytes| {
-            let message = format!(
-                "memory of {} changes nothing: access {access} bypasses the file cache",
-                Bytes(bytes as f64)
-            );
-            Warning::new(WarningKind::Unsupported, message).at(self.system.name.clone())
-        });
+        let idle = self.without_effect.iter();
+        let idle = idle.map(|why| Warning::new(WarningKind::Unsupported, why.as_str()));
         let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
-        let behind = doubts_of_memory(&self.system.model, &self.what_if).into_iter();
-        let behind = behind.map(|doubt| doubt.at(self.system.name.clone()));
-        memory.into_iter().chain(behind).chain(lender.and_then(System::interruption)).collect()
+        let behind = doubts_of_memory(&self.system.model, &self.what_if);
+        let own = idle.chain(behind).map(|doubt| doubt.at(self.system.name.clone()));
+        own.chain(lender.and_then(System::interruption)).collect()
     }
 
     /// Refuses the storage of a system whose memory no evaluated set filled, not even in a control
@@ -342,12 +356,16 @@ impl<'a> ChangedSystem<'a> {
         }
         // Sets that outgrew memory did not make writes wait, so larger ones would not either.
         let mut ends = system.evaluation.of_storage(BorderOperation::Read);
-        let is_absorbed = match error {
-            WhatIfError::NoOwnWrites(_) => true,
+        let is_in_vain = match error {
+            WhatIfError::NoOwnWrites(_) | WhatIfError::AlwaysThrough(_) => true,
             WhatIfError::NoWrites(_) => ends.next().is_some(),
+            WhatIfError::Through { .. } => {
+                let is_mapped = system.model.base().engine == Engine::Mmap;
+                is_mapped || system.accesses().contains(&Access::Dsync)
+            }
             _ => false,
         };
-        let missing = (!is_absorbed).then(|| Box::new(self.missing(system, error, workload)));
+        let missing = (!is_in_vain).then(|| Box::new(self.missing(system, error, workload)));
         NotPredicted { why, missing }
     }
 
@@ -400,6 +418,11 @@ impl<'a> ChangedSystem<'a> {
             system,
             workload: match error {
                 WhatIfError::OtherKind(_) => workload.clone(),
+                WhatIfError::Through { .. } => Workload {
+                    access: Access::Dsync,
+                    direct_above_bytes: None,
+                    ..system.model.base().clone()
+                },
                 _ => system.model.base().clone(),
             },
             max_unique_bytes,

@@ -17,6 +17,7 @@ use ioscape_schema::{
 };
 use outgrown::Unfilled;
 use pauses::with_pauses;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The label of a workload without a name.
@@ -338,9 +339,12 @@ impl System {
 /// name.
 pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let stems: Vec<String> = paths.iter().map(|path| stem(path)).collect();
+    let mut files = HashMap::<&String, HashSet<&PathBuf>>::new();
+    paths.iter().zip(&stems).for_each(|(path, own)| {
+        files.entry(own).or_default().insert(path);
+    });
     let name = |(path, own): (&PathBuf, &String)| {
-        let is_alone = stems.iter().filter(|other| *other == own).count() == 1;
-        if is_alone { own.clone() } else { path.display().to_string() }
+        if files[own].len() == 1 { own.clone() } else { path.display().to_string() }
     };
     paths.iter().zip(&stems).map(name).collect()
 }

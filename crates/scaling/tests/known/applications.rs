@@ -1,6 +1,6 @@
 //! Predictions of applications on made-up systems, by the applications' own locality.
 
-use crate::made_up::evaluation::{border, evaluate, of_access};
+use crate::made_up::evaluation::{border, evaluate, of_access, with_synchronous};
 use crate::made_up::{EXTRA, system};
 use ioscape_scaling::model::{Model, WhatIf, WhatIfError, WriteDone, predict, predict_application};
 use ioscape_schema::{
@@ -146,7 +146,8 @@ fn each_synchronous_write_waits_for_storage() {
 
 #[test]
 fn nothing_is_left_to_wait_for_at_fsync_where_a_policy_lets_writes_through() {
-    let evaluation = evaluate(&system("dirty limit"), 0.0, 5, EXTRA);
+    let limited = system("dirty limit");
+    let evaluation = with_synchronous(evaluate(&limited, 0.0, 5, EXTRA), &limited);
     let through = WhatIf { write_done: Some(WriteDone::Through), ..WhatIf::default() };
     assert_eq!(added_s(&evaluation, Access::Buffered, &through, 1.0), 0.0);
     let back = |missed| added_s(&evaluation, Access::Buffered, &WhatIf::default(), missed);

@@ -1,7 +1,7 @@
 //! Statements about exchanges that no evaluation could answer.
 
 use crate::exchanges::with_disks;
-use crate::made_up::evaluation::{self, evaluate, of_access};
+use crate::made_up::evaluation::{self, evaluate, of_access, with_synchronous};
 use crate::made_up::{EXTRA, System as MadeUp, system};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
@@ -9,6 +9,7 @@ use ioscape_scaling::system::{ChangedSystem, Exchange, TracedApplication};
 use ioscape_schema::{
     Access, AccessPattern, Border, BorderOperation, Characterization, Document, Environment,
     Evaluation, Op, Outcome, Prediction, RequestClass, Traits, Warning, WarningKind, Workload,
+    WritePolicy,
 };
 use std::path::Path;
 
@@ -48,6 +49,84 @@ fn nobody_is_sent_to_look_for_the_storage_behind_files_in_memory() {
             assert_eq!(not.missing.is_some(), is_told_how, "{}", not.why);
             assert_eq!(not.why.contains("the files of tmpfs are in memory"), !is_told_how);
         }
+    }
+}
+
+fn with_policy(system: &System, done: WriteDone) -> ChangedSystem<'_> {
+    ChangedSystem::new(system, vec![Exchange::WritePolicy(done)]).unwrap()
+}
+
+/// Once, writes that go through were 18 times as fast as the synchronous ones that the same
+/// evaluation had measured.
+#[test]
+fn writes_that_go_through_are_told_where_synchronous_ones_were_as_fast() {
+    let made_up = system("one cache");
+    let mut evaluation = with_synchronous(evaluate(&made_up, 0.01, 5, EXTRA), &made_up);
+    let writes = Workload { read_frac: 0.0, unique_bytes: 8 << 20, ..Workload::default() };
+    let told = |evaluation: &Evaluation, read_frac| {
+        let here = of("ext4", evaluation.clone());
+        let asked = Workload { read_frac, ..writes.clone() };
+        let through = with_policy(&here, WriteDone::Through);
+        let told = through.predict(None, &asked).map(|_| ());
+        told.map_err(|not| (not.why, not.missing.map(|missing| missing.workload.access)))
+    };
+    assert_eq!(told(&evaluation, 0.0), Ok(()));
+    evaluation.probes[0].measurement.throughput_bytes_per_s /= 18.0;
+    let (why, measured_with) = told(&evaluation, 0.5).unwrap_err();
+    assert!(why.contains("wait for storage ran at") && why.contains("--dsync"), "{why}");
+    assert_eq!(measured_with, Some(Access::Dsync));
+    assert_eq!(told(&evaluation, 1.0), Ok(()), "reads meet no policy of writes");
+    evaluation.other_accesses = vec![of_access(evaluation.clone(), Access::Dsync)];
+    assert_eq!(told(&evaluation, 0.5).unwrap_err().1, None, "it was measured");
+    (evaluation.other_accesses, evaluation.probes) = (Vec::new(), Vec::new());
+    let (why, measured_with) = told(&evaluation, 0.5).unwrap_err();
+    assert!(why.contains("wait for storage were not measured"), "{why}");
+    assert_eq!(measured_with, Some(Access::Dsync));
+}
+
+/// Once, a write-back cache made synchronous writes five times slower.
+#[test]
+fn no_policy_of_the_file_cache_changes_writes_that_bypass_it_or_wait_for_storage() {
+    for (access, why) in [(Access::Direct, "bypasses"), (Access::Dsync, "waits for storage")] {
+        let evaluation = evaluate(&system("dirty limit"), 0.01, 5, EXTRA);
+        let here = of("ext4", of_access(evaluation, access));
+        let writes = Workload { read_frac: 0.0, access, ..Workload::default() };
+        let own = here.predict(None, &writes).unwrap();
+        for done in [WriteDone::Through, WriteDone::Back] {
+            let changed = with_policy(&here, done);
+            let told = changed.predict(None, &writes).unwrap();
+            assert_eq!(Prediction { system: own.system.clone(), ..told }, own);
+            let doubts = changed.doubts();
+            assert!(doubts.len() == 1 && doubts[0].message.contains(why), "{doubts:?}");
+        }
+    }
+}
+
+/// Once, larger sets were to be measured until writes leave memory.
+#[test]
+fn what_a_cache_takes_for_a_write_is_not_known_where_every_write_reached_storage() {
+    let mut evaluation = evaluate(&system("write-through"), 0.01, 5, EXTRA);
+    evaluation.findings.write_policy = Some(WritePolicy::WriteThrough);
+    let here = of("ext4", evaluation);
+    let back = with_policy(&here, WriteDone::Back);
+    let not = back.predict(None, &Workload::default()).unwrap_err();
+    assert!(not.why.contains("always reached storage") && not.missing.is_none(), "{}", not.why);
+}
+
+/// Once, an application that goes through the file cache was predicted 2.6 times too slow from an
+/// evaluation with dsync.
+#[test]
+fn an_application_that_goes_through_the_file_cache_is_asked_of_no_other_access() {
+    let one = application(1 << 20);
+    assert_eq!(one.access(), Some(Access::Buffered));
+    for access in [Access::Direct, Access::Dsync] {
+        let evaluation = evaluate(&system("one cache"), 0.01, 5, EXTRA);
+        let here = of("ext4", of_access(evaluation, access));
+        let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
+        let not = one.on(&changed).unwrap_err();
+        assert!(not.why.contains("access buffered was never measured"), "{}", not.why);
+        let asked = not.missing.expect("an evaluation tells").workload;
+        assert_eq!((asked.access, asked.align_bytes), (Access::Buffered, None));
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "stored evaluations are read")]
 
 use crate::judge::stored;
-use crate::made_up::evaluation::evaluate;
+use crate::made_up::evaluation::{evaluate, with_synchronous};
 use crate::made_up::{Disk, EXTRA, Level, System as MadeUp, system, systems};
 use ioscape_scaling::System;
 use ioscape_scaling::model::{ModelKind, WriteDone};
@@ -168,7 +168,9 @@ fn faster_storage_slows_nothing_down_and_slower_storage_speeds_nothing_up() {
 #[test]
 fn writes_that_go_through_are_no_faster_and_reads_are_as_they_were() {
     for name in ["one cache", "dirty limit", "log-structured"] {
-        let here = evaluated(&system(name), 41);
+        let made_up = system(name);
+        let evaluation = evaluate(&made_up, 0.05, 41, EXTRA);
+        let here = of(&made_up, with_synchronous(evaluation, &made_up));
         for workload in asked(&here) {
             let plain = here.predict(None, &workload).unwrap();
             let exchange = Exchange::WritePolicy(WriteDone::Through);

@@ -1,7 +1,7 @@
 //! Predictions on made-up systems: their errors, the coverage of their intervals, and that no input
 //! makes them panic.
 
-use crate::made_up::evaluation::{BOUNDS, evaluate, explored, validation};
+use crate::made_up::evaluation::{BOUNDS, evaluate, explored, validation, with_synchronous};
 use crate::made_up::{EXTRA, Level, System, system, systems};
 use ioscape_scaling::Bounds;
 use ioscape_scaling::model::{
@@ -441,7 +441,9 @@ fn the_storage_of_another_system_is_predicted_almost_as_well() {
 
 #[test]
 fn what_no_evaluation_saw_is_not_guessed() {
-    let model = Model::new(&evaluate(&system("one cache"), 0.05, 31, 0)).unwrap();
+    let system = system("one cache");
+    let evaluation = with_synchronous(evaluate(&system, 0.05, 31, 0), &system);
+    let model = Model::new(&evaluation).unwrap();
     let memory = |from: u64, to: u64| WhatIf {
         memory_bytes: Some([from << 20, to << 20]),
         ..WhatIf::default()

@@ -259,7 +259,7 @@ fn slower_for_a_while(computed_s: fn(&ProbeRequest) -> f64) -> Evaluation {
 fn that_storage_was_slower_for_a_while_is_told_by_a_reference_that_waits_for_it() {
     let direct = slower_for_a_while(|_| 0.1);
     assert!(direct.drift.remeasured > 0, "{:?}", direct.drift);
-    assert!(said(&direct).contains("speed of the machine changed"), "{}", said(&direct));
+    assert!(said(&direct).contains("reference workload changed its speed"), "{}", said(&direct));
     // A reference in memory shows the processors' speed, which hardly matters to runs that wait for
     // a disk.
     let in_memory = slower_for_a_while(|request| match request.purpose {
@@ -290,7 +290,11 @@ fn references_that_only_the_cache_of_a_disk_sets_apart_say_nothing_of_its_speed(
     let evaluation = explore(&asked, &mut machine).unwrap();
     assert!(evaluation.drift.largest > 0.9, "{:?}", evaluation.drift);
     assert_eq!((evaluation.drift.remeasured, evaluation.drift.unresolved), (0, 0));
-    assert!(!said(&evaluation).contains("speed of the machine"), "{}", said(&evaluation));
+    assert!(
+        !said(&evaluation).contains("reference workload changed its speed"),
+        "{}",
+        said(&evaluation)
+    );
 }
 
 /// Each of its writes waits for storage, whatever is resident.

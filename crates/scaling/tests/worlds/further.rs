@@ -97,9 +97,10 @@ impl Tally {
         if let Some(text) = said(evaluation, &["Storage became"]) {
             self.sentence(world, "lasting change", is_true(world.is_changing()), text);
         }
-        let begins = ["The speed of the machine changed", "Other load"];
+        let begins = ["The reference workload changed its speed", "Other load"];
         let Some(text) = said(evaluation, &begins) else { return };
-        let changed = !text.starts_with("The speed") || world.is_changing() || world.noise > 0.05;
+        let changed =
+            !text.starts_with("The reference") || world.is_changing() || world.noise > 0.05;
         let disturbed = !text.contains("ther load") || world.is_disturbed();
         self.sentence(world, "steadiness", is_true(changed && disturbed), text);
     }

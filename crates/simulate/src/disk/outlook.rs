@@ -66,6 +66,6 @@ impl Outlook<'_> {
     pub fn seek_at_least_ns(&self, command: &Command) -> u64 {
         let layout = &self.disk.drive.mechanism.layout;
         let to = layout.tracks()[layout.locate(command.block).track].cylinder;
-        self.disk.drive.mechanism.seek_at_least_ns(&self.arm, to)
+        self.disk.drive.mechanism.seek_at_least_ns(&self.arm, to, false)
     }
 }

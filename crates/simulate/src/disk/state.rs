@@ -126,10 +126,18 @@ impl<'a> Disk<'a> {
         self.wrote
     }
 
-    /// Turns the platter so that the last of these blocks ends under the head at `end_ns`.
-    pub fn resynchronize(&mut self, blocks: [u64; 2], end_ns: u64) {
+    /// Corrects the state after an access to the medium, which the simulation completed at
+    /// `done_ns` and the real disk at `completed_ns`: turns the platter to where the last of these
+    /// blocks ends under the head, and lets what follows the access begin there.
+    pub fn resynchronize(&mut self, blocks: [u64; 2], done_ns: u64, completed_ns: u64) {
+        let after_media_ns = done_ns.saturating_sub(self.free_ns);
+        let end_ns = completed_ns.saturating_sub(after_media_ns);
         self.arm.phase_ns = self.drive.mechanism.phase_after(blocks, end_ns);
         self.free_ns = self.free_ns.min(end_ns);
+        self.read_until_ns = self.read_until_ns.min(completed_ns);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.begin_at(end_ns);
+        }
     }
 
     /// Ends a flush at `end_ns`, if the real disk was faster: what it wrote is on the medium, and

@@ -8,7 +8,7 @@ mod unit;
 mod volume;
 
 use crate::array::Level;
-use crate::command::{Traffic, Work};
+use crate::command::{Stretch, Traffic, Work};
 use crate::job::{Arrivals, Configuration, Job, SimulatedRequest};
 use crate::schedule::Scheduler;
 use events::Events;
@@ -114,11 +114,10 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// How long the busiest drive of a volume has been busy so far, in nanoseconds, if each volume
-    /// has so many `disks`.
-    pub fn busiest_ns(&self, volume: usize, disks: usize) -> u64 {
-        let drives = self.units().skip(volume * disks).take(disks);
-        drives.map(Unit::busy_ns).max().unwrap_or(0)
+    /// The last time in which each drive of a volume had a command throughout, if each volume has so
+    /// many `disks`.
+    pub fn stretches(&self, volume: usize, disks: usize) -> Vec<Stretch> {
+        self.units().skip(volume * disks).take(disks).map(Unit::stretch).collect()
     }
 
     /// The energy of all drives over the `of_ns` nanoseconds of the finished simulation, in joules;

@@ -1,7 +1,7 @@
 //! The drive at the end of a queue: a disk or a solid-state drive.
 
 use crate::array::Array;
-use crate::command::{BusNeed, Command, DiskOptions, Done, Traffic};
+use crate::command::{BusNeed, Command, DiskOptions, Done, Stretch, Traffic};
 use crate::disk::Disk;
 use crate::drive::{Drive, Power};
 use crate::ssd::{Model, SECTOR_BYTES, Ssd};
@@ -41,12 +41,19 @@ pub struct Unit<'a> {
 struct Covered {
     ns: u64,
     until_ns: u64,
+    /// Where the last gap between them ended, and how many came since.
+    from_ns: u64,
+    since: u64,
 }
 
 impl Covered {
     #[inline]
     fn add(&mut self, [from_ns, until_ns]: [u64; 2]) {
         self.ns += until_ns.saturating_sub(from_ns.max(self.until_ns));
+        if from_ns > self.until_ns {
+            (self.from_ns, self.since) = (from_ns, 0);
+        }
+        self.since += 1;
         self.until_ns = self.until_ns.max(until_ns);
     }
 
@@ -206,6 +213,12 @@ impl<'a> Unit<'a> {
     /// Time with at least one command, in nanoseconds.
     pub fn busy_ns(&self) -> u64 {
         self.busy.ns
+    }
+
+    /// The last time in which it had a command throughout.
+    pub fn stretch(&self) -> Stretch {
+        let Covered { from_ns, until_ns, since, .. } = self.busy;
+        Stretch { from_ns, until_ns, commands: since }
     }
 
     /// Time with at least one command or in which a disk wrote back its buffer, in nanoseconds.

@@ -26,6 +26,8 @@ const LIMIT_OF_WRITES: &str = "a limit of bytes, of writes: ";
 const LARGER: &str = "the credit may be larger by what they used of it";
 /// The report on reads that held one rate after a burst of writes.
 const HIDDEN: &str = "measured after the writes had used up their burst: one of reads that shares its credit does not show";
+/// The same after small writes alone had one, as where a limit counts operations.
+const HIDDEN_BY_SMALL: &str = "measured after small writes had used up their burst: one of reads that shares its credit does not show";
 /// The report on small requests that fell to a rate that large ones do not show.
 const OF_SMALL_ALONE: &str =
     "a drive gets no limit of it: that takes large requests that fall to the same rate";
@@ -223,14 +225,18 @@ impl<'a> Direction<'a> {
         Some(Bounded { value: left(last.value), low: left(last.low), high: left(last.high) })
     }
 
+    /// Whether small requests show a burst that ended.
+    fn is_burst_of_small(&self) -> bool {
+        let small = self.small.and_then(|small| small.sustained.as_deref());
+        small.is_some_and(|course| course.kind == CourseKind::Burst)
+    }
+
     /// Whether small requests fell to a rate that large ones do not explain; `is_limited` says that these have a known limit.
     fn is_small_alone(&self, is_limited: bool) -> bool {
-        let small = self.small.and_then(|small| small.sustained.as_deref());
-        let is_burst = small.is_some_and(|course| course.kind == CourseKind::Burst);
         let is_one = |[large, small, as_large]: [Bounded; 3]| {
             is_same(large, small) || is_same(large, as_large)
         };
-        is_burst && !(is_limited && self.lasts().is_some_and(is_one))
+        self.is_burst_of_small() && !(is_limited && self.lasts().is_some_and(is_one))
     }
 
     /// Whether a kept report already says this: kept runs do not record how long the drive was idle.
@@ -362,8 +368,13 @@ fn doubts(
     let before = Bytes(before_bytes as f64);
     let moved = (is_burst && before_bytes > 0)
         .then(|| format!("at least {before} had been moved before: {LARGER}"));
-    let ended = is_burst && kinds[1] == Some(CourseKind::Steady);
-    let hidden = ended.then(|| HIDDEN.to_owned());
+    let is_small_burst = write.is_some_and(|write| write.is_burst_of_small());
+    let ended = match (is_burst, is_small_burst) {
+        (true, _) => Some(HIDDEN),
+        (false, true) => Some(HIDDEN_BY_SMALL),
+        (false, false) => None,
+    };
+    let hidden = ended.filter(|_| kinds[1] == Some(CourseKind::Steady)).map(str::to_owned);
     let open_writes = may_share(write, read, "reads").filter(|_| is_open && !is_cached);
     let open_reads = may_share(read, write, "writes").filter(|_| is_open);
     let [beyond_writes, beyond_reads] =

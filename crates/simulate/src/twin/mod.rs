@@ -64,6 +64,8 @@ mod arm_tests;
 #[cfg(test)]
 mod cache_tests;
 #[cfg(test)]
+mod operations_tests;
+#[cfg(test)]
 mod random_tests;
 #[cfg(test)]
 mod sustained_tests;

@@ -1,8 +1,10 @@
 //! Two ways of doing the same work, measured in turn until it is certain which one is faster.
 
+mod layouts;
 mod sequential;
 mod series;
 
+use layouts::Layouts;
 use sequential::PAIRS_MIN;
 pub use sequential::PairedTest;
 use series::Series;
@@ -37,6 +39,10 @@ const LEAST_RUN_S: f64 = 0.05;
 /// Pairs of each workload that a budget should have room for: twice those of a verdict, since the
 /// first pair also lays out the files and few pairs show only large differences.
 const PAIRS_PLANNED: usize = 2 * PAIRS_MIN;
+
+/// Measured runs without rests of each arm, where there is time: one pair of scattering runs may
+/// point the other way by chance, three seldom do.
+const RUNS_UNRESTED: usize = 3;
 
 /// A named workload.
 type Named = (String, Workload);
@@ -127,6 +133,9 @@ pub struct Duel {
     /// One series per quantity, the throughput first.
     series: Vec<Series>,
     pace: Pace,
+    layouts: Layouts,
+    /// Seconds that all pairs took.
+    measured_s: f64,
 }
 
 /// All workloads, measured in turn.
@@ -146,7 +155,8 @@ impl Interleaving {
         let series = Series::all(all.len(), alpha, margin);
         let duel = |(name, workloads)| {
             let series = series.clone();
-            Duel { name, workloads, series, pace: Pace::default() }
+            let (pace, layouts) = Default::default();
+            Duel { name, workloads, series, pace, layouts, measured_s: 0.0 }
         };
         let duels = all.into_iter().map(duel).collect();
         Self { duels, seed, next: 0, condition: None }
@@ -194,6 +204,18 @@ impl Interleaving {
         &self.duels[index]
     }
 
+    /// Whether arms with a file each are to lay out this workload's sets before its next pair.
+    pub fn lays_out(&self, index: usize) -> bool {
+        let duel = &self.duels[index];
+        let is_due = duel.layouts.is_due(duel.measured_s);
+        is_due && duel.workloads.iter().any(layouts::matter)
+    }
+
+    /// Records that both arms laid out this workload's sets, in `seconds`.
+    pub fn laid_out(&mut self, index: usize, seconds: f64) {
+        self.duels[index].layouts.add(seconds);
+    }
+
     /// Records a pair of runs, the first arm's and the second's, which took `pair_s` seconds and
     /// left `left_s` seconds.
     pub fn record(&mut self, index: usize, runs: &[Measurement; 2], pair_s: f64, left_s: f64) {
@@ -202,22 +224,27 @@ impl Interleaving {
             duel.pace.took(pair_s);
         }
         let spent = duel.pace.spent(duel.pairs() + 1, left_s);
-        duel.series.iter_mut().for_each(|one| one.push(runs, spent));
+        duel.measured_s += pair_s;
+        let layouts = duel.layouts.scatter(duel.pairs() + 1);
+        for one in &mut duel.series {
+            one.push(runs, spent);
+            one.test.layouts = layouts;
+        }
     }
 
     /// How long [`Self::measure_unrested`] takes, in seconds, if all workloads get a verdict and an
-    /// arm spends what it earned for as long as it is measured, `run_s` seconds.
+    /// arm spends what it earned for as long as one run measures, `run_s` seconds.
     pub fn unrested_s(&self, run_s: f64) -> f64 {
-        unrested_s(self.duels.len(), 2.0 * run_s)
+        unrested_s(self.duels.len(), (1 + RUNS_UNRESTED) as f64 * run_s)
     }
 
-    /// Measures each workload that has a verdict on throughput once more without rests, for `run_s`
-    /// seconds, once there are no further pairs: an arm that rests in the other's turns may earn
-    /// something in them, such as burst credit. So each arm has all its runs in a row, the one that
-    /// ran last before the other: `arms`. Before each measured run it spends what it earned in
-    /// another: for as long as it rested, and further, as `within_s` seconds allow, but for half as
-    /// long as it is measured at least. `run` measures a workload on an arm for so many seconds; its
-    /// last argument numbers the runs of an arm.
+    /// Measures each workload that has a verdict on throughput a few times more without rests, for
+    /// `run_s` seconds each, once there are no further pairs: an arm that rests in the other's turns
+    /// may earn something in them, such as burst credit. So each arm has all its runs in a row, the
+    /// one that ran last before the other: `arms`. Before the first measured run of a workload it
+    /// spends what it earned in another: for as long as it rested, and further, as `within_s` seconds
+    /// allow, but for half as long as one run measures at least. `run` measures a workload on an arm
+    /// for so many seconds; its last argument numbers the runs of an arm.
     ///
     /// # Errors
     /// The first error of `run`.
@@ -229,16 +256,23 @@ impl Interleaving {
         mut run: impl FnMut(&Duel, usize, f64, u64) -> Result<Measurement, E>,
     ) -> Result<(), E> {
         let settled = self.settled();
-        let spend_s = (within_s / unrested_s(settled.len(), 1.0) - run_s).max(run_s / 2.0);
-        let mut runs = vec![<[Measurement; 2]>::default(); settled.len()];
+        let each_s = within_s / unrested_s(settled.len(), 1.0);
+        let has_room = each_s >= (RUNS_UNRESTED as f64 + 0.5) * run_s;
+        let count = if has_room { RUNS_UNRESTED } else { 1 };
+        let measured_s = count as f64 * run_s;
+        let spend_s = (each_s - measured_s).max(run_s / 2.0);
+        let mut runs = vec![vec![<[Measurement; 2]>::default(); count]; settled.len()];
         let mut rested_s = 0.0;
         for arm in arms {
             let (mut number, mut busy_s) = (0, 0.0);
             for (&index, runs) in settled.iter().zip(&mut runs) {
-                for seconds in [rested_s + spend_s, run_s] {
-                    runs[arm] = run(&self.duels[index], arm, seconds, number)?;
-                    (number, busy_s) = (number + 1, busy_s + seconds);
+                let duel = &self.duels[index];
+                run(duel, arm, rested_s + spend_s, number)?;
+                for (number, runs) in (number + 1..).zip(runs.iter_mut()) {
+                    runs[arm] = run(duel, arm, run_s, number)?;
                 }
+                number += 1 + count as u64;
+                busy_s += rested_s + spend_s + measured_s;
                 rested_s = 0.0;
             }
             rested_s = busy_s;
@@ -247,7 +281,7 @@ impl Interleaving {
         Ok(())
     }
 
-    fn record_unrested(&mut self, index: usize, runs: &[Measurement; 2]) {
+    fn record_unrested(&mut self, index: usize, runs: &[[Measurement; 2]]) {
         self.duels[index].series.iter_mut().for_each(|one| one.push_unrested(runs));
     }
 
@@ -286,6 +320,17 @@ impl Interleaving {
         self.duels.iter().filter(|duel| (1..PAIRS_MIN).contains(&duel.pairs()))
     }
 
+    /// The rows that are not told, in order, since some runs had too few requests for them, where
+    /// others had enough or the condition asks for response times.
+    pub fn untold(&self) -> Vec<String> {
+        let is_asked = self.condition.as_ref().is_some_and(|one| one.metric == Metric::Time);
+        let of = |duel: &Duel| -> Vec<String> {
+            let untold = duel.series.iter().filter(|one| one.lacks_requests(is_asked));
+            untold.map(|one| one.name(&duel.name)).collect()
+        };
+        self.duels.iter().flat_map(of).collect()
+    }
+
     /// The indexes of the workloads that have a verdict on throughput.
     fn settled(&self) -> Vec<usize> {
         let is_settled = |index: &usize| !self.duels[*index].series[0].test.is_open();
@@ -301,6 +346,13 @@ impl Interleaving {
             Some(format!("{name} ({without:.2} times, {:.2} with rests)", test.ratio()))
         };
         self.duels.iter().filter_map(of).collect()
+    }
+
+    /// The workloads of which too few layouts were measured for a verdict, in order.
+    pub fn few_layouts(&self) -> Vec<&str> {
+        let is_one = |test: &PairedTest| test.is_open() && test.layouts > 0.0;
+        let found = self.duels.iter().filter(|duel| is_one(&duel.series[0].test));
+        found.map(|duel| duel.name.as_str()).collect()
     }
 
     /// The workloads whose throughputs are not told apart and whose ratio changed during the

@@ -36,15 +36,21 @@ pub struct PairedTest {
     spent: f64,
     /// Resolution of the figures, on the logarithm.
     pub(super) resolution: f64,
+    /// How far the ratio may be off because the sets were laid out too few times, on the logarithm.
+    pub(super) layouts: f64,
     /// ln(ratio) without rests, if it contradicts the verdict of the pairs.
     unrested: Option<f64>,
+    /// The number of pairs without rests.
+    unrested_pairs: usize,
 }
 
 impl PairedTest {
     /// Returns a test without pairs, in which at most a share `alpha` of equal arms gets a false
     /// verdict.
     pub fn new(alpha: f64, margin: f64) -> Self {
-        Self { logs: Vec::new(), alpha, margin, spent: 0.0, resolution: 0.0, unrested: None }
+        let (logs, unrested, unrested_pairs) = (Vec::new(), None, 0);
+        let [spent, resolution, layouts] = [0.0; 3];
+        Self { logs, alpha, margin, spent, resolution, layouts, unrested, unrested_pairs }
     }
 
     /// Adds a pair of throughputs, the first arm's and the second's. With it, a share `spent` of
@@ -57,20 +63,23 @@ impl PairedTest {
         }
     }
 
-    /// Adds the throughputs of both arms without rests, once there are no further pairs. If their
-    /// ratio is another one beyond chance, the interval then reaches to it, unless the faster arm
-    /// gains even more by it; and always if the other arm is the faster one.
-    pub fn push_unrested(&mut self, first: f64, second: f64) {
-        let log = (second / first).ln();
+    /// Adds pairs of throughputs of both arms without rests, once there are no further pairs. If
+    /// their mean ratio is another one beyond chance, the interval then reaches to it, unless the
+    /// faster arm gains even more by it; and also if in each of them the other arm is the faster
+    /// one.
+    pub fn push_unrested(&mut self, pairs: &[[f64; 2]]) {
+        let logs: Vec<f64> = pairs.iter().map(|[first, second]| (second / first).ln()).collect();
+        let log = statistics::mean(&logs);
         let off = log - self.mean();
-        let other = self.half_of_one();
-        // Runs that scatter widely do not make the slower arm the faster one.
+        let other = self.half_of(logs.len());
+        // Runs that scatter widely do not make the slower arm the faster one each time.
         let contradicts = match self.verdict() {
-            Verdict::Faster => off < -other || log < -self.margin,
-            Verdict::Slower => off > other || log > self.margin,
+            Verdict::Faster => off < -other || logs.iter().all(|log| *log < -self.margin),
+            Verdict::Slower => off > other || logs.iter().all(|log| *log > self.margin),
             _ => off.abs() > other,
         };
         self.unrested = (log.is_finite() && contradicts).then_some(log);
+        self.unrested_pairs = logs.len();
     }
 
     /// The ratio without rests, if it contradicts the verdict of the pairs.
@@ -99,12 +108,14 @@ impl PairedTest {
 
     /// Half the width of the interval on the logarithm; infinite while there are too few pairs.
     fn half(&self) -> f64 {
-        self.resolution + self.error(self.spent)
+        self.resolution + self.layouts + self.error(self.spent)
     }
 
-    /// How far chance may put one more pair from the mean of the others, on the logarithm.
-    fn half_of_one(&self) -> f64 {
-        self.resolution + (self.logs.len() as f64 + 1.0).sqrt() * self.error(1.0)
+    /// How far chance may put the mean of so many further pairs from that of the others, on the
+    /// logarithm.
+    fn half_of(&self, further: usize) -> f64 {
+        let share = self.logs.len() as f64 / further.max(1) as f64;
+        self.resolution + (share + 1.0).sqrt() * self.error(1.0)
     }
 
     /// By how much the mean may be off once a share `spent` of all possible pairs is measured.
@@ -141,7 +152,7 @@ impl PairedTest {
         let about = |middle: f64, half: f64| [middle - half, middle + half];
         let [mut low, mut high] = about(self.mean(), self.half());
         if let Some(log) = self.unrested {
-            let [least, most] = about(log, self.half_of_one());
+            let [least, most] = about(log, self.half_of(self.unrested_pairs));
             (low, high) = (low.min(least), high.max(most));
         }
         // Far beyond any real ratio, but still finite.
@@ -301,21 +312,19 @@ mod tests {
     /// volume of 20 MB/s that was faster than one of 28.
     #[test]
     fn an_arm_that_is_slower_without_rests_is_not_faster_however_the_pairs_scatter() {
-        let told = |pairs: [f64; 2], unrested: f64| {
+        let told = |pairs: [f64; 2], unrested: [f64; 3]| {
             let mut test = PairedTest::new(0.05, 0.03);
             (0..60).for_each(|pair| test.push(1.0, pairs[pair % 2], pair as f64 / 60.0));
             test.end();
             let rested = test.verdict();
-            test.push_unrested(1.0, unrested);
+            test.push_unrested(&unrested.map(|second| [1.0, second]));
             [rested, test.verdict()]
         };
         let open = Verdict::CannotBeTold;
-        assert_eq!(told([1.0, 1.6], 0.71), [Verdict::Faster, open]);
-        assert_eq!(told([1.0, 0.6], 1.4), [Verdict::Slower, open]);
-        assert_eq!(
-            told([1.0, 1.6], 0.99),
-            [Verdict::Faster; 2],
-            "no difference is no contradiction"
-        );
+        assert_eq!(told([1.0, 1.6], [0.75, 0.7, 0.65]), [Verdict::Faster, open]);
+        assert_eq!(told([1.0, 0.6], [1.4; 3]), [Verdict::Slower, open]);
+        let faster = [Verdict::Faster; 2];
+        assert_eq!(told([1.0, 1.6], [0.99; 3]), faster, "no difference is no contradiction");
+        assert_eq!(told([1.0, 1.6], [0.95, 1.5, 0.9]), faster, "two of three, by chance");
     }
 }

@@ -53,11 +53,23 @@ impl Series {
         (!has_few).then(|| runs.each_ref().map(quantity.of))
     }
 
-    /// Adds the runs without rests, the first arm's and the second's, once there are no others.
-    pub(super) fn push_unrested(&mut self, runs: &[Measurement; 2]) {
-        if let Some([first, second]) = self.figures(runs) {
-            self.test.push_unrested(first, second);
+    /// Adds pairs of runs without rests, the first arm's and the second's, once there are no
+    /// others.
+    pub(super) fn push_unrested(&mut self, runs: &[[Measurement; 2]]) {
+        if let Some(pairs) = runs.iter().map(|pair| self.figures(pair)).collect::<Option<Vec<_>>>()
+        {
+            self.test.push_unrested(&pairs);
         }
+    }
+
+    /// Whether some runs had too few requests for it, and others enough, or it is `asked` for.
+    pub(super) fn lacks_requests(&self, is_asked: bool) -> bool {
+        self.has_few && (is_asked || self.is_begun())
+    }
+
+    /// What its row is called, in the workload `name`.
+    pub(super) fn name(&self, name: &str) -> String {
+        format!("{name}{}", self.quantity().suffix)
     }
 
     /// Adds the runs of a pair, the first arm's and the second's, if they have enough requests for
@@ -101,7 +113,7 @@ impl Series {
         let [first, second] = &self.samples;
         let pairs = self.test.pairs() as u32;
         MeasuredRow {
-            name: Some(format!("{name}{}", self.quantity().suffix)),
+            name: Some(self.name(name)),
             workload: None,
             metric: self.quantity().metric,
             values: [second, first].map(|samples| statistics::median(samples)),

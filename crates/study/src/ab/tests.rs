@@ -158,7 +158,7 @@ fn a_ratio_without_rests_is_told_where_it_contradicts_a_verdict() {
             let scatter = if pair % 2 == 0 { 1.002 } else { 1.0 / 1.002 };
             ab.record(0, &runs([3e7, second * scatter]), 1.0, f64::from(7 - pair));
         }
-        ab.record_unrested(0, &runs(unrested));
+        ab.record_unrested(0, &[1.0, 0.99, 1.01].map(|by| runs(unrested.map(|rate| rate * by))));
         let [throughput, p50, p99] = &ab.rows()[..] else { panic!("{:?}", ab.rows()) };
         assert_eq!([p50.verdict, p99.verdict], [throughput.verdict; 2]);
         let low = (throughput.ci95[0] * 10.0).round();

@@ -6,7 +6,8 @@ use ioscape_schema::statistics::mean;
 /// Combines what each client's kernel reported in every window: the average share of the clients'
 /// sets in their own caches before the first window and after the last, and the bytes that storage
 /// read for all of them. Each is given only if every client reports it. Counts for a whole machine
-/// or for everyone are left out: two clients may run on one machine, and all share a device.
+/// or for everyone are left out: two clients may run on one machine, and all share a device. Whether
+/// processors serve the storage is that of any client.
 pub(super) fn of_all(windows: &[Vec<Witness>]) -> Witness {
     let is_any = windows.iter().any(|window| !window.is_empty());
     let sum = |of: fn(&Witness) -> Option<u64>| {
@@ -15,6 +16,7 @@ pub(super) fn of_all(windows: &[Vec<Witness>]) -> Witness {
     Witness {
         resident_frac: resident(windows),
         storage_read_bytes: sum(|one| one.storage_read_bytes),
+        served_by_processors: windows.iter().flatten().any(|one| one.served_by_processors),
         major_faults: sum(|one| one.major_faults),
         ..Witness::default()
     }

@@ -47,9 +47,9 @@ const GROUP_LAYOUT_SHARE: f64 = 1.0 / 60.0;
 /// ever written before (292, 896 and 959 MB/s in three evaluations of one directory, the first of
 /// which was the first to write there), and two evaluations should choose the same sizes.
 const LAYOUT_COUNTED: f64 = 250e6;
-/// Least and largest memory of that group, in bytes: there must be room for a cache beside the
-/// workers' buffers.
-const GROUP: [u64; 2] = [128 << 20, 4 << 30];
+/// Memory of that group in bytes: the least, with little room for a cache beside the workers'
+/// buffers; the usual least, unless its sets have no room; and the most.
+const GROUP: [u64; 3] = [32 << 20, 128 << 20, 4 << 30];
 /// Weight of such a group in the division of time, if the group, the machine as it is, and the
 /// device are evaluated separately; the other two have weight 1.
 pub(crate) const GROUP_WEIGHT: f64 = 1.5;
@@ -91,11 +91,10 @@ pub fn limit_for(size_mean: u64) -> Option<u64> {
 impl ReachLimits {
     /// Returns the limit, in bytes, of a control group that sets can outgrow if none outgrows the
     /// memory within the budget and the space. It is a power of two, so that two evaluations choose
-    /// the same.
+    /// the same. The smallest may still be [too large](Self::too_small_for).
     ///
-    /// Returns `None` if sets outgrow the memory and there is time to measure several of them,
-    /// if the user chose memory, sets or direct access, or if there is no room for sets that
-    /// outgrow the smallest group.
+    /// Returns `None` if sets outgrow the memory and there is time to measure several of them, or
+    /// if the user chose memory, sets or direct access.
     pub fn group(&self) -> Option<u64> {
         let is_chosen =
             self.direct || self.memory_limit_bytes.is_some() || self.max_unique_bytes.is_some();
@@ -103,14 +102,20 @@ impl ReachLimits {
         let is_out_of_reach =
             |memory| self.is_short_of(memory) || self.is_slow_past(memory, OUTGROWING_SHARE);
         let memory = self.memory_bytes.filter(|&memory| !is_chosen && is_out_of_reach(memory))?;
-        let [least, most] = GROUP;
+        let [least, usual, most] = GROUP;
         let layout_s = self.budget_s * GROUP_LAYOUT_SHARE;
         let rate = self.layout_bytes_per_s.map_or(LAYOUT_COUNTED, |rate| rate.min(LAYOUT_COUNTED));
-        let limit = (((rate * layout_s) as u64).min(largest) / PAST_MEMORY)
-            .max(least)
-            .min(most)
-            .min(memory / 2);
-        (limit >= least && limit * PAST_MEMORY <= largest).then(|| 1 << limit.ilog2())
+        let limit = ((rate * layout_s) as u64 / PAST_MEMORY).clamp(usual, most);
+        let fitting = limit.min(largest / PAST_MEMORY).min(memory / 2).max(least);
+        Some(1 << fitting.ilog2())
+    }
+
+    /// Why no control group of `limit` bytes can be measured in place of the memory, if so.
+    pub(crate) fn too_small_for(&self, limit: u64) -> Option<String> {
+        let is_fit = limit * PAST_MEMORY <= self.unique_bytes()[1]
+            && self.memory_bytes.is_some_and(|memory| limit <= memory / 2);
+        let [limit, sets] = [limit, limit * PAST_MEMORY].map(|bytes| Bytes(bytes as f64));
+        (!is_fit).then(|| format!("the smallest has {limit}, takes sets of {sets} and twice its memory; free space, --budget or memory allow less"))
     }
 
     /// Whether some set is well past the memory, even if there is time for only a few such sets.
@@ -187,8 +192,7 @@ impl ReachLimits {
     /// largest one adds little.
     fn outgrows_nothing(&self) -> bool {
         let is_held = self.memory_bytes.is_some_and(|memory| self.in_time() < memory);
-        let is_past_cache = self.direct && self.layout_bytes_per_s.is_some();
-        self.is_part && self.memory_limit_bytes.is_none() && (is_past_cache || is_held)
+        self.is_part && self.memory_limit_bytes.is_none() && (self.direct || is_held)
     }
 
     /// The largest set, in bytes, that can be laid out in that time at [`LAYOUT_COUNTED`].
@@ -339,8 +343,9 @@ pub(crate) mod tests {
         // Little space is left on the file system.
         let full = ReachLimits { capacity_bytes: 3 << 30, ..LIMITS };
         assert_eq!(full.group(), Some(512 << 20));
+        let small = ReachLimits { capacity_bytes: 449 << 20, ..LIMITS };
+        assert_eq!(small.group(), Some(64 << 20));
         for other in [
-            ReachLimits { capacity_bytes: 500 << 20, ..LIMITS },
             ReachLimits { max_unique_bytes: Some(1 << 30), ..minute },
             ReachLimits { direct: true, ..minute },
             ReachLimits { memory_bytes: None, ..minute },
@@ -479,7 +484,7 @@ pub(crate) mod tests {
                 ..LIMITS
             };
             let group = ReachLimits { memory_limit_bytes: None, ..limits }.group();
-            prop_assert!(group.is_none_or(|group| group <= memory / 2 && group >= GROUP[0]));
+            prop_assert!(group.is_none_or(|group| group == GROUP[0] || group <= memory / 2));
             for [low, high] in [limits.unique_bytes(), limits.size_mean()] {
                 prop_assert!(low >= 4096 && low <= high);
             }

@@ -1,14 +1,27 @@
 //! What evaluations cannot show because their sets are limited in size.
 
 use super::{LAYOUT_SHARE, ReachLimits};
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Warning, WarningKind};
 
 impl ReachLimits {
     /// Whether the time limits the sets.
     fn is_bounded_by_time(&self) -> bool {
-        let untimed = Self { layout_bytes_per_s: None, ..*self };
+        let untimed = Self { layout_bytes_per_s: None, is_part: false, ..*self };
         self.unique_bytes()[1] < untimed.unique_bytes()[1]
+    }
+
+    /// Below which rate of laying out its sets are smaller than planned, if the rate is unknown and
+    /// that makes such a difference.
+    fn smaller_below(&self, name: &str) -> Option<String> {
+        let memory = self.memory_bytes.filter(|_| self.layout_bytes_per_s.is_none())?;
+        let rate = memory as f64 / (self.budget_s * self.layout_share());
+        let slower = Self { layout_bytes_per_s: Some(0.9 * rate), ..*self };
+        let [planned, largest] = [*self, slower].map(|limits| limits.unique_bytes()[1]);
+        (self.is_part && slower.outgrows_nothing() && largest < planned).then(|| {
+            let (rate, largest) = (Rate(rate), Bytes(largest as f64));
+            format!("where sets are laid out more slowly than {rate}, the largest ({name}) has at most {largest}")
+        })
     }
 
     /// What the evaluation cannot show because its sets are not well past the memory.
@@ -62,6 +75,7 @@ pub fn doubts(all: &[(String, ReachLimits)]) -> Vec<Warning> {
     let rounded = within(&rounded, &twice);
     let alike = within(&alike, " that another evaluation will choose too");
     let mut messages: Vec<String> = slow.into_iter().chain(rounded).chain(alike).collect();
+    messages.extend(all.iter().filter_map(|(name, limits)| limits.smaller_below(name)));
     messages.extend(all.iter().filter_map(|(_, limits)| limits.doubt_of_memory()));
     messages.dedup();
     let doubt = |message: String| Warning::new(WarningKind::SetLimited, message);
@@ -85,6 +99,25 @@ mod tests {
         let all: String = said.iter().map(|doubt| doubt.message.as_str()).collect();
         let each = "at most 4 GiB (buffered) or 4 GiB (direct), a power of two that another";
         assert!(all.contains(each) && !all.contains("would take"), "{all}");
+    }
+
+    /// Guards against a defect: a plan named sets of 28 GiB where no run took more than 256 MiB.
+    #[test]
+    fn a_plan_names_the_sets_of_a_run() {
+        let memory_bytes = Some(24 << 30);
+        let part = ReachLimits { memory_bytes, budget_s: 8.0, is_part: true, ..LIMITS };
+        let direct = ReachLimits { direct: true, ..part };
+        assert_eq!(direct.unique_bytes()[1], 256 << 20, "however fast sets are laid out");
+        let told = |limits| {
+            let messages = doubts(&[("it".to_owned(), limits)]).into_iter().map(|one| one.message);
+            messages.collect::<String>()
+        };
+        let slow = "than 22.5 GB/s, the largest (it) has at most 256 MiB";
+        assert!(told(part).contains(slow) && !told(direct).contains("slowly"), "{}", told(part));
+        let known = ReachLimits { layout_bytes_per_s: Some(1e9), ..part };
+        assert!(!told(known).contains("slowly"), "{}", told(known));
+        let small = ReachLimits { capacity_bytes: 100 << 20, ..part };
+        assert!(!told(small).contains("slowly"), "{}", told(small));
     }
 
     /// The two rates are those of different zones of one disk.

@@ -36,8 +36,14 @@ pub fn measure(
     Ok((sample, doubts))
 }
 
-/// The plan of a cell with random requests to other places than in the `runs_before` runs of its
-/// row, unless the campaign sets the seed.
+/// The runs of a campaign of so many rows and columns before this cell's next one, of which
+/// `taken` are its own.
+pub fn runs_before(taken: usize, [row, column]: [usize; 2], [rows, columns]: [usize; 2]) -> u64 {
+    ((taken * rows + row) * columns + column) as u64
+}
+
+/// The plan of a cell with random requests to other places than in the `runs_before` runs of the
+/// campaign, unless it sets the seed.
 ///
 /// A cache below the file cache, of a drive or a server, may hold what was read before.
 pub fn at_other_places(plan: &CellPlan, runs_before: u64) -> CellPlan {
@@ -66,6 +72,9 @@ mod tests {
     #[test]
     fn rounds_draw_other_places_unless_the_seed_is_given() {
         let plan = |rand_seed| CellPlan::of_file(VxJob { rand_seed, ..VxJob::default() }, 1 << 20);
+        let cells = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
+        let before = [0, 1].map(|taken| cells.map(|cell| runs_before(taken, cell, [3, 2])));
+        assert!(before.concat().into_iter().eq(0..12), "a row reads what the one before has not");
         let seeds = [0, 1, 2].map(|before| at_other_places(&plan(1), before).job.rand_seed);
         assert!(seeds[0] == 1 && seeds[1] != 1 && seeds[2] != seeds[1], "{seeds:?}");
         assert_eq!(at_other_places(&plan(7), 2), plan(7));

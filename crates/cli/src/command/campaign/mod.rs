@@ -4,8 +4,8 @@ mod cell;
 mod forecast;
 mod room;
 
-use cell::at_other_places;
 pub use cell::measure;
+use cell::{at_other_places, runs_before};
 
 use super::single_writer;
 use super::vxbench;
@@ -382,8 +382,9 @@ impl Table<'_> {
         }
         let (site, method) = self.columns.arms[column];
         let taken = result.rows[row].cells[column].samples.len();
-        let runs_before = taken * self.columns.arms.len() + column;
-        let plan = &at_other_places(&self.rows[row].cells[method], runs_before as u64);
+        let extent = [self.rows.len(), self.columns.arms.len()];
+        let runs_before = runs_before(taken, [row, column], extent);
+        let plan = &at_other_places(&self.rows[row].cells[method], runs_before);
         let place = place_of([row, column]);
         let watch = vxbench::watch(self.interrupt, progress);
         let found = match self.relay {

@@ -120,7 +120,7 @@ fn room(folder: &Path, file_system: &FileSystemInfo, free_bytes: u64) -> Result<
 /// numbers: all file systems in memory share the memory, and the datasets of a ZFS pool share the
 /// pool.
 fn shared_by_all(file_system: &FileSystemInfo) -> Option<(u32, u32)> {
-    match &*file_system.name {
+    match &*file_system.stored_on().name {
         "tmpfs" | "ramfs" | "devtmpfs" => Some((0, u32::MAX)),
         "zfs" => Some((0, u32::MAX - 1)),
         _ => None,

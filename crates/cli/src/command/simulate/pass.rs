@@ -133,7 +133,7 @@ pub fn compared(
     let first = simulated.first().map_err(Failure::Misuse)?;
     let compared = first.compared(tells_issue(trace.info()));
     let doubts = doubts_of_simulation(trace.info()).into_iter().chain(simulated.doubts());
-    let doubts = doubts.chain(compared.doubt()).collect();
+    let doubts = doubts.chain(compared.doubts()).collect();
     Ok((compared.agreement, doubts))
 }
 

@@ -18,7 +18,7 @@ use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
 use ioscape_trace::doubts_of_replay;
 use ioscape_trace::replay::{
-    Placement, Survey, doubt_of_emptied, doubts, is_request, lateness, without_room,
+    Placement, Survey, announced, doubt_of_emptied, doubts, is_request, lateness, without_room,
 };
 use std::slice;
 use std::sync::Arc;
@@ -256,6 +256,7 @@ fn issue(
     survey: &Survey,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Replayed, Option<VerifyReport>, Option<Failure>), Failure> {
+    output::tell(&announced(&placement.replayed(survey, options.speed), survey));
     let mut rows = Rows::of(files, &args.rows)?;
     // One progress bar is enough.
     rows.done();

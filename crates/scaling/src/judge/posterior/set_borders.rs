@@ -17,6 +17,8 @@ const PLACING: usize = 3;
 const BESIDE: f64 = 1.1;
 /// Standard deviations by which a difference is sure.
 const SURELY: f64 = 2.0;
+/// A set slower than the one before it by this factor, whose processes waited, lies beyond an end.
+const FALLS: f64 = 3.0;
 
 /// The borders of a hypothesis, in order for each kind of requests.
 pub(super) fn borders(hypothesis: &Hypothesis, curves: &Curves) -> Vec<SetBorder> {
@@ -46,6 +48,7 @@ fn borders_of(
             true => (low, high),
             false => (low.min(before.log_set), high.max(further)),
         };
+        let high = if falls(before, behind) { high.min(behind.log_set) } else { high };
         let misses = next.checked_sub(2).and_then(|last| misses_from(points[last], before, behind));
         let misses = misses.filter(|_| !is_held(curves, operation, at));
         let low = misses.map_or(low, |from| low.min(from));
@@ -83,6 +86,13 @@ fn left_open(
 fn is_held(curves: &Curves, operation: BorderOperation, at: f64) -> bool {
     let is_beside = |held: Bounded| (held.value.ln() - at).abs() < BESIDE.ln();
     operation == BorderOperation::Read && curves.held.is_some_and(is_beside)
+}
+
+/// Whether the set `behind` surely misses: it is far slower than the one `before` it, and its
+/// processes did not compute all the time.
+fn falls(before: &Observed, behind: &Observed) -> bool {
+    let slower = behind.log_time - before.log_time;
+    slower > FALLS.ln() + SURELY * before.sigma.hypot(behind.sigma) && !behind.computed
 }
 
 /// Returns from which size on sets miss, in ln(bytes), if the last one `before` an end already does; `None` unless two witnesses show that.
@@ -140,6 +150,22 @@ mod tests {
         assert_eq!(from(Observed { computed: true, ..before }), None, "memory declines");
         assert_eq!(from(Observed { log_time: within.log_time + 0.1, ..before }), None);
         assert_eq!(from(Observed { log_time: behind.log_time, ..before }), Some(within.log_set));
+    }
+
+    /// Guards against an upper bound beyond a set that is 14 times slower than the one before it:
+    /// that set then did not count as beyond the border.
+    #[test]
+    fn no_end_lies_beyond_a_set_that_surely_misses() {
+        let point = |(mib, mb_per_s): (f64, f64)| Observed {
+            log_set: (mib * MIB).ln(),
+            log_time: -(mb_per_s * 1e6_f64).ln(),
+            sigma: 0.1,
+            ..Observed::PLAIN
+        };
+        let [before, behind, near] = [(24.5, 854.0), (71.1, 60.5), (71.1, 300.0)].map(point);
+        assert!(falls(&before, &behind));
+        assert!(!falls(&before, &near), "not surely a factor of three");
+        assert!(!falls(&before, &Observed { computed: true, ..behind }), "memory declines");
     }
 
     /// As on a real file system. Once, the bounds were 67108863.99999992 to 155844608.0000002, so

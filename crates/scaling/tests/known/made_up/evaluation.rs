@@ -7,8 +7,8 @@ use ioscape_scaling::model::{
 };
 use ioscape_scaling::{Bounds, EvaluationOptions, Probe, ProbeRequest, explore};
 use ioscape_schema::{
-    Access, Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Region,
-    RegionCurves, Stop, Validation, Workload,
+    Access, Advice, Border, BorderOperation, Evaluation, Measurement, Parameter, Point, Purpose,
+    Region, RegionCurves, Stop, Validation, Workload,
 };
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
@@ -123,6 +123,16 @@ pub fn evaluate(system: &System, noise: f64, seed: u64, extra: usize) -> Evaluat
         .map(|(i, edge)| region(&mut meter, &nominal, i, [edge[0], edge[1]], i + 2 == edges.len()))
         .collect();
     add_extra(&mut evaluation, &mut meter, extra, seed);
+    evaluation
+}
+
+/// The evaluation with writes to the first region that each wait for storage.
+pub fn with_synchronous(mut evaluation: Evaluation, system: &System) -> Evaluation {
+    let focal = evaluation.regions[0].focal.clone();
+    let writes = Workload { read_frac: 0.0, access: Access::Dsync, ..focal };
+    let measurement = measurement(&writes, system.written_through().throughput(&writes));
+    let purpose = Purpose::SynchronousWrites;
+    evaluation.probes.push(ioscape_schema::Probe { purpose, measurement });
     evaluation
 }
 

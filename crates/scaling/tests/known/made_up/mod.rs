@@ -112,6 +112,14 @@ impl System {
         Workload { seq_frac: if self.untidy { late } else { w.seq_frac }, ..w.clone() }
     }
 
+    /// The system whose every write waits for storage.
+    pub fn written_through(&self) -> Self {
+        let mut through = self.clone();
+        through.caches[1].clear();
+        through.levels[1].drain(..through.levels[1].len() - 1);
+        through
+    }
+
     /// True throughput in bytes per second.
     pub fn throughput(&self, w: &Workload) -> f64 {
         let (mut demand, mut locked) = ([0.0; 3], 0.0);

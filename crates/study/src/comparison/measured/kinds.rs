@@ -2,7 +2,8 @@
 //! program's may: the ratio includes that, too.
 
 use super::row::{NamedDocument, Row};
-use ioscape_schema::{Document, Measurement, Outcome, WarningKind, Workload};
+use super::rows::{Runs, runs};
+use ioscape_schema::{Measurement, WarningKind, Workload};
 use std::collections::BTreeSet;
 
 /// What the runs of one system do differently and those of the other do not, in the rows that both
@@ -12,26 +13,26 @@ pub(super) fn differences(
     second: NamedDocument<'_>,
     pairs: &[(&Row, &Row)],
 ) -> Vec<String> {
+    let [ours, theirs] = [first, second].map(|one| (one.name, runs(&[one])));
     let of_row = |(row, _): &(&Row, &Row)| {
-        [[second, first], [first, second]].map(|both| alone(both, row)).concat()
+        [[&theirs, &ours], [&ours, &theirs]].map(|both| alone(both, row)).concat()
     };
     pairs.iter().flat_map(of_row).collect()
 }
 
 /// What the first of two systems does differently in a row and the second does not.
-fn alone([here, there]: [NamedDocument<'_>; 2], row: &Row) -> Vec<String> {
-    let [own, others] = [here, there].map(|one| told(one.document, row));
+fn alone([here, there]: [&(&str, Runs<'_>); 2], row: &Row) -> Vec<String> {
+    let [own, others] = [here, there].map(|(_, runs)| told(runs, row));
     let described = || row.workload.as_ref().map(Workload::summary);
     let name = row.name.clone().or_else(described).unwrap_or_default();
-    own.difference(&others).map(|what| format!("{name} of {}: {what}", here.name)).collect()
+    own.difference(&others).map(|what| format!("{name} of {}: {what}", here.0)).collect()
 }
 
 /// What a document says about its runs of a row.
-fn told<'a>(document: &'a Document, row: &Row) -> BTreeSet<&'a str> {
-    let Some(Outcome::Measurements(all)) = &document.outcome else { return BTreeSet::new() };
-    let is_of_row =
-        |one: &&Measurement| one.name == row.name && row.workload.as_ref() == Some(&one.workload);
-    let doubts = all.iter().filter(is_of_row).flat_map(|one| &one.warnings);
+fn told<'a>(runs: &'a Runs<'_>, row: &'a Row) -> BTreeSet<&'a str> {
+    let of_name = runs.get(&row.name.as_deref()).into_iter().flatten();
+    let is_of_row = |one: &&&Measurement| row.workload.as_ref() == Some(&one.workload);
+    let doubts = of_name.filter(is_of_row).flat_map(|one| &one.warnings);
     let of_kind = doubts.filter(|doubt| doubt.kind == WarningKind::DifferentKinds);
     of_kind.map(|doubt| doubt.message.as_str()).collect()
 }
@@ -40,7 +41,7 @@ fn told<'a>(document: &'a Document, row: &Row) -> BTreeSet<&'a str> {
 mod tests {
     use super::super::tests::{compared, document, run};
     use super::*;
-    use ioscape_schema::Warning;
+    use ioscape_schema::{Document, Warning};
 
     /// Runs of these jobs, each with a warning of this kind.
     fn doubted(jobs: &[&str], kind: WarningKind) -> Document {

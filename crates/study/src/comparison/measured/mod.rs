@@ -23,7 +23,7 @@ use figures::{Judged, judge};
 use ioscape_schema::{
     ConditionResult, LoneRow, MARGIN, MeasuredComparison, MeasuredRow, Metric, Workload,
 };
-use row::Row;
+use row::{Row, RowsByName};
 use rows::{Rows, rows};
 
 /// The beginning of the reason for a row without a counterpart, if the other document did other
@@ -102,7 +102,7 @@ fn compare_rows(
     let figures: Vec<_> = pairs.iter().map(|(b, a)| [&a.figure, &b.figure]).collect();
     let metrics: Vec<_> = pairs.iter().map(|(row, _)| row.metric).collect();
     let judged = judge(&figures, &metrics, is_one(first, second));
-    let only_in = [&other, &base].map(|all| (all.told.len() - pairs.len()) as u32);
+    let only_in = [&other, &base].map(|all| (all.told.all().len() - pairs.len()) as u32);
     let rows: Vec<MeasuredRow> =
         pairs.iter().zip(&judged).map(|((base, other), judged)| row(base, other, judged)).collect();
     condition.filter(|_| lost.is_empty()).map_or(Ok(()), |one| has_metric(&rows, one))?;
@@ -131,9 +131,8 @@ fn compare_rows(
 }
 
 /// The rows that both have, each the first's before the second's.
-fn paired<'a>(base: &'a [Row], other: &'a [Row]) -> Vec<(&'a Row, &'a Row)> {
-    let alike = |row: &'a Row| other.iter().find(|one| one.is_like(row)).map(|one| (row, one));
-    base.iter().filter_map(alike).collect()
+fn paired<'a>(base: &'a RowsByName, other: &'a RowsByName) -> Vec<(&'a Row, &'a Row)> {
+    base.all().iter().filter_map(|row| Some((row, other.like(row)?))).collect()
 }
 
 /// Whether both are one result: the same outcome, or a result that the same machine began at the
@@ -147,21 +146,22 @@ fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
 /// The rows of the first of two documents that have no counterpart in the second, `there`, and why.
 /// There may be many rows without a name; they are reported only if none of their requests ended.
 fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> Vec<Lone> {
-    let alone = here.told.iter().filter(|row| !there.told.iter().any(|one| one.is_like(row)));
+    let cells = jobs::cells(second.document);
+    let alone = here.told.all().iter().filter(|row| there.told.like(row).is_none());
     let lone = |row: &Row| {
         let ended = there.none_ended(row).then(|| "no request ended there".to_owned());
         let described = || row.workload.as_ref().filter(|_| ended.is_some()).map(Workload::summary);
         let name = row.name.clone().or_else(described)?;
         let other_work = || {
-            let other = there.told.iter().find(|one| one.is_called_like(row));
+            let other = there.told.called_like(row).next();
             let how = other.and_then(|one| jobs::other_work(one, row)).map(|(how, _)| how);
             let how = how.or_else(|| jobs::other_workload(row, &here.told, &there.told));
-            let how = how.or_else(|| jobs::other_cell(second.document, row))?;
+            let how = how.or_else(|| jobs::other_cell(&cells, row))?;
             Some(format!("{OTHER_WORK}{how}"))
         };
         let why = ended.or_else(other_work);
         let why = why.or_else(|| os::not_measured(second.document, &name));
-        let why = why.or_else(|| jobs::impossible(second.document, &name));
+        let why = why.or_else(|| jobs::impossible(&cells, &name));
         let why = why.or_else(|| rows::partial(second.document)).unwrap_or_default();
         Some((LoneRow { name, system: first.name.to_owned(), why }, row.metric))
     };

@@ -4,13 +4,14 @@ use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
 use super::jobs::{of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
-use super::row::{NamedDocument, Row, RunWork, Work};
+use super::row::{NamedDocument, Row, RowsByName, RunWork, Work};
 use crate::quantity::{LONGEST, QUANTITIES, Quantity};
 use ioscape_schema::statistics::median;
 use ioscape_schema::{
     Document, Engine, Evaluation, Measurement, Metric, Outcome, Parameter, Point, ValidationPoint,
     WarningKind,
 };
+use std::collections::HashMap;
 
 /// The kind of a document's outcome, in words.
 fn words(document: &Document) -> &'static str {
@@ -74,11 +75,12 @@ fn differently(
 }
 
 /// The rows of a document.
+#[derive(Default)]
 pub(super) struct Rows {
     /// The rows with a figure, each once.
-    pub(super) told: Vec<Row>,
+    pub(super) told: RowsByName,
     /// The rows that were measured but have no figure.
-    empty: Vec<Row>,
+    empty: RowsByName,
 }
 
 impl Rows {
@@ -86,7 +88,7 @@ impl Rows {
     pub(super) fn none_ended(&self, row: &Row) -> bool {
         // Older campaigns have no times, however many requests ended.
         let tells = row.metric != Metric::Time || matches!(row.work, Some(Work::Run(_)));
-        tells && self.empty.iter().any(|one| one.is_like(row))
+        tells && self.empty.like(row).is_some()
     }
 }
 
@@ -98,14 +100,20 @@ pub(super) fn partial(document: &Document) -> Option<String> {
     (is_runs && document.interrupted).then(|| format!("there {why}"))
 }
 
+/// Runs by the names of their jobs.
+pub(super) type Runs<'a> = HashMap<Option<&'a str>, Vec<&'a Measurement>>;
+
 /// The runs of several documents.
-pub(super) fn runs<'a>(all: &[NamedDocument<'a>]) -> Vec<&'a Measurement> {
-    let of = |one: &NamedDocument<'a>| one.document.measurements();
-    all.iter().filter_map(of).flatten().collect()
+pub(super) fn runs<'a>(all: &[NamedDocument<'a>]) -> Runs<'a> {
+    let mut runs = Runs::new();
+    for run in all.iter().filter_map(|one| one.document.measurements()).flatten() {
+        runs.entry(run.name.as_deref()).or_default().push(run);
+    }
+    runs
 }
 
 /// Every row of a document; `runs` are its own and those that it is compared with.
-pub(super) fn rows(one: NamedDocument<'_>, runs: &[&Measurement]) -> Result<Rows, NotComparable> {
+pub(super) fn rows(one: NamedDocument<'_>, runs: &Runs<'_>) -> Result<Rows, NotComparable> {
     let mut found: Vec<Row> = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => {
             all.iter().flat_map(|run| all_of_run(run, runs)).collect()
@@ -138,9 +146,15 @@ pub(super) fn rows(one: NamedDocument<'_>, runs: &[&Measurement]) -> Result<Rows
     };
     coarsen(&mut found, one.document);
     let has_figure = |row: &Row| row.figure.value.is_finite() && row.figure.value > 0.0;
-    let (told, mut empty): (Vec<Row>, Vec<Row>) = found.into_iter().partition(has_figure);
-    empty.retain(|row| !row.figure.samples.is_empty());
-    Ok(Rows { told: each_once(told), empty })
+    let mut all = Rows::default();
+    for row in found {
+        if has_figure(&row) {
+            put_once(&mut all.told, row);
+        } else if !row.figure.samples.is_empty() {
+            all.empty.push(row);
+        }
+    }
+    Ok(all)
 }
 
 /// Makes measured times no surer than a step of the clock that counted them. The operating-system
@@ -153,22 +167,18 @@ fn coarsen(rows: &mut [Row], document: &Document) {
     }
 }
 
-/// Merges rows that are alike: a repeated measurement is one more sample.
-fn each_once(found: Vec<Row>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for mut row in found {
-        row.figure.samples.retain(|sample| sample.is_finite() && *sample > 0.0);
-        match rows.iter_mut().find(|known| known.is_like(&row)) {
-            // The resolution of percentiles is so coarse that those of two runs may be equal.
-            Some(known) if known.figure == row.figure && row.metric != Metric::Time => {}
-            Some(known) => {
-                known.figure.samples.extend(&row.figure.samples);
-                known.figure.value = median(&known.figure.samples);
-            }
-            None => rows.push(row),
+/// Adds a row, or merges it with one that is alike: a repeated measurement is one more sample.
+fn put_once(rows: &mut RowsByName, mut row: Row) {
+    row.figure.samples.retain(|sample| sample.is_finite() && *sample > 0.0);
+    match rows.like_mut(&row) {
+        // The resolution of percentiles is so coarse that those of two runs may be equal.
+        Some(known) if known.figure == row.figure && row.metric != Metric::Time => {}
+        Some(known) => {
+            known.figure.samples.extend(&row.figure.samples);
+            known.figure.value = median(&known.figure.samples);
         }
+        None => rows.push(row),
     }
-    rows
 }
 
 /// Standard deviations of the logarithm of a run's throughput, by the ends of its interval. One that
@@ -209,7 +219,7 @@ fn of_run(one: &Measurement) -> Row {
 /// The rows of a run: its throughput and its response times. The longest time stands for a
 /// percentile of which some of the `runs` of its job has too few requests: slow ones have fewer, and
 /// the percentiles of the others would be those of a faster job.
-fn all_of_run(one: &Measurement, runs: &[&Measurement]) -> Vec<Row> {
+fn all_of_run(one: &Measurement, runs: &Runs<'_>) -> Vec<Row> {
     let throughput = of_run(one);
     let name = one.name.clone().unwrap_or_else(|| one.workload.summary());
     let time = |quantity: &Quantity| {
@@ -222,10 +232,11 @@ fn all_of_run(one: &Measurement, runs: &[&Measurement]) -> Vec<Row> {
             ..throughput.clone()
         }
     };
-    let is_of_job = |run: &Measurement| run.name == one.name && run.workload == one.workload;
+    let of_name = runs.get(&one.name.as_deref()).map_or(&[][..], Vec::as_slice);
     let told = |of: &'static Quantity| {
-        let has_few = |run: &&Measurement| is_of_job(run) && (1..of.least).contains(&run.ios);
-        if runs.iter().any(has_few) { &LONGEST } else { of }
+        let has_few =
+            |run: &&Measurement| run.workload == one.workload && (1..of.least).contains(&run.ios);
+        if of_name.iter().any(has_few) { &LONGEST } else { of }
     };
     let times = QUANTITIES.iter().filter(|of| of.metric == Metric::Time).map(told);
     [vec![throughput.clone()], times.map(time).collect()].concat()
@@ -265,19 +276,19 @@ fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
 /// or, as `reason` says, one has no figure.
 pub(super) fn nothing_shared(
     [first, second]: [NamedDocument<'_>; 2],
-    [base, other]: [&[Row]; 2],
+    [base, other]: [&RowsByName; 2],
     reason: Option<String>,
 ) -> NotComparable {
-    let (asked, measured) = (ways(base), ways(other));
-    let counterpart =
-        |row: &Row| other_work(row, other.iter().find(|one| one.is_called_like(row))?);
+    let (base_rows, other_rows) = (base.all(), other.all());
+    let (asked, measured) = (ways(base_rows), ways(other_rows));
+    let counterpart = |row: &Row| other_work(row, other.called_like(row).next()?);
     // The names of vxbench runs say what they do.
     let names = || {
         let is_run = matches!(first.document.outcome, Some(Outcome::Vxbench(_)));
-        let (one, other) = (base.first()?.name.clone()?, other.first()?.name.clone()?);
+        let (one, other) = (base_rows.first()?.name.clone()?, other_rows.first()?.name.clone()?);
         is_run.then(|| (format!("{other} against {one}"), None))
     };
-    if let Some((how, help)) = base.iter().find_map(counterpart).or_else(names) {
+    if let Some((how, help)) = base_rows.iter().find_map(counterpart).or_else(names) {
         return differently(first, second, how, help);
     }
     let help = help(first, second, reason);
