@@ -102,7 +102,13 @@ impl Asked {
                 };
                 Workload { engine, ..self.workload.clone() }
             }
-            Rest::Evaluated(ways) => ways.on(base.clone().with_parameters_of(&self.workload)),
+            Rest::Evaluated(ways) => {
+                let asked = ways.on(base.clone().with_parameters_of(&self.workload));
+                // The evaluation chose its alignment for its own access.
+                let align_bytes =
+                    if asked.access == base.access { asked.align_bytes } else { ways.align };
+                Workload { align_bytes, ..asked }
+            }
             Rest::Application => {
                 workload_of_application(base, &self.workload, Some(self.workload.access))
             }
@@ -195,6 +201,22 @@ mod tests {
         let threads = Workload { workers: Workers::Threads, ..Workload::default() };
         let one = asked(&args).unwrap()[0].on(&threads);
         assert_eq!((one.access, one.workers), (Access::Dsync, Workers::Threads));
+    }
+
+    /// Guards against a defect: the command for synchronous writes, named by an evaluation of direct
+    /// access, wrote parts of pages, which the file cache has to read first.
+    #[test]
+    fn an_alignment_that_the_evaluation_chose_is_of_its_access_alone() {
+        let base =
+            Workload { access: Access::Direct, align_bytes: Some(512), ..Workload::default() };
+        let aligned = |dsync, align| {
+            let mut args = AskedArgs::default();
+            (args.one.five.read_frac, args.one.ways.dsync) = (Some(0.5), dsync);
+            args.one.ways.align = align;
+            asked(&args).unwrap()[0].on(&base).align_bytes
+        };
+        assert_eq!([aligned(false, None), aligned(true, None)], [Some(512), None]);
+        assert_eq!([false, true].map(|dsync| aligned(dsync, Some(1024))), [Some(1024); 2]);
     }
 
     /// Guards against refusing fio's jobs on every evaluation: it announces their order by default.

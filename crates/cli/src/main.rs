@@ -12,6 +12,7 @@ mod outputs;
 mod relay;
 mod save;
 mod simulated;
+mod systems;
 mod traces;
 
 use failure::Failure;

@@ -109,7 +109,24 @@ pub struct Keeper {
     files: SavedOutputs,
     /// Whether standard output gets the document itself instead of the summary.
     json: bool,
-    saved: Option<Saved>,
+    pace: Pace,
+}
+
+/// When to save what will be replaced by a later saving.
+#[derive(Debug, Default)]
+pub struct Pace(Option<Saved>);
+
+impl Pace {
+    /// Does `save`, unless it was done a moment ago.
+    pub fn keep(&mut self, save: impl FnOnce()) {
+        let begun = Instant::now();
+        if self.0.is_some_and(|saved| !saved.is_old(begun)) {
+            return;
+        }
+        save();
+        let at = Instant::now();
+        self.0 = Some(Saved { at, took: at.duration_since(begun) });
+    }
 }
 
 /// The last saving.
@@ -148,22 +165,18 @@ impl Keeper {
             }
         }
         let files = SavedOutputs::new(outputs, RESULT, &name, output::tell);
-        Ok(Self { work, files, json: asked.json, saved: None })
+        Ok(Self { work, files, json: asked.json, pace: Pace::default() })
     }
 
     /// Saves the document with its outcome so far, unless it was saved a moment ago.
     pub fn save(&mut self, document: &Document, outcome: impl Into<Outcome>) {
-        let begun = Instant::now();
-        if self.saved.is_some_and(|saved| !saved.is_old(begun)) {
-            return;
-        }
-        let outcome = Some(outcome.into());
-        let so_far = Document { outcome, interrupted: true, ..document.clone() };
-        if let Ok(text) = output::json(&so_far) {
-            self.files.save(&text);
-        }
-        let at = Instant::now();
-        self.saved = Some(Saved { at, took: at.duration_since(begun) });
+        self.pace.keep(|| {
+            let outcome = Some(outcome.into());
+            let so_far = Document { outcome, interrupted: true, ..document.clone() };
+            if let Ok(text) = output::json(&so_far) {
+                self.files.save(&text);
+            }
+        });
     }
 
     /// Writes the result, the page and the summary, and says how the work ended and where

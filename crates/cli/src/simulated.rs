@@ -19,11 +19,12 @@ impl Simulated {
     /// Opens the system `name`, a shipped one or a file.
     ///
     /// # Errors
-    /// The system or its drive cannot be read.
+    /// The system or its drive cannot be read, or the drive's sectors do not make up a block.
     pub fn open(name: &str) -> Result<Self, Failure> {
         let parameters = catalog::system(name, &DriveFiles)?;
         let drive = Target::named(&parameters.drive, None, &DriveFiles);
         let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
+        system::block_sectors(drive.extent())?;
         Ok(Self { parameters, drive })
     }
 
@@ -72,8 +73,8 @@ impl Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_simulate::Status;
     use ioscape_simulate::ssd::{self, Filled, Parameters};
+    use ioscape_simulate::{Status, drives};
 
     #[test]
     fn the_credit_with_which_every_point_begins_is_said_with_the_rate_that_holds() {
@@ -88,6 +89,20 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].message.contains("rates of storage beyond 20 MB/s"), "{said:?}");
         assert!(Simulated::open("hp-97560").unwrap().warnings().is_empty());
+    }
+
+    /// Such a drive was refused only at the first point, as an interruption with files of no point.
+    #[test]
+    fn a_drive_whose_sectors_make_up_no_block_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("drive.toml");
+        let shipped = drives::find("generic-hdd").unwrap();
+        let odd = ioscape_simulate::Parameters { sector_bytes: 520, ..shipped };
+        std::fs::write(&file, odd.text().unwrap()).unwrap();
+        let refused = Simulated::open(&file.display().to_string()).err();
+        let words = "no whole sectors of 520 bytes";
+        let is_misuse = matches!(&refused, Some(Failure::Misuse(why)) if why.contains(words));
+        assert!(is_misuse, "{refused:?}");
     }
 
     #[test]

@@ -55,10 +55,10 @@ pub fn served_here(system: &FileSystemInfo) -> Option<String> {
     disks_below(system).iter().find_map(served)
 }
 
-/// Returns whether processors of this machine serve the storage of `system`: a program, or the
-/// kernel for a loop device, encryption, integrity checks or parity.
-pub fn is_served_by_processors(system: &FileSystemInfo) -> bool {
-    served_here(system).is_some() || disks_below(system).iter().any(BlockDevice::is_computed)
+/// Returns whether the kernel computes what the storage of `system` holds: for a loop device,
+/// encryption, integrity checks or parity.
+pub fn is_computed_below(system: &FileSystemInfo) -> bool {
+    disks_below(system).iter().any(BlockDevice::is_computed)
 }
 
 /// Returns that of the `disks` below `system` which is a loop device and serves requests, even

@@ -18,7 +18,9 @@ pub struct Point {
     pub value: f64,
     /// The measurement whose throughput is nearest to the median of the rounds.
     pub measurement: Measurement,
-    /// Throughput of every round that counts, in bytes per second, in order of measurement.
+    /// Throughput of every round that counts, in bytes per second, in order of measurement. For
+    /// processes that computed, it is that of the time in which others did not keep them from the
+    /// processors ([`Measurement::judged_bytes_per_s`]).
     #[serde(default, deserialize_with = "not_negative")]
     pub rounds: Vec<f64>,
     /// Spread of the rounds: half the difference between largest and smallest, over the median;
@@ -32,7 +34,7 @@ impl Point {
     /// middle two for an even number.
     pub fn throughput(&self) -> f64 {
         match self.rounds.is_empty() {
-            true => self.measurement.throughput_bytes_per_s,
+            true => self.measurement.judged_bytes_per_s(),
             false => median(&self.rounds),
         }
     }
@@ -126,7 +128,7 @@ pub struct SlopePoint {
 pub enum WritePolicy {
     /// Every write goes to the next level at that level's speed.
     WriteThrough,
-    /// Later writes cancel earlier ones in the cache; writes run at memory speed.
+    /// Later writes cancel earlier ones in the cache.
     WriteCancelling,
     /// Between these two.
     Mixed,
@@ -203,7 +205,8 @@ pub struct Findings {
 /// How the speed of a fixed reference workload moved during the evaluation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Throughput of each re-measurement, in bytes per second, in time order.
+    /// Throughput by which each re-measurement is judged
+    /// ([`Measurement::judged_bytes_per_s`]), in bytes per second, in time order.
     #[serde(deserialize_with = "not_negative")]
     pub throughputs: Vec<f64>,
     /// Median of these throughputs.

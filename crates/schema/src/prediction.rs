@@ -277,7 +277,8 @@ pub struct ValidationPoint {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_negative")]
     pub repeated_bytes_per_s: Option<f64>,
     /// Throughput of every round in bytes per second, in order; predictions are compared with the
-    /// median.
+    /// median. As in the evaluation, time in which others kept processes that compute from the
+    /// processors does not count ([`Measurement::judged_bytes_per_s`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "not_negative")]
     pub rounds_bytes_per_s: Vec<f64>,
     /// Whether it is close to a border between regions.
@@ -294,7 +295,7 @@ impl ValidationPoint {
         let mut rounds = self.rounds_bytes_per_s.clone();
         rounds.sort_unstable_by(f64::total_cmp);
         let Some(last) = rounds.len().checked_sub(1) else {
-            return self.measurement.throughput_bytes_per_s;
+            return self.measurement.judged_bytes_per_s();
         };
         (rounds[last / 2] * rounds[last - last / 2]).sqrt()
     }

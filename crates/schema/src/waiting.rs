@@ -72,6 +72,21 @@ impl Measurement {
         self.computed(WAITING) && self.cpu_system_s > 0.0
     }
 
+    /// Returns the throughput in bytes per second by which an evaluation judges the run. If its
+    /// processes computed most of the time, this is that of the time in which others did not keep
+    /// them from the processors; otherwise, and where that is unknown, the measured one.
+    ///
+    /// Where processors of this machine serve the storage, the processes also wait for a processor
+    /// because of their own requests; and a quota keeps them from one in every run.
+    pub fn judged_bytes_per_s(&self) -> f64 {
+        let by_quota_s = self.by_quota_s().unwrap_or(0.0);
+        let by_others =
+            !self.witness.served_by_processors && by_quota_s <= BY_QUOTA * self.elapsed_s;
+        let undisturbed = self.witness.undisturbed_bytes_per_s;
+        let undisturbed = undisturbed.filter(|_| by_others && self.computes());
+        undisturbed.unwrap_or(self.throughput_bytes_per_s)
+    }
+
     /// Returns the bytes that other processes read from the device while these processes waited for
     /// storage.
     ///
@@ -242,6 +257,23 @@ mod tests {
         };
         assert!(delayed(true, true));
         assert!(!delayed(true, false) && !delayed(false, true));
+    }
+
+    #[test]
+    fn runs_that_compute_are_judged_by_the_time_in_which_they_had_a_processor() {
+        let judged = |computed_s, served_by_processors, throttled_s| {
+            let mut m = reads(15, 15);
+            (m.cpu_system_s, m.witness.run_delay_s) = (computed_s, Some(5.0));
+            m.throughput_bytes_per_s = 100.0;
+            m.witness.undisturbed_bytes_per_s = Some(200.0);
+            m.witness.served_by_processors = served_by_processors;
+            m.witness.throttled_s = throttled_s;
+            m.judged_bytes_per_s()
+        };
+        assert_eq!(judged(4.0, false, None), 200.0);
+        assert_eq!(judged(1.0, false, None), 100.0, "it waits for storage");
+        assert_eq!(judged(4.0, true, None), 100.0, "what serves the storage may have had them");
+        assert_eq!(judged(4.0, false, Some(4.0)), 100.0, "a quota is part of the system");
     }
 
     /// Guards against calling a worker stopped for all of the time that others of its group were.

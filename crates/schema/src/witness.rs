@@ -60,9 +60,9 @@ pub struct Witness {
     /// "some"), 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_frac: Option<f64>,
-    /// Throughput in bytes per second, not counting the time that the workers waited for
-    /// processors. Absent with think times, and if the hypervisor took time, since how much of that
-    /// was theirs is unknown.
+    /// Throughput in bytes per second, not counting the time in which others kept the workers from
+    /// the processors; a quota, and the kernel as it writes back, are no others. Absent with think
+    /// times, and if the hypervisor took time, since how much of that was theirs is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undisturbed_bytes_per_s: Option<f64>,
     /// Sustainable write throughput in bytes per second: bytes written less the growth of dirty

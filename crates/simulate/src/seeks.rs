@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 const GROUPS: usize = 40;
 /// Least number of requests in a group.
 pub const GROUP_LEAST: usize = 25;
+/// Least number of requests without a seek that tell the controller's times from the arm's.
+pub const STILL_LEAST: usize = 2 * GROUP_LEAST;
 
 /// Requests farther than this from the platter's phase, in nanoseconds, were not served by the
 /// medium alone.
@@ -41,7 +43,7 @@ pub struct Wait {
     /// How much later it completed than the assumed times predict, in nanoseconds.
     pub late_ns: f64,
     /// Whether the arm had neither to move nor to switch heads.
-    stays: bool,
+    pub stays: bool,
     /// Rotational latency, if the assumed times are right.
     wait_ns: f64,
     /// How far its completion is from the phase of the request before.
@@ -70,7 +72,7 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     }
     let mut moved: Vec<Wait> = all.into_iter().filter(|wait| wait.distance > 0).collect();
     moved.sort_by_key(|wait| wait.distance);
-    if still.len() < 2 * GROUP_LEAST {
+    if still.len() < STILL_LEAST {
         // The controller's time cannot be separated from the arm's; only how much longer writes
         // take than reads is known.
         before_ns = [0.0, longer_writes(&moved, rotation_ns)];

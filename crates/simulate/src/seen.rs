@@ -3,7 +3,7 @@
 use crate::compare::within_doubt;
 use crate::drive::Drive;
 use crate::job::Job;
-use crate::seeks::{GROUP_LEAST, OFF_PHASE_NS, Wait, waits};
+use crate::seeks::{GROUP_LEAST, OFF_PHASE_NS, STILL_LEAST, Wait, waits};
 use ioscape_schema::units::Bytes;
 
 /// A seek over this share of the cylinders tests the seek curve; shorter ones reveal nothing about
@@ -43,7 +43,8 @@ pub struct Seen {
     /// of them that were foretold.
     far_soon: usize,
     far_foretold: usize,
-    /// With a seek over few cylinders, and over most of them.
+    /// Without a seek, with one over few cylinders, and over most of them.
+    still: usize,
     near: usize,
     long: usize,
     /// Lengths in blocks of the shortest and of the longest reads and writes, wherever their data
@@ -89,6 +90,7 @@ impl Seen {
             far_foretold: count(&|wait, distance| {
                 is_far_soon(wait, distance) && wait.late_ns.abs() <= FORETOLD_NS
             }),
+            still: count(&|wait, _| wait.stays),
             near: count(&|_, distance| (1.0..=near).contains(&distance)),
             long: count(&|_, distance| distance >= long),
             lengths: [false, true].map(|write| lengths(jobs, write)),
@@ -113,6 +115,12 @@ impl Seen {
     pub fn untold(self, start: &Drive, fitted: &Drive) -> Vec<String> {
         let mut untold = self.few();
         let is_curve_told = self.far >= GROUP_LEAST;
+        if is_curve_told {
+            let arm = if self.still < STILL_LEAST { "seeks and " } else { "" };
+            untold.push(format!(
+                "of {arm}the controller's times before and after the medium only the sum is known"
+            ));
+        }
         if is_curve_told && self.near < GROUP_LEAST {
             let moved_ms = moved_ms(start, fitted, 1);
             untold.push(format!(

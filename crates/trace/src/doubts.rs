@@ -77,7 +77,7 @@ const LACKS: [Lack<'static>; 8] = [
         "seconds",
         WarningKind::TimesUnknown,
         "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
-        "issued the requests of each second as a burst, so response times are those of bursts, and whether it kept up cannot be told; --as-fast-as-possible needs no times",
+        "issued the requests of each second as a burst, so response times are those of bursts, and a delay of less than a second cannot be told; --as-fast-as-possible needs no times",
     ),
     (
         "steps",

@@ -258,10 +258,11 @@ pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
     (kept < result.ios()).then_some(doubt)
 }
 
-/// Returns how `late` requests were; `None` if the trace does not tell when within a second they
-/// arrived, as their delay is then their place among the requests of that second.
-pub fn lateness(late: Option<Distribution>, info: &TraceInfo) -> Option<Distribution> {
-    late.filter(|_| !TraceLacks::of(info).instants)
+/// Returns the result without its lateness if the trace does not tell when within a second requests
+/// arrived: their delay is then their place among the requests of that second.
+pub fn without_place(result: TraceReplay, info: &TraceInfo) -> TraceReplay {
+    let late = result.lateness_ns.filter(|_| !TraceLacks::of(info).instants);
+    TraceReplay { lateness_ns: late, ..result }
 }
 
 /// Warns of reads, in a replay to a file, that the file system may answer without the storage.
@@ -342,27 +343,48 @@ pub fn doubts(result: &TraceReplay, survey: &Survey, info: &TraceInfo) -> Vec<Wa
 
 /// Warns that requests were late, or that the trace has no arrival times to issue them at.
 fn doubt_of_times(result: &TraceReplay, survey: &Survey, info: &TraceInfo) -> Option<Warning> {
-    let has_times = result.timing != ReplayTiming::AsFastAsPossible;
-    if has_times && survey.first_ns == survey.last_ns && survey.ios > u64::from(result.in_flight) {
+    let ReplayTiming::Speed(speed) = result.timing else { return None };
+    if survey.first_ns == survey.last_ns {
         let text = "all requests arrive at one time, so the trace does not tell how many were under way: say it with --as-fast-as-possible and --in-flight";
-        return Some(Warning::new(WarningKind::TimesUnknown, text).at("trace_replay"));
+        let doubt = Warning::new(WarningKind::TimesUnknown, text).at("trace_replay");
+        return (survey.ios > u64::from(result.in_flight)).then_some(doubt);
     }
-    let late = result.lateness_ns.as_ref()?;
-    let (late_ns, which) = match late.count < least_for(990) {
-        true => (late.p50, "half of the requests were"),
-        false => (late.p99, "one request in a hundred was"),
-    };
-    let text = match info.notes.get("rows out of order") {
-        None => format!(
+    let text = doubt_of_lateness(result.lateness_ns.as_ref()?, unknown_ns(info) / speed, info)?;
+    Some(Warning::new(WarningKind::NotSteady, text).at("trace_replay"))
+}
+
+/// Returns how long after its time in the trace a request may have arrived, in nanoseconds.
+fn unknown_ns(info: &TraceInfo) -> f64 {
+    let coarse = [("arrivals", f64::INFINITY), ("seconds", 1e9)];
+    coarse.into_iter().find(|one| info.notes.contains_key(one.0)).map_or(0.0, |one| one.1)
+}
+
+/// Says that the replay did not keep up, or that this cannot be told of requests that were so
+/// `late`; `None` if they need not have been, where arrivals are known to `unknown_ns`.
+fn doubt_of_lateness(late: &Distribution, unknown_ns: f64, info: &TraceInfo) -> Option<String> {
+    let tails = [
+        (990, late.p99, "one request in a hundred was"),
+        (500, late.p50, "half of the requests were"),
+    ];
+    let mut tails = tails
+        .into_iter()
+        .filter(|(of, ..)| late.count >= least_for(*of))
+        .map(|(of, ns, which)| (late.count * (1000 - of) / 1000, ns - unknown_ns, which))
+        .filter(|(_, ns, _)| *ns > LATE_NS)
+        .peekable();
+    tails.peek()?;
+    let unordered = info.notes.get("rows out of order").and_then(|count| count.parse().ok());
+    let unordered: u64 = unordered.unwrap_or(0);
+    // These are late even if the replay keeps up, so most of a tail must be others.
+    Some(match tails.find(|(count, ..)| *count >= unordered.saturating_mul(2)) {
+        Some((_, ns, which)) => format!(
             "the replay did not keep up: {which} issued {:.0} ms late or more; allow more --in-flight, lower --speed, or import the trace as Parquet first, which is read faster",
-            late_ns / 1e6
+            ns / 1e6
         ),
-        Some(count) => format!(
-            "{count} requests are out of order in the trace and were late before they were read, so whether the replay kept up cannot be told: sort the trace by time"
+        None => format!(
+            "{unordered} requests are out of order in the trace and were late before they were read, so whether the replay kept up cannot be told: sort the trace by time"
         ),
-    };
-    let doubt = Warning::new(WarningKind::NotSteady, text).at("trace_replay");
-    (late_ns > LATE_NS).then_some(doubt)
+    })
 }
 
 #[cfg(test)]

@@ -142,19 +142,37 @@ fn a_replay_is_late_by_what_its_requests_can_tell() {
     assert!(told(&late(3, 12e6, 21e6), &info).contains("half of the requests were issued 12 ms"));
     assert_eq!(told(&late(99, 1e3, 21e6), &info), "", "one of them alone");
     assert!(told(&late(100, 1e3, 21e6), &info).contains("one request in a hundred was issued 21"));
-    let notes = [("rows out of order".to_owned(), "7".to_owned())].into();
-    let info = TraceInfo { notes, ..TraceInfo::default() };
-    let said = told(&late(100, 1e3, 21e6), &info);
-    assert!(said.starts_with("7 requests are out of order") && !said.contains("--in"), "{said}");
+    let info = noted("rows out of order", "7");
+    for result in [late(10, 21e6, 21e6), late(100, 1e3, 21e6)] {
+        let said = told(&result, &info);
+        let is_open = said.starts_with("7 requests are out of order") && !said.contains("--in");
+        assert!(is_open, "{said}");
+    }
+    // One row out of order had hidden delays of 6 s.
+    assert!(told(&late(10_000, 1e3, 21e6), &info).contains("one request in a hundred was"));
+    assert!(told(&late(1000, 12e6, 21e6), &info).contains("half of the requests were issued 12"));
 }
 
-/// Guards against calling a replay late for the place that a request has within its second.
+/// Guards against calling a replay late for the place that a request has within its second, and
+/// against "cannot be told" where the requests of a second take longer than it.
 #[test]
-fn whole_seconds_tell_no_lateness() {
-    let late = Some(Distribution::default());
-    assert_eq!(lateness(late.clone(), &TraceInfo::default()), late);
-    let notes = [("seconds".to_owned(), String::new())].into();
-    assert_eq!(lateness(late, &TraceInfo { notes, ..TraceInfo::default() }), None);
+fn whole_seconds_tell_only_what_is_later_than_their_end() {
+    let survey = Survey { last_ns: 1, ..Survey::default() };
+    let info = noted("seconds", "");
+    let within = late(100, 0.5e9, 1.005e9);
+    assert_eq!(doubts(&within, &survey, &info), []);
+    assert_eq!(without_place(within.clone(), &TraceInfo::default()), within);
+    assert_eq!(without_place(within, &info).lateness_ns, None);
+    let twice = TraceReplay { timing: ReplayTiming::Speed(2.0), ..late(100, 0.1e9, 0.52e9) };
+    for (result, ms) in [(late(100, 0.5e9, 1.5e9), "500 ms"), (twice, "20 ms")] {
+        let told = doubts(&result, &survey, &info);
+        assert!(told[0].message.contains(&format!("was issued {ms} late")), "{told:?}");
+    }
+    assert_eq!(doubts(&late(100, 9e9, 9e9), &survey, &noted("arrivals", "")), []);
+}
+
+fn noted(note: &str, text: &str) -> TraceInfo {
+    TraceInfo { notes: [(note.to_owned(), text.to_owned())].into(), ..TraceInfo::default() }
 }
 
 fn discard(offset: u64, len: u32) -> Io {

@@ -108,6 +108,12 @@ impl SelectedRows {
         self.reader.info()
     }
 
+    /// Returns the same of the trace with all its disks, for a part that is merged with those of
+    /// others.
+    pub fn info_of_all_disks(&self) -> TraceInfo {
+        self.reader.info_of_all_disks()
+    }
+
     /// Returns what times count from, and when the trace begins on that clock; known after the
     /// first batch.
     pub fn clock(&self) -> (TraceClock, u64) {

@@ -721,7 +721,8 @@ class Drift:
     remeasured: int
     """Number of points measured while the reference was off, and measured again."""
     throughputs: list[float]
-    """Throughput of each re-measurement, in bytes per second, in time order."""
+    """Throughput by which each re-measurement is judged ([`Measurement::judged_bytes_per_s`]), in bytes per
+    second, in time order."""
     unresolved: Optional[int] = None
     """Number of points left in doubt because every round was disturbed or time ran out."""
 
@@ -1544,7 +1545,9 @@ class Point:
     value: float
     """Value of the varied parameter, in its own unit."""
     rounds: Optional[list[float]] = None
-    """Throughput of every round that counts, in bytes per second, in order of measurement."""
+    """Throughput of every round that counts, in bytes per second, in order of measurement. For processes that
+    computed, it is that of the time in which others did not keep them from the processors
+    ([`Measurement::judged_bytes_per_s`])."""
     spread: Optional[float] = None
     """Spread of the rounds: half the difference between largest and smallest, over the median; absent with
     one round."""
@@ -2615,7 +2618,9 @@ class ValidationPoint:
     repeated_bytes_per_s: Optional[float] = None
     """Throughput measured again; absent if the workload was measured once."""
     rounds_bytes_per_s: Optional[list[float]] = None
-    """Throughput of every round in bytes per second, in order; predictions are compared with the median."""
+    """Throughput of every round in bytes per second, in order; predictions are compared with the median. As
+    in the evaluation, time in which others kept processes that compute from the processors does not count
+    ([`Measurement::judged_bytes_per_s`])."""
 
 
 @dataclass(kw_only=True)
@@ -2902,8 +2907,9 @@ class Witness:
     throttled_s: Optional[float] = None
     """Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`)."""
     undisturbed_bytes_per_s: Optional[float] = None
-    """Throughput in bytes per second, not counting the time that the workers waited for processors. Absent
-    with think times, and if the hypervisor took time, since how much of that was theirs is unknown."""
+    """Throughput in bytes per second, not counting the time in which others kept the workers from the
+    processors; a quota, and the kernel as it writes back, are no others. Absent with think times, and if the
+    hypervisor took time, since how much of that was theirs is unknown."""
 
 
 @dataclass(kw_only=True)

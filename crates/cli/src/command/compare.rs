@@ -6,12 +6,13 @@ use crate::asked::asked;
 use crate::failure::{Failure, both};
 use crate::output;
 use crate::outputs;
+use crate::systems::systems;
 use ioscape_arguments::{Asked, CompareArgs};
 use ioscape_scaling::System;
 use ioscape_scaling::model::ModelKind;
 use ioscape_scaling::system::names;
 use ioscape_schema::{
-    Document, MeasuredComparison, Outcome, Prediction, SystemComparison, Workload,
+    Document, Engine, MeasuredComparison, Outcome, Prediction, SystemComparison, Workload,
 };
 use ioscape_study::clients::number_of;
 use ioscape_study::comparison::measured::{
@@ -81,8 +82,7 @@ fn predicted(
 ) -> Result<SystemComparison, Failure> {
     let asked = if asked.is_empty() { Asked::paper() } else { asked };
     asked.iter().flat_map(Asked::doubts).for_each(|doubt| document.warn(doubt.clone()));
-    let systems = System::all(&args.results, documents.to_vec(), args.model);
-    let systems = systems.map_err(Failure::misuse)?;
+    let systems = systems(&args.results, documents.to_vec(), args.model)?;
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let is_called = |index: usize, name: &str| systems[index].is_called(name);
     let prices = price::in_order(&names, is_called, &args.prices).map_err(Failure::misuse)?;
@@ -160,10 +160,17 @@ fn same_way(first: &System, other: &System) -> Result<(), String> {
     // The alignment of the first was chosen by its evaluation.
     let base = Workload { align_bytes: None, ..first.model.base().clone() };
     let again = command_line::measuring(target, predict::asked_memory_limit(other), &base);
-    // That command measures with a single client.
-    let help = again.filter(|_| by_as_many).map_or_else(
-        || "evaluate both the same way".to_owned(),
-        |command| format!("evaluate {} the same way with `{command}`", other.name),
-    );
+    let [is_simulated, is_other] =
+        [first, other].map(|system| system.model.base().engine == Engine::Sim);
+    let help = match again {
+        _ if is_simulated != is_other => {
+            "a simulated system and a real one share no engine; `ioscape predict` with both results says how fast each is".to_owned()
+        }
+        // That command measures with a single client.
+        Some(command) if by_as_many => {
+            format!("evaluate {} the same way with `{command}`", other.name)
+        }
+        _ => "evaluate both the same way".to_owned(),
+    };
     Err(format!("{how}: {help}"))
 }

@@ -5,6 +5,7 @@ use crate::asked::asked;
 use crate::failure::Failure;
 use crate::output;
 use crate::outputs;
+use crate::systems::systems;
 use ioscape_arguments::{Asked, PredictArgs, WhatIfArg};
 use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_machine::traps::judge;
@@ -45,8 +46,7 @@ pub fn main(args: &PredictArgs) -> Result<(), Failure> {
         .reads("the trace", &args.trace)
         .reads("--characterization", &args.characterization);
     let mut outputs = names.reads("--workloads", &args.asked.workloads).open()?;
-    let systems = System::all(&args.results, output::read_results(&args.results)?, args.model);
-    let systems = systems.map_err(Failure::misuse)?;
+    let systems = systems(&args.results, output::read_results(&args.results)?, args.model)?;
     let document = predicted(&systems, &question, args)?;
     outputs::finish(&mut outputs, &document, args.out.json)
 }

@@ -4,7 +4,8 @@ use super::common::started::{Started, signal};
 use super::common::{in_memory, program, refused, run, scratch_files};
 use assert_cmd::Command;
 use ioscape_schema::{
-    Access, Basis, BorderOperation, Document, Evaluation, SystemComparison, Verdict, Workload,
+    Access, Basis, BorderOperation, Document, Engine, Evaluation, SystemComparison, Verdict,
+    Workload,
 };
 use std::path::{Path, PathBuf};
 
@@ -163,6 +164,10 @@ fn evaluations_of_different_accesses_are_refused_with_the_command_that_helps() {
         &["access direct against buffered", "`ioscape evaluate /srv/data`"],
     );
     refused(&["compare", &b, &a], &["access buffered against direct", "--direct`"]);
+    let simulated = folder.put("s.json", &twice_as_fast(|workload| workload.engine = Engine::Sim));
+    for both in [[&a, &simulated], [&simulated, &a]] {
+        refused(&["compare", both[0], both[1]], &["engine", "`ioscape predict` with both results"]);
+    }
 }
 
 #[test]
@@ -358,7 +363,7 @@ fn what_cannot_be_predicted_is_refused() {
     refused(&["predict", &a, "--workloads", "tomorrow"], &["tomorrow", "today"]);
     refused(&["predict", &a, "--size-mean", "1G"], &["size_mean", "unique_bytes"]);
     refused(&["compare", &a], &["2"]);
-    refused(&["compare", &a, &a, "--price", "x=1"], &["x", "a.json"]);
+    refused(&["compare", &a, &a, "--price", "x=1"], &["--price x:", "use a"]);
     refused(&["compare", &a, &empty, "--at-least", "5GB/s"], &["--price"]);
 }
 

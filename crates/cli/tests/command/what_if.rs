@@ -207,6 +207,8 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
         point.prediction.throughput_bytes_per_s < point.models["as_evaluated"]
     };
     assert!(validation.points.iter().all(differ), "writes that go through are slower");
+    let system = "a with writes done through";
+    assert!(validation.points.iter().all(|point| point.prediction.system == system));
     // A set of 1 MiB in 64 KiB would behave like one of 1 GiB in the 64 MiB that were evaluated.
     let small = ["validate", &limited, target, "--what-if", "memory=64k"];
     refused(&[&small, &asked[..]].concat(), &["beyond what was measured", "--max-unique-bytes"]);

@@ -11,8 +11,8 @@ use ioscape_machine::cgroup::{MemoryGroup, Traffic, enclosing_limit};
 use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
-use ioscape_machine::served_here;
 use ioscape_machine::traps::traps;
+use ioscape_machine::{is_computed_below, served_here};
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
@@ -57,14 +57,16 @@ impl Session {
         if !file_system.counts_reads() || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
-        let ours = Ours::on(file_system, trial.kernel_s, options.beside);
+        let served = served_here(file_system);
+        let by_processors = served.is_some() || is_computed_below(file_system);
+        let ours = Ours { by_processors, ..Ours::on(file_system, trial.kernel_s, options.beside) };
         m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system, ours);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.rows.len()));
         m.warnings.extend(witness::note_of_quota(&m));
-        let served = (options.beside == 0).then(|| served_here(file_system)).flatten();
+        let served = served.filter(|_| options.beside == 0);
         let may_be_ours = served.is_some() || options.beside > 0;
         let mut disturbances = doubts_of_others(&trial.load, &m, may_be_ours);
         if is_robbed(&trial.load, m.elapsed_s) {

@@ -1,7 +1,6 @@
 //! What the kernel counted during a run, set beside its figures: the witness of a measurement, and
 //! the doubts it raises.
 
-use ioscape_machine::is_served_by_processors;
 use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_machine::parallel::processors;
 use ioscape_schema::tally::doubt_of_steadiness;
@@ -21,6 +20,9 @@ const WAITING_MAX: f64 = 0.10;
 /// If a worker waited for more than this share of its time, too little remains to compute a rate
 /// from.
 const WAITING_MOST: f64 = 0.9;
+
+/// Workers that are ready to run for at least this share of their time wait for processors alone.
+const ALWAYS: f64 = 0.95;
 
 /// What was still changing when a warm-up ended at its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,13 +44,15 @@ pub(super) struct Ours {
     pub(super) kernel_s: Option<f64>,
     /// The number of other clients of the same run on this machine.
     pub(super) beside: u64,
+    /// Whether processors of this machine serve the storage.
+    pub(super) by_processors: bool,
 }
 
 impl Ours {
     /// Where files stay in memory, the kernel writes nothing back.
     pub(super) fn on(file_system: &FileSystemInfo, kernel_s: Option<f64>, beside: u64) -> Self {
         let none = file_system.is_in_memory().then_some(0.0);
-        Self { kernel_s: none.or(kernel_s), beside }
+        Self { kernel_s: none.or(kernel_s), beside, by_processors: false }
     }
 }
 
@@ -68,14 +72,13 @@ pub(super) fn of(
         resident_frac: resident_before.zip(m.resident_frac).map(|(a, b)| [a, b]),
         storage_read_bytes: m.storage_read_bytes,
         dirty_bytes: counted.dirty_bytes.filter(|_| !hides_dirty(file_system)),
-        served_by_processors: is_served_by_processors(file_system),
+        served_by_processors: ours.by_processors,
         ..counted.clone()
     };
-    Witness {
-        undisturbed_bytes_per_s: undisturbed(m, &witness, ours),
-        sustained_write_bytes_per_s: sustained(m, &witness),
-        ..witness
-    }
+    let sustained_write_bytes_per_s = sustained(m, &witness);
+    let seen = Measurement { witness, ..m.clone() };
+    let undisturbed_bytes_per_s = undisturbed(&seen, ours);
+    Witness { undisturbed_bytes_per_s, sustained_write_bytes_per_s, ..seen.witness }
 }
 
 /// Whether writes wait in a cache whose dirty bytes the kernel does not count. With DAX, nothing
@@ -84,18 +87,31 @@ fn hides_dirty(file_system: &FileSystemInfo) -> bool {
     file_system.caches_elsewhere() && !file_system.is_dax()
 }
 
-/// The average share of its time that a stream waited for a processor, apart from the kernel's own
-/// need of it; from the seconds that all streams waited together.
+/// The average share of its time that a stream waited for a processor that others had: neither the
+/// kernel, which needs it to write back, nor a quota kept it from one.
 ///
-/// Absent where these seconds are unknown, and where streams, including those of other clients,
-/// outnumber processors, since they then wait for one another.
-fn waiting_frac(m: &Measurement, run_delay_s: Option<f64>, ours: Ours) -> Option<f64> {
+/// Absent where the seconds of waiting are unknown, and where streams, including those of other
+/// clients, outnumber processors, since they then wait for one another.
+fn waiting_frac(m: &Measurement, ours: Ours) -> Option<f64> {
     let streams = u64::from(m.workload.process_num.max(1));
     // Each stream is on a processor of its own, as long as there are enough.
-    let for_kernel_s = streams as f64 * ours.kernel_s.unwrap_or(0.0);
-    let waited_s = (run_delay_s? - for_kernel_s).max(0.0);
+    let of_each_s = ours.kernel_s.unwrap_or(0.0) + m.by_quota_s().unwrap_or(0.0);
+    let waited_s = (m.witness.run_delay_s? - streams as f64 * of_each_s).max(0.0);
     let have_room = streams.saturating_mul(ours.beside.saturating_add(1)) <= processors() as u64;
     (have_room && m.elapsed_s > 0.0).then(|| waited_s / streams as f64 / m.elapsed_s)
+}
+
+/// The share of the time of all processors that others had while more streams than processors were
+/// ready to run. Absent where that is unknown, and where the streams also waited for anything else.
+fn taken_frac(m: &Measurement, ours: Ours) -> Option<f64> {
+    let (streams, all) = (m.workload.process_num as usize, processors());
+    let is_alone = ours.beside == 0 && m.by_quota_s().unwrap_or(0.0) == 0.0;
+    let ran_s = m.cpu_user_s + m.cpu_system_s;
+    let ready_s = ran_s + m.witness.run_delay_s?;
+    let is_ready = ready_s >= ALWAYS * streams as f64 * m.elapsed_s;
+    let all_s = all as f64 * m.elapsed_s;
+    let is_told = is_alone && streams > all && is_ready && all_s > 0.0;
+    is_told.then(|| (1.0 - (ran_s + ours.kernel_s.unwrap_or(0.0)) / all_s).max(0.0))
 }
 
 /// Whether the workers may have waited for kernel threads that cannot be observed but had something
@@ -105,15 +121,16 @@ pub(super) fn may_wait_for_kernel(m: &Measurement, ours: Ours) -> bool {
     ours.kernel_s.is_none() && is_written && m.workload.access != Access::Direct
 }
 
-/// The rate in the time that the workers did not wait for a processor. Absent for workers that
+/// The rate in the time that no others kept the workers from a processor. Absent for workers that
 /// pause: they wait mostly at the end of a pause, which the next one makes up for.
-fn undisturbed(m: &Measurement, witness: &Witness, ours: Ours) -> Option<f64> {
-    if m.workload.think_time_ns > 0 || !m.workload.phases.is_empty() {
+fn undisturbed(m: &Measurement, ours: Ours) -> Option<f64> {
+    let pauses = m.workload.think_time_ns > 0 || !m.workload.phases.is_empty();
+    if pauses || may_wait_for_kernel(m, ours) {
         return None;
     }
-    let waited_s = witness.run_delay_s.filter(|_| !may_wait_for_kernel(m, ours));
-    let waiting = waiting_frac(m, waited_s, ours).filter(|share| *share < WAITING_MOST)?;
-    Some(m.throughput_bytes_per_s / (1.0 - waiting))
+    let lost = waiting_frac(m, ours).or_else(|| taken_frac(m, ours));
+    let lost = lost.filter(|share| *share < WAITING_MOST)?;
+    Some(m.throughput_bytes_per_s / (1.0 - lost))
 }
 
 /// The rate of writes that reached storage. Dirty bytes that decreased count as zero: they were
@@ -185,16 +202,12 @@ pub(super) fn doubt_of_warm_up(what: Unsettled, m: &Measurement) -> Option<Warni
 /// The doubt about a run whose workers had to wait for processors that others used. While a quota
 /// stops them, they wait as well.
 pub(super) fn doubt_of_waiting(m: &Measurement, ours: Ours) -> Option<Warning> {
-    let by_quota_s = m.by_quota_s().unwrap_or(0.0) * f64::from(m.workload.process_num);
-    let by_others_s = m.witness.run_delay_s.map(|waited_s| (waited_s - by_quota_s).max(0.0));
-    let waiting = waiting_frac(m, by_others_s, ours).filter(|share| *share > WAITING_MAX)?;
+    let waiting = waiting_frac(m, ours).filter(|share| *share > WAITING_MAX)?;
     let by = match may_wait_for_kernel(m, ours) {
         true => ", perhaps for threads of the kernel that write back, which are not seen here",
         false => "",
     };
-    // A quota stops them in the remaining time, too.
-    let rate = m.throughput_bytes_per_s / (1.0 - waiting);
-    let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |_| {
+    let without = m.witness.undisturbed_bytes_per_s.map_or_else(String::new, |rate| {
         format!("; in the remaining time they ran at {}", Rate(rate))
     });
     let message = format!(
@@ -239,7 +252,7 @@ mod tests {
     use ioscape_schema::{Stop, Workload};
 
     /// No kernel threads and no other clients.
-    const NONE: Ours = Ours { kernel_s: Some(0.0), beside: 0 };
+    const NONE: Ours = Ours { kernel_s: Some(0.0), beside: 0, by_processors: false };
 
     /// One second of one process that wrote 1000 bytes.
     fn measurement(witness: Witness) -> Measurement {
@@ -257,7 +270,7 @@ mod tests {
     fn time_without_a_processor_is_taken_off() {
         let witness = Witness { run_delay_s: Some(0.5), ..Witness::default() };
         let m = measurement(witness.clone());
-        assert_eq!(undisturbed(&m, &witness, NONE), Some(2000.0));
+        assert_eq!(undisturbed(&m, NONE), Some(2000.0));
         assert!(doubt_of_waiting(&m, NONE).unwrap().message.contains("50 % of the time"));
         // Rates use powers of 1000, like the throughput beside them.
         let witness_of = Witness { undisturbed_bytes_per_s: Some(2000.0), ..witness.clone() };
@@ -265,16 +278,33 @@ mod tests {
         assert!(told.ends_with("they ran at 2 kB/s"), "{told}");
         let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
         let m = Measurement { workload: many, ..m };
-        assert_eq!(undisturbed(&m, &witness, NONE), None, "they wait for one another");
+        assert_eq!(undisturbed(&m, NONE), None, "they wait for one another");
         assert!(doubt_of_waiting(&m, NONE).is_none());
         let starved = Witness { run_delay_s: Some(0.99), ..Witness::default() };
         let m = measurement(starved.clone());
-        assert_eq!(undisturbed(&m, &starved, NONE), None);
+        assert_eq!(undisturbed(&m, NONE), None);
         assert!(doubt_of_waiting(&m, NONE).is_some());
-        assert_eq!(undisturbed(&m, &Witness::default(), NONE), None, "not asked");
+        assert_eq!(undisturbed(&measurement(Witness::default()), NONE), None, "not asked");
         let mut pausing = measurement(witness.clone());
         pausing.workload.think_time_ns = 300_000;
-        assert_eq!(undisturbed(&pausing, &witness, NONE), None);
+        assert_eq!(undisturbed(&pausing, NONE), None);
+    }
+
+    /// Twice as many processes as processors, of which others had a third of the time.
+    #[test]
+    fn time_of_processors_that_others_had_is_taken_off_from_more_workers_than_processors() {
+        let all = processors() as f64;
+        let of = |ran: f64, ready: f64| {
+            let mut m = measurement(Witness::default());
+            m.workload.process_num = 2 * processors() as u32;
+            m.cpu_system_s = ran * all;
+            m.witness.run_delay_s = Some((2.0 * ready - ran) * all);
+            undisturbed(&m, NONE)
+        };
+        assert!((of(2.0 / 3.0, 1.0).unwrap() - 1500.0).abs() < 1e-6);
+        assert!((of(1.0, 1.0).unwrap() - 1000.0).abs() < 1e-6);
+        assert_eq!(of(2.0 / 3.0, 0.9), None, "they waited for storage, too");
+        assert_eq!(of(0.05, 1.0), None, "too little to tell");
     }
 
     /// Guards against calling the kernel's encryption a load by others: it uses the other half of
@@ -285,14 +315,14 @@ mod tests {
         let m = measurement(witness.clone());
         let by = |kernel_s| Ours { kernel_s, ..NONE };
         assert_eq!(doubt_of_waiting(&m, by(Some(0.48))), None);
-        let rate = undisturbed(&m, &witness, by(Some(0.48))).unwrap();
+        let rate = undisturbed(&m, by(Some(0.48))).unwrap();
         assert!((rate - 1000.0 / 0.98).abs() < 1e-6, "{rate}");
         let rest = doubt_of_waiting(&m, by(Some(0.1))).unwrap().message;
         assert!(rest.ends_with("waited for a processor 40 % of the time"), "{rest}");
         let unseen = doubt_of_waiting(&m, by(None)).unwrap().message;
         assert!(unseen.contains("perhaps for threads of the kernel"), "{unseen}");
         assert!(may_wait_for_kernel(&m, by(None)) && !may_wait_for_kernel(&m, NONE));
-        assert_eq!(undisturbed(&m, &witness, by(None)), None);
+        assert_eq!(undisturbed(&m, by(None)), None);
         if processors() > 1 {
             let mut two = measurement(Witness { run_delay_s: Some(1.0), ..Witness::default() });
             two.workload.process_num = 2;
@@ -345,7 +375,7 @@ mod tests {
         assert_eq!(note.kind, WarningKind::Stopped);
         assert_eq!(note_of_quota(&of(Some(0.02), 0.5)), None);
         let mut both = of(Some(0.3), 0.5);
-        both.witness.undisturbed_bytes_per_s = undisturbed(&both, &both.witness, NONE);
+        both.witness.undisturbed_bytes_per_s = undisturbed(&both, NONE);
         let rest = doubt_of_waiting(&both, NONE).unwrap().message;
         // 1000 bytes in 0.8 s, of which the quota took 0.3 s.
         let told =

@@ -68,7 +68,7 @@ fn numbers(evaluation: &Evaluation) -> String {
 fn meaning(policy: WritePolicy) -> &'static str {
     match policy {
         WritePolicy::WriteThrough => "writes run at the speed of the storage behind the cache",
-        WritePolicy::WriteCancelling => "writes that fit run at memory speed",
+        WritePolicy::WriteCancelling => "the cache absorbs rewrites of data that fit",
         WritePolicy::Mixed => "between the speeds of memory and storage",
         WritePolicy::NotCached => "small sets are no faster than large ones",
     }

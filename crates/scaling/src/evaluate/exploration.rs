@@ -45,6 +45,8 @@ pub(crate) enum Refusal {
 pub(crate) struct State {
     pub evidence: Evidence,
     pub levels: Levels,
+    /// Whether repetitions cured no point, and no reference has been undisturbed since.
+    pub load_lasts: bool,
 }
 
 /// The evaluation under way.
@@ -405,6 +407,7 @@ impl<'a, P: Probe> Exploration<'a, P> {
         let limits = TimeLimits { min_s: 0.05, cap_s: 0.15 };
         let measurement = self.ask(&Purpose::Reference, &workload, limits, 0.0)?;
         self.state.evidence.points.add_reference(&measurement);
+        self.state.load_lasts &= measurement.disturbed;
         self.since_reference = 0;
         self.report();
         Ok(())

@@ -142,7 +142,9 @@ mod tests {
         for falls_after in [56, 65, 76, 90, 110] {
             let fallen = evaluated(Access::Direct, falls_after);
             let told = told(&fallen).unwrap();
-            assert!(told.contains("so only runs from before it count"), "{falls_after}: {told}");
+            let side = if falls_after < 100 { "after" } else { "before" };
+            let which = format!("so only runs from {side} it count");
+            assert!(told.contains(&which), "{falls_after}: {told}");
             let sides = found(&fallen.probes).unwrap().sides(&fallen.probes);
             let [before, after] = sides.map(|side| side.len());
             assert!((falls_after - 10..=falls_after).contains(&before), "{falls_after}: {before}");

@@ -5,7 +5,7 @@ use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::levels::{Levels, RegionState, reconsider};
 use super::points::Points;
-use super::sides::{alike, curves};
+use super::sides::{alike, curves, lost};
 use crate::phase::Phase;
 use ioscape_schema::{Border, Evaluation, Probe, Purpose, Region};
 use std::collections::BTreeMap;
@@ -29,6 +29,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
         let missing = evidence.without_curves(levels.regions.len());
         note_late(&mut judged.shortened, new, missing);
     }
+    judged.shortened.extend(lost(evaluation));
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;

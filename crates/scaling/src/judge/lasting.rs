@@ -41,6 +41,14 @@ fn leaves_memory(m: &Measurement) -> bool {
     is_past_cache && m.waits() && !m.was_filling() && !m.was_delayed()
 }
 
+/// Whether a run belongs to a point, and not to a reference or a finding.
+pub(super) fn is_of_point(probe: &Probe) -> bool {
+    !matches!(
+        probe.purpose.first(),
+        Purpose::Reference | Purpose::SynchronousWrites | Purpose::Flush
+    )
+}
+
 /// Whether these two throughputs are far apart.
 pub(crate) fn are_apart(a: f64, b: f64) -> bool {
     (a / b).ln().abs() > FAR
@@ -50,12 +58,9 @@ pub(crate) fn are_apart(a: f64, b: f64) -> bool {
 fn runs(probes: &[Probe]) -> Vec<Vec<Run>> {
     let largest = probes.iter().map(|p| p.measurement.workload.unique_bytes).max().unwrap_or(0);
     let mut all: Vec<(&Workload, Vec<Run>)> = Vec::new();
-    for (at, Probe { purpose, measurement: m }) in probes.iter().enumerate() {
-        let is_point = !matches!(
-            purpose.first(),
-            Purpose::Reference | Purpose::SynchronousWrites | Purpose::Flush
-        );
-        if is_point && m.throughput_bytes_per_s > 0.0 && is_of_storage(m, largest) {
+    for (at, probe) in probes.iter().enumerate() {
+        let m = &probe.measurement;
+        if is_of_point(probe) && m.throughput_bytes_per_s > 0.0 && is_of_storage(m, largest) {
             let run = (at, m.throughput_bytes_per_s.ln());
             match all.iter_mut().find(|one| *one.0 == m.workload) {
                 Some((_, runs)) => runs.push(run),

@@ -8,8 +8,8 @@ use super::residency;
 use super::rivals::{filling, not_read_in, probability_of, rivals, why_no_count};
 use super::set_size::{first_border, place, word};
 use super::slowdown::{drop_at, end_of, is_shown, is_sure};
-use super::words::{bounded, percent, size_within};
-use ioscape_schema::units::{Bytes, Rate};
+use super::words::{bounded, percent, size_within, speed_within};
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{
     Access, Border, BorderOperation, Bounded, CountDoubt, Evaluation, LevelCount, Point, Region,
 };
@@ -18,6 +18,10 @@ use ioscape_schema::{
 const DECLINES: f64 = 1.5;
 /// A size whose bounds lie further apart than this factor is given by its bounds alone.
 const WIDE: f64 = 1.25;
+/// Most times faster that a disk gets where seeks are short, or there are none: the platter still has to turn.
+const SEEKS_MOST: f64 = 4.0;
+/// A disk that reads and writes its platters takes at least this long for a request, in seconds, on average.
+const OF_DISK_S: f64 = 1e-3;
 
 /// The sentences on levels, the most important first.
 pub(super) fn sentences(evaluation: &Evaluation) -> Vec<String> {
@@ -38,17 +42,23 @@ pub(super) fn sentences(evaluation: &Evaluation) -> Vec<String> {
 
 /// Marks a sentence on borders whose probability was not computed.
 fn so_far(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("So far, {}", uncapitalized(said)) }
+}
+
+fn uncapitalized(said: &str) -> String {
     let mut letters = said.chars();
     let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-    first.map_or(String::new(), |first| format!("So far, {first}{}", letters.as_str()))
+    first.into_iter().chain(letters).collect()
 }
 
 fn regions(evaluation: &Evaluation) -> String {
+    let noise = Repeatability::of(evaluation);
     let describe = |region: &Region| {
         let [low, high] = evaluation.seen_range(region).map(Bytes);
         let focal = at(&region.curves.read_frac, region.focal.read_frac);
         let focal = focal.filter(|point| !point.measurement.was_filling());
-        let speed = focal.map(|p| format!(" ({})", Rate(p.throughput()))).unwrap_or_default();
+        let speed = focal.map(|p| speed_within(p.throughput(), noise.error_of(p)));
+        let speed = speed.map(|told| format!(" at {told}")).unwrap_or_default();
         format!("{low} to {high}{speed}")
     };
     let described: Vec<String> = evaluation.regions.iter().map(describe).collect();
@@ -88,12 +98,16 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
     let has_file_cache = evaluation.has_file_cache(operation);
     let is_sure =
         if found.is_none() { has_file_cache } else { is_of_file_cache(evaluation, operation) };
+    let drop = found.and_then(|found| drop_at(evaluation, operation, found));
     let whose = match (is_sure, has_file_cache) {
         (true, _) => "The effective file cache",
         (false, true) => "A cache, perhaps one behind the file cache such as the drive's own,",
+        (false, false) if may_be_seeks(largest, drop) => {
+            "Whatever makes smaller sets faster, a cache behind the file cache or a disk's shorter seeks,"
+        }
         (false, false) => "A cache behind the file cache, such as the drive's own,",
     };
-    let within = whose.replacen("The", "the", 1).replacen("A cache", "a cache", 1);
+    let within = uncapitalized(whose);
     if let Some(why) = filling(evaluation, operation).filter(|_| found.is_none()) {
         return untold_end(evaluation, operation, &why);
     }
@@ -129,9 +143,17 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         (false, true) => format!("{whose} for {word} is {}", size_within(found)),
         (false, false) => format!("{whose} ends for {word} at {}", size_within(found)),
     };
-    let drop = drop_at(evaluation, operation, found);
     let witnesses = witnesses(evaluation, operation, found, drop);
     format!("{place}{witnesses}{}.", lower(drop))
+}
+
+/// Whether a disk without a cache may explain that larger sets are this much slower: it seeks farther in them, as beyond the
+/// length of a track.
+fn may_be_seeks(largest: &Point, drop: Option<(Bounded, f64)>) -> bool {
+    let m = &largest.measurement;
+    let at_once = f64::from(m.workload.process_num) * f64::from(m.workload.queue_depth);
+    let request_s = m.elapsed_s * at_once / m.ios.max(1) as f64;
+    request_s >= OF_DISK_S && drop.is_none_or(|(drop, _)| drop.low < SEEKS_MOST)
 }
 
 /// Returns the words that name the witnesses of the border. The place of a border of reads comes
@@ -397,6 +419,35 @@ mod tests {
         let untold = said(true);
         let words = "for reads ends cannot be told from this run: sets of 1 GiB and larger were";
         assert!(untold.contains(words) && !untold.contains("800 MiB"), "{untold}");
+    }
+
+    /// Guards against the cache that was named on a simulated disk without any: its track ended there.
+    #[test]
+    fn no_cache_is_said_to_end_where_a_disk_may_only_seek_farther() {
+        let said = |slower: f64, request_s: f64| {
+            let read = |mib: f64| {
+                let rate = if mib < 2.5 { 8e6 } else { 8e6 / slower };
+                let mut point = point((Parameter::UniqueBytes, mib * MIB), rate, 3);
+                point.measurement.ios = (1.0 / request_s) as u64;
+                point
+            };
+            let mut direct = region(RegionCurves::default());
+            direct.focal.access = Access::Direct;
+            let place = [2.0, 2.5, 3.0].map(|mib| mib * MIB);
+            let evaluation = Evaluation {
+                regions: vec![direct],
+                borders: vec![border(BorderOperation::Read, place, slower)],
+                unique_bytes_read_curve: [0.5, 1.0, 2.0, 38.0, 64.0].map(read).into(),
+                ..Evaluation::default()
+            };
+            cache(&evaluation, BorderOperation::Read)
+        };
+        let seeks = said(1.23, 5e-3);
+        let words = "a cache behind the file cache or a disk's shorter seeks, ";
+        assert!(seeks.contains(words) && seeks.contains("1.23"), "{seeks}");
+        for sure in [said(26.0, 5e-3), said(1.23, 1e-4)] {
+            assert!(sure.starts_with("A cache behind the file cache, such as"), "{sure}");
+        }
     }
 
     /// Guards against "by both residency and throughput" of a border that residency placed and

@@ -41,6 +41,7 @@ pub(crate) mod assemble;
 mod beyond;
 pub(crate) mod borders;
 pub(crate) mod curve;
+mod dirty;
 pub(crate) mod document;
 mod drift;
 pub(crate) mod evidence;

@@ -140,7 +140,7 @@ impl Points {
     }
 
     pub(crate) fn add_reference(&mut self, reference: &Measurement) {
-        self.references.push(positive(reference.throughput_bytes_per_s));
+        self.references.push(positive(reference.judged_bytes_per_s()));
         self.waiting += usize::from(reference.waits());
         self.off = drift::off(&self.references);
         self.far_off = drift::far_off(&self.references);
@@ -194,7 +194,7 @@ impl Points {
         way: impl Fn(&Round) -> Option<f64>,
         is_without: impl Fn(&Round) -> bool,
     ) -> bool {
-        let speed = |round: &Round| positive(round.measurement.throughput_bytes_per_s);
+        let speed = |round: &Round| positive(round.measurement.judged_bytes_per_s());
         let rounds = |point: &Tracked| -> Vec<(f64, Option<f64>)> {
             let waiting = point.rounds.iter().filter(|round| round.measurement.waits());
             let ways = waiting.map(|round| (round, way(round)));
@@ -233,7 +233,7 @@ impl Points {
         if counted.iter().any(is_settled) {
             counted.retain(is_settled);
         }
-        let speed = |r: usize| positive(rounds[r].measurement.throughput_bytes_per_s);
+        let speed = |r: usize| positive(rounds[r].measurement.judged_bytes_per_s());
         let mut order = counted.clone();
         sort_by_number(&mut order, |&at| speed(at));
         let kept = order[(order.len() - 1) / 2];
@@ -248,7 +248,7 @@ impl Points {
     /// Its throughput in bytes per second, above 0: the median of the rounds that count.
     pub(crate) fn throughput(&self, id: PointId) -> f64 {
         let rounds = &self.points[id].rounds;
-        let speed = |&r: &usize| rounds[r].measurement.throughput_bytes_per_s;
+        let speed = |&r: &usize| rounds[r].measurement.judged_bytes_per_s();
         positive(median(&self.verdict(id).counted.iter().map(speed).collect::<Vec<_>>()))
     }
 
@@ -262,7 +262,7 @@ impl Points {
             measurement.warnings.push(Warning::new(WarningKind::Drift, message));
         }
         let rounds: Vec<f64> =
-            verdict.counted.iter().map(|&r| all[r].measurement.throughput_bytes_per_s).collect();
+            verdict.counted.iter().map(|&r| all[r].measurement.judged_bytes_per_s()).collect();
         let low = rounds.iter().copied().fold(f64::INFINITY, f64::min);
         let high = rounds.iter().copied().fold(0.0, f64::max);
         let middle = positive(median(&rounds));
@@ -280,7 +280,7 @@ impl Points {
             let Verdict { counted, doubtful, .. } = self.verdict(id);
             let log = |r: usize| {
                 let round = &self.points[id].rounds[r];
-                positive(round.measurement.throughput_bytes_per_s).ln()
+                positive(round.measurement.judged_bytes_per_s()).ln()
             };
             let pairs = counted.windows(2).filter(|_| !doubtful);
             pairs.map(|w| (log(w[0]) - log(w[1])).abs()).collect()

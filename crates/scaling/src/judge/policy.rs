@@ -119,9 +119,9 @@ pub(crate) enum Untold {
 }
 
 /// Relative 95 % errors of the fields of [`Speeds`], in order.
-type Errors = [f64; 4];
+pub(crate) type Errors = [f64; 4];
 
-fn errors(evaluation: &Evaluation) -> Errors {
+pub(crate) fn errors(evaluation: &Evaluation) -> Errors {
     let noise = Repeatability::of(evaluation);
     let error = |region: Option<&Region>, read_frac| {
         let point = region.and_then(|r| at(&r.curves.read_frac, read_frac));
@@ -164,7 +164,7 @@ pub(crate) fn speeds(evaluation: &Evaluation) -> Option<Speeds> {
     };
     let first = evaluation.regions.first()?;
     let last = evaluation.regions.last().filter(|_| evaluation.regions.len() > 1);
-    let dsync = evaluation.last(&Purpose::SynchronousWrites).map(|m| m.throughput_bytes_per_s);
+    let dsync = evaluation.last(&Purpose::SynchronousWrites).map(Measurement::judged_bytes_per_s);
     Some(Speeds {
         reads: speed(first, 1.0)?,
         writes: speed(first, 0.0)?,
@@ -233,22 +233,23 @@ fn judge(speeds: Speeds, reached: Reached) -> Option<WritePolicy> {
             Reached::Cache | Reached::Both | Reached::Computed => None,
         };
     }
-    if writes * NO_MEMORY >= reads {
-        // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
-        let is_absorbed = match reached {
-            Reached::Cache => true,
-            // If sets that outgrow every cache are written as fast, or reads are slower than from a cache, nothing shows that a cache absorbs what fits.
-            Reached::Unknown | Reached::Computed => {
-                let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
-                let is_by_memory = reached == Reached::Computed || !speeds.are_below_memory();
-                is_by_memory && is_slower_behind && !speeds.has_slow_reads()
-            }
-            Reached::Storage | Reached::Both | Reached::Waited => false,
-        };
-        return (is_absorbed && writes >= APART * slower).then_some(WritePolicy::WriteCancelling);
+    let is_absorbed = match reached {
+        Reached::Cache => true,
+        // If sets that outgrow every cache are written as fast, or reads are slower than from a cache, nothing shows that a cache absorbs what fits.
+        Reached::Unknown | Reached::Computed => {
+            let is_slower_behind = writes_behind.is_none_or(|b| writes > GAINS_NOTHING * b);
+            let is_by_memory = reached == Reached::Computed || !speeds.are_below_memory();
+            is_by_memory && is_slower_behind && !speeds.has_slow_reads()
+        }
+        Reached::Storage | Reached::Both | Reached::Waited => false,
+    };
+    // Writes at the speed of memory over storage that is nearly as fast: their difference does not show a policy.
+    if is_absorbed && writes >= APART * slower {
+        return Some(WritePolicy::WriteCancelling);
     }
-    // Writes that go through to a drive or a server with a cache of its own run at such speeds, too; only a counter shows that the file cache keeps some.
-    (reached == Reached::Both && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
+    // Writes that go through to a drive or a server with a cache of its own are as slow, too; only a counter shows that the file cache keeps some.
+    let is_mixed = reached == Reached::Both && writes * NO_MEMORY < reads;
+    (is_mixed && writes > ALIKE * slower).then_some(WritePolicy::Mixed)
 }
 
 /// Whether the first border of such requests is surely one of the file cache. It is not if the file cache takes no part, or if the drive's own cache may be

@@ -1,18 +1,19 @@
 //! The findings in words, each with the numbers it rests on.
 
 use super::any_file::rounds_would_tell;
-use super::curve::{best, best_of_several, inverse};
+use super::curve::{Repeatability, best, best_of_several, inverse};
+use super::dirty;
 use super::flush;
 use super::level_sentences;
-use super::policy::{self, Speeds, Untold, speeds, write_through_departure};
+use super::policy::{self, Errors, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
 use super::sides;
 use super::steadiness;
-use super::words::{factor, open_times, percent, sentence, within};
-use ioscape_schema::units::{Bytes, Rate};
+use super::words::{bounded, factor, open_times, percent, sentence, speed_within, within};
+use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
-    WritePolicy, is_uncertain,
+    Access, Bounded, Difference, Engine, Evaluation, Findings, Point, Purpose, Region,
+    RegionFinding, WritePolicy, is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
@@ -24,6 +25,7 @@ const AS_MUCH: f64 = 1.5;
 /// All sentences, the most important first.
 pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<String> {
     let mut all = level_sentences::sentences(evaluation);
+    all.extend(dirty::sentence(evaluation));
     all.extend(write_policy(evaluation));
     all.extend(write_through_law(evaluation, findings));
     all.extend(flushing(evaluation, findings));
@@ -33,6 +35,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(queue_depth::sentences(evaluation, findings));
     all.extend(findings.write_to_read_ratio.iter().map(|f| reads_and_writes(evaluation, f)));
     all.extend(steadiness::told(evaluation).map(sentence));
+    all.extend(steadiness::left_out(evaluation).map(sentence));
     all.extend(sides::told(evaluation).map(sentence));
     all.extend(steadiness::of_memory(evaluation).map(sentence));
     all.retain(|sentence| !sentence.is_empty());
@@ -54,7 +57,6 @@ fn write_policy(evaluation: &Evaluation) -> Option<String> {
                 .into(),
         );
     };
-    let Speeds { reads, writes, dsync, writes_behind } = speeds;
     let verdict = match told {
         Ok(policy) => policy_in_words(evaluation, policy, speeds),
         Err(why) => {
@@ -62,27 +64,40 @@ fn write_policy(evaluation: &Evaluation) -> Option<String> {
             format!("The write policy cannot be told from this run: {why}")
         }
     };
-    let dsync = dsync.map(|d| format!(", synchronous writes at {}", Rate(d))).unwrap_or_default();
-    let behind = writes_behind
-        .map(|b| format!(", writes in the last region at {}", Rate(b)))
-        .unwrap_or_default();
-    Some(format!(
-        "{verdict} (in the first region reads run at {}, writes at {}{dsync}{behind}).",
-        Rate(reads),
-        Rate(writes)
-    ))
+    Some(format!("{verdict}. {}", speeds_in_words(speeds, policy::errors(evaluation))))
+}
+
+fn speeds_in_words(speeds: Speeds, errors: Errors) -> String {
+    let Speeds { reads, writes, dsync, writes_behind } = speeds;
+    let told = |what: &str, speed: Option<f64>, error| {
+        speed.map(|speed| format!("{what} at {}", speed_within(speed, error)))
+    };
+    let all = [
+        told("reads run", Some(reads), errors[0]),
+        told("writes", Some(writes), errors[1]),
+        told("synchronous writes", dsync, errors[2]),
+        told("writes in the last region", writes_behind, errors[3]),
+    ];
+    format!("In the first region {}.", all.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// A ratio of speeds with this error in log throughput.
+fn with_error(value: f64, error: f64) -> Bounded {
+    Bounded { value, low: value / error.exp(), high: value * error.exp() }
 }
 
 fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds) -> String {
     let Speeds { reads, writes, .. } = speeds;
     match policy {
         WritePolicy::WriteThrough => {
+            let errors = policy::errors(evaluation);
+            let behind = errors[if speeds.dsync.is_some() { 2 } else { 3 }];
             let faster = writes / speeds.dsync.or(speeds.storage()).unwrap_or(writes);
             let cost = if faster > AS_MUCH {
                 format!(
                     "writes are {} times as fast as writes that each wait for storage, and {} times slower than reads",
-                    factor(faster),
-                    factor(reads / writes)
+                    bounded(with_error(faster, errors[1].hypot(behind))),
+                    bounded(with_error(reads / writes, errors[0].hypot(errors[1])))
                 )
             } else if faster < AS_MUCH.recip() {
                 "a write costs even more than one that has to reach storage".to_owned()
@@ -94,7 +109,7 @@ fn policy_in_words(evaluation: &Evaluation, policy: WritePolicy, speeds: Speeds)
         WritePolicy::WriteCancelling => {
             let is_slow = writes * policy::MEMORY < reads;
             let shown = policy::absorption(evaluation).filter(|_| is_slow);
-            let how = shown.map_or(" at memory speed".to_owned(), |why| format!(", since {why}"));
+            let how = shown.map_or(String::new(), |why| format!(", since {why}"));
             format!("The file cache is write-cancelling: rewrites are absorbed{how}")
         }
         WritePolicy::NotCached => {
@@ -185,7 +200,7 @@ fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let speed = format!(
         "75 % of the best throughput of requests up to {} ({} at {})",
         Bytes(largest.value),
-        Rate(best.throughput()),
+        speed_within(best.throughput(), Repeatability::of(evaluation).error_of(best)),
         Bytes(best.value)
     );
     let RegionFinding { region, value, low, high } = finding;
@@ -265,6 +280,8 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (name, by) = (region_at(evaluation, finding), interval(finding));
     let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
     let count = curve.and_then(best_of_several).map_or(0.0, |p| p.value);
+    let most = curve.and_then(<[Point]>::last).map(|p| format!(" (up to {})", p.value));
+    let several = format!("several processes{}", most.unwrap_or_default());
     let size = region(evaluation, finding).map(|region| Bytes(region.focal.size_mean as f64));
     let size = size.map(|size| format!(", in requests of {size}")).unwrap_or_default();
     let requests = format!("{size}{}", mix(evaluation, finding));
@@ -280,18 +297,18 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
             )
         }
         Difference::Alike if !finding.is_nil() => format!(
-            "In {name}, several processes differ from one by less than a fifth{}{requests}.",
+            "In {name}, {several} differ from one by less than a fifth{}{requests}.",
             within(by)
         ),
         Difference::Alike => {
             let by = within(by);
-            format!("In {name}, several processes are no faster than one{by}{requests}.")
+            format!("In {name}, {several} are no faster than one{by}{requests}.")
         }
         Difference::Unknown => {
             let (times, what) = (open_times(by), what_else(evaluation, finding));
             let open = match by.high <= 1.0 {
-                true => "several processes are no faster than one; whether they are slower",
-                false => "whether several processes are faster than one",
+                true => format!("{several} are no faster than one; whether they are slower"),
+                false => format!("whether {several} are faster than one"),
             };
             format!("In {name}, {open} cannot be told from this run{times}; {what} would tell.")
         }

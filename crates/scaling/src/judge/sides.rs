@@ -1,37 +1,52 @@
 //! Chooses the side of a lasting change that an evaluation's result rests on.
 
 use super::lasting::{self, Lasting};
-use ioscape_schema::{BorderOperation, CurveKey, Evaluation, Parameter, Point, Probe};
+use ioscape_schema::{
+    BorderOperation, CurveKey, Evaluation, Parameter, Point, Probe, Purpose, Workload,
+};
+use std::collections::BTreeSet;
+
+/// The later side of a change, which shows what storage is like now, counts from one in this many
+/// points that wait for storage on, or from as many as the earlier one has.
+const LATER: usize = 3;
 
 /// The side of a change that counts.
 struct Side<'a> {
-    is_after: bool,
+    name: &'static str,
     probes: Vec<&'a Probe>,
-    /// Whether every point of the result has runs on it, as in results judged by sides.
-    holds_all: bool,
+    /// The points that have runs on it.
+    points: Vec<&'a Workload>,
+    /// The number of all points.
+    of_points: usize,
 }
 
-/// Returns the side with more points of the result, of two with equally many the later one.
+/// Returns the points that these runs belong to.
+fn points<'a>(probes: impl Iterator<Item = &'a Probe>) -> Vec<&'a Workload> {
+    let mut found: Vec<&Workload> = Vec::new();
+    for probe in probes.filter(|probe| lasting::is_of_point(probe)) {
+        if !found.contains(&&probe.measurement.workload) {
+            found.push(&probe.measurement.workload);
+        }
+    }
+    found
+}
+
+/// Returns the side that counts. By the log alone, so that it stays the same when the result has
+/// lost the other's points.
 fn chosen<'a>(evaluation: &'a Evaluation, change: &Lasting) -> Side<'a> {
-    let on_curves = curves(evaluation).into_iter().flat_map(|(_, curve)| curve);
-    let result: Vec<&Point> = on_curves.chain(&evaluation.extra).collect();
-    let held = |side: &[&Probe]| {
-        let is_held = |point: &&&Point| {
-            let workload = &point.measurement.workload;
-            side.iter().any(|probe| probe.measurement.workload == *workload)
-        };
-        result.iter().filter(is_held).count()
-    };
+    let all = || evaluation.probes.iter();
     let [before, after] = change.sides(&evaluation.probes);
-    let [held_before, held_after] = [held(&before), held(&after)];
-    let is_after = held_after >= held_before;
-    let probes = if is_after { after } else { before };
-    Side { is_after, probes, holds_all: held_before.max(held_after) == result.len() }
+    let waits = |probe: &&Probe| !probe.measurement.computes();
+    let waiting = |side: &[&'a Probe]| points(side.iter().copied().filter(waits)).len();
+    let (earlier, later) = (waiting(&before), waiting(&after));
+    let is_after = later >= earlier || later * LATER >= points(all().filter(waits)).len();
+    let (name, probes) = if is_after { ("after", after) } else { ("before", before) };
+    let points_there = points(probes.iter().copied());
+    Side { name, probes, points: points_there, of_points: points(all()).len() }
 }
 
 /// Returns the probes that are judged together: all of them or, if storage changed for good, those
-/// from the side of the change with more points of the result. A curve over both sides would fall
-/// where no level ends.
+/// from the side of the change that counts. A curve over both sides would fall where no level ends.
 pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
     match lasting::found(&evaluation.probes) {
         None => evaluation.probes.iter().collect(),
@@ -43,13 +58,16 @@ pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
 /// measured again tell.
 pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
     let change = lasting::found(&evaluation.probes)?;
-    let Side { is_after, probes, holds_all } = chosen(evaluation, &change);
-    let side = if is_after { "after" } else { "before" };
-    let which = match holds_all {
+    let Side { name, probes, points, of_points } = chosen(evaluation, &change);
+    let on_curves = curves(evaluation).into_iter().flat_map(|(_, curve)| curve);
+    let mut result = on_curves.chain(&evaluation.extra);
+    // Results of older versions rest on both sides.
+    let which = match result.all(|point| points.contains(&&point.measurement.workload)) {
         true => format!(
-            ", so only runs from {side} it count, and any that hardly wait for storage ({} of {} in all)",
+            ", so only runs from {name} it count, and any that hardly wait for storage ({} of {} in all, with {} of {of_points} points)",
             probes.len(),
-            evaluation.probes.len()
+            evaluation.probes.len(),
+            points.len()
         ),
         false => String::new(),
     };
@@ -57,6 +75,21 @@ pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
     Some(format!(
         "{change}: figures from before and after do not belong together{which}; evaluate again"
     ))
+}
+
+/// Returns the curves that have no point since none was measured on the side of a lasting change
+/// that counts, each with the words that say so.
+pub(super) fn lost(evaluation: &Evaluation) -> Vec<(String, String)> {
+    let Some(change) = lasting::found(&evaluation.probes) else { return Vec::new() };
+    let Side { name, probes, .. } = chosen(evaluation, &change);
+    let key = |probe: &Probe| match probe.purpose.first() {
+        Purpose::Curve(key @ (CurveKey::UniqueBytes(_) | CurveKey::Region { .. })) => Some(*key),
+        _ => None,
+    };
+    let kept: BTreeSet<CurveKey> = probes.iter().filter_map(|probe| key(probe)).collect();
+    let all: BTreeSet<CurveKey> = evaluation.probes.iter().filter_map(key).collect();
+    let why = format!("not measured {name} storage changed for good; evaluate again");
+    all.difference(&kept).map(|key| (key.to_string(), why.clone())).collect()
 }
 
 /// Returns every curve of the document with its key.
@@ -83,4 +116,62 @@ pub(super) fn curves(evaluation: &Evaluation) -> Vec<(CurveKey, &[Point])> {
         }
     }
     curves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::measurement;
+    use ioscape_schema::{Access, Measurement};
+
+    const MIXED: CurveKey = CurveKey::UniqueBytes(BorderOperation::Mixed);
+    const READ: CurveKey = CurveKey::UniqueBytes(BorderOperation::Read);
+    const SIZES: CurveKey = CurveKey::Region { region: 0, parameter: Parameter::SizeMean };
+
+    /// Reads of so many sets and three sets of the mix at 200 MB/s and then, at 5 MB/s, the latter
+    /// again and `later` requests of other sizes.
+    fn fallen(reads: u64, later: u64) -> Evaluation {
+        let run = |key: CurveKey, mib: u64, size_mean: u64, speed: f64| {
+            let read_frac = if key == READ { 1.0 } else { 0.5 };
+            let workload = Workload {
+                unique_bytes: mib << 20,
+                size_mean,
+                read_frac,
+                access: Access::Direct,
+                ..Workload::default()
+            };
+            let run = measurement(&workload, speed, 1.0, speed);
+            let measurement = Measurement { cpu_system_s: 0.1, ..run };
+            Probe { purpose: key.into(), measurement }
+        };
+        let sets =
+            |key, count, speed| (0..count).map(move |set| run(key, 100 + 10 * set, 4096, speed));
+        let sizes = (1..=later).map(|size| run(SIZES, 100, size << 16, 5.0));
+        let before = sets(READ, reads, 200.0).chain(sets(MIXED, 3, 200.0));
+        let probes = before.chain(sets(MIXED, 3, 5.0)).chain(sizes).collect();
+        Evaluation { probes, ..Evaluation::default() }
+    }
+
+    /// Guards against results and predictions at a speed that is gone, which did not even say that
+    /// curves had been measured since.
+    #[test]
+    fn the_later_side_counts_from_a_third_of_the_points_on() {
+        let said = |reads, later| {
+            let evaluation = fallen(reads, later);
+            let told = told(&evaluation).unwrap();
+            let which = told.split("only runs from ").nth(1).unwrap();
+            let counts = which.split(" points").next().unwrap().split("in all, with ").nth(1);
+            let side = which.split(' ').next().unwrap().to_owned();
+            let names = |(key, why): (String, String)| format!("{key}: {why}");
+            let lost: Vec<String> = lost(&evaluation).into_iter().map(names).collect();
+            (side, counts.unwrap().to_owned(), lost.join(", "))
+        };
+        let later = said(4, 3);
+        let lost = "unique_bytes read: not measured after storage changed for good; evaluate again";
+        assert_eq!(later, ("after".to_owned(), "6 of 10".to_owned(), lost.to_owned()));
+        let earlier = said(9, 1);
+        let lost =
+            "region 1 size_mean: not measured before storage changed for good; evaluate again";
+        assert_eq!(earlier, ("before".to_owned(), "12 of 13".to_owned(), lost.to_owned()));
+    }
 }

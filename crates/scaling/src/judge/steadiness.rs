@@ -2,12 +2,16 @@
 
 use super::words::factor;
 use super::{drift, sides};
+use ioscape_schema::statistics::median;
 use ioscape_schema::units::counted;
-use ioscape_schema::{Drift, Evaluation, Warning, WarningKind};
+use ioscape_schema::{Drift, Evaluation, Measurement, Warning, WarningKind};
 
 /// Share of the references that must be at half or twice their usual speed to bear out that others
 /// used the processors.
 const BEARS_OUT: f64 = 0.2;
+
+/// A run is named if others kept its workers from the processors for this share of the time.
+const LOST: f64 = 0.1;
 
 const LOAD: &str = "other load, stolen processor time or a pause disturbed";
 
@@ -87,6 +91,23 @@ pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
     Some(format!("{cause}: {}", points.join(", and ")))
 }
 
+/// For how long other programs kept workers that compute from the processors, which the speeds leave
+/// out.
+pub(super) fn left_out(evaluation: &Evaluation) -> Option<String> {
+    let lost = |m: &Measurement| 1.0 - m.throughput_bytes_per_s / m.judged_bytes_per_s();
+    let all = evaluation.probes.iter().map(|probe| lost(&probe.measurement));
+    let all: Vec<f64> = all.filter(|lost| *lost > LOST).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "in {} of {} runs, other programs kept the workers from the processors, for {:.0} % of the time in the median; the speeds \
+             leave that time out",
+            all.len(),
+            evaluation.probes.len(),
+            100.0 * median(&all)
+        )
+    })
+}
+
 /// What makes predictions from an evaluation doubtful since the machine changed during it.
 pub(crate) fn doubts(evaluation: &Evaluation) -> Vec<String> {
     let mixed = |told| format!("{told}; predictions may mix several speeds: evaluate again");
@@ -105,7 +126,7 @@ mod tests {
     use super::super::words::sentence;
     use super::*;
     use crate::testing::measurement;
-    use ioscape_schema::{Measurement, Probe, Purpose, Workload};
+    use ioscape_schema::{Probe, Purpose, Workload};
 
     /// An evaluation with these references and two runs, of which one may be disturbed.
     fn evaluated(
@@ -168,6 +189,20 @@ mod tests {
         assert!(served.contains("perhaps those that serve the storage, were busy"), "{served}");
         assert_eq!(told_of(&steady, false, true), None, "it may be what serves the storage");
         assert_eq!(told_of(&far, false, false), None, "a drive's cache may hold their set");
+    }
+
+    #[test]
+    fn time_that_is_left_out_of_the_speeds_is_told() {
+        let told_of = |undisturbed_bytes_per_s| {
+            let mut evaluation = evaluated(&[1.0; 5], true, 0, 0);
+            let m = &mut evaluation.probes[0].measurement;
+            (m.cpu_system_s, m.witness.undisturbed_bytes_per_s) = (0.9, undisturbed_bytes_per_s);
+            left_out(&evaluation)
+        };
+        let told = told_of(Some(2.0)).unwrap();
+        let words = "in 1 of 2 runs, other programs kept the workers from the processors, for 50 %";
+        assert!(told.starts_with(words), "{told}");
+        assert_eq!([told_of(Some(1.05)), told_of(None)], [None, None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Numbers with their bounds in words.
 
-use ioscape_schema::units::Bytes;
+use ioscape_schema::units::{Bytes, Rate};
 use ioscape_schema::{Bounded, is_uncertain};
 
 /// A factor with the digits that its accuracy justifies.
@@ -42,6 +42,12 @@ pub(super) fn open_times(by: Bounded) -> String {
 /// "22.4 GiB (21.9 GiB to 22.9 GiB)".
 pub(super) fn size_within(size: Bounded) -> String {
     format!("{} ({} to {})", Bytes(size.value), Bytes(size.low), Bytes(size.high))
+}
+
+/// "5.4 GB/s (4.9 GB/s to 6 GB/s)", from the error in log throughput.
+pub(super) fn speed_within(speed: f64, error: f64) -> String {
+    let [low, high] = [-error, error].map(|error| Rate(speed * error.exp()));
+    format!("{} ({low} to {high})", Rate(speed))
 }
 
 /// "97 %"; never rounded to certainty.

@@ -53,9 +53,6 @@ pub(super) struct Application<'a> {
 pub(super) struct Found {
     pub(super) throughput: f64,
     pub(super) half: f64,
-    /// How many times as fast it may be, at least 1: on other storage than that of the trace,
-    /// `fsync` may have nothing left to wait for.
-    pub(super) faster_unsynced: f64,
     pub(super) response_s: f64,
     pub(super) forecast: ApplicationForecast,
 }
@@ -102,19 +99,15 @@ impl Application<'_> {
         let at_device = io_s * busy / processes * here.device_share(&outcome);
         let written_s = if written_back { self.written_behind_s(here, processes) } else { 0.0 };
         // Storage writes during `fsync`, too.
-        let behind = |sync_s: f64| waits(io_s - at_device + sync_s, at_device, written_s);
-        let sync_s = self.sync_s(here);
-        let behind_s = behind(sync_s);
+        let behind_s = waits(io_s - at_device + self.sync_s(here), at_device, written_s);
         let further_s = self.further_waits_s(here, busy.max(1.0));
         let parts = self.parts(here, &outcome, io_s, busy / processes, [behind_s, further_s]);
         let elapsed_s: f64 = parts.iter().map(|part| part.seconds).sum();
-        let unsynced_s = elapsed_s - sync_s - behind_s + behind(0.0);
         let requests = pattern.requests().max(1) as f64;
         let at_io = (io_s * busy / processes + behind_s + further_s) / elapsed_s;
         let computing = COMPUTING * (1.0 - at_io).max(0.0);
         Found {
             throughput: bytes / elapsed_s,
-            faster_unsynced: elapsed_s / unsynced_s,
             half: (half * at_io).hypot(computing).hypot(meeting),
             response_s: (io_s * busy + behind_s * processes) / requests,
             forecast: ApplicationForecast {

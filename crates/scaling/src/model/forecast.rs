@@ -8,23 +8,18 @@
 
 use super::application::Application;
 use super::exchange::CacheDoubt;
-use super::input::ModelInput;
+use super::input::{ModelInput, Observation};
 use super::predict::Estimate;
 use super::system_model::{Model, prediction};
 use super::what_if::{WhatIf, WhatIfError};
-use ioscape_schema::{
-    Access, AccessPattern, MemoryForecast, Op, Prediction, Warning, WarningKind, Workload,
-};
+use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
 
-/// Waits for `fsync`, which were for the storage of the trace, may change the throughput by this
-/// factor before the prediction counts as extrapolated.
-const SYNC_MOST: f64 = 1.1;
 /// The interval of a share that is unknown.
 const UNKNOWN: [f64; 2] = [0.0, 1.0];
 
 /// Predicts a traced application with the five parameters of `workload` on `model`'s system with
 /// the exchanges of `what_if`. `memory_bytes` is the memory that the evaluated caches could use; if
-/// it is known, so is how much the application needs.
+/// it is known, so is how much the application needs. Waits for `fsync` are those of the trace.
 ///
 /// # Errors
 /// Those of [`predict_what_if`](super::predict_what_if); no model of levels fits the evaluation.
@@ -59,9 +54,7 @@ pub fn predict_application(
         measured.map(|(model, region)| one.outside(model, &place, region)).fold(0.0, f64::max);
     estimate.half_width += outside;
     let mut predicted = prediction(model, workload, estimate);
-    predicted.interval90[1] *= found.faster_unsynced;
-    let is_synced = found.faster_unsynced > SYNC_MOST;
-    predicted.extrapolated = outside > 0.0 || is_synced || one.is_beyond_sets(&here);
+    predicted.extrapolated = outside > 0.0 || one.is_beyond_sets(&here);
     predicted.region = model.region(alike.unique_bytes);
     predicted.iops = pattern.requests() as f64 / found.forecast.elapsed_s;
     predicted.response_time_ns = found.response_s * 1e9;
@@ -90,20 +83,33 @@ pub fn predict_application(
     Ok(predicted)
 }
 
-/// The doubt about the prediction of the application called `name` where its waits for `fsync` make
-/// it extrapolated.
-pub(crate) fn doubt_of_syncs(
+/// How many times as slow, and as fast, as predicted an application that called `fsync` and the like
+/// `syncs` times may be, each at least 1. It waited for the storage of the trace; here each wait may
+/// take as long as a synchronous write, if any was measured, or no time.
+pub(crate) fn by_syncs(
     model: &Model,
     what_if: &WhatIf,
     memory_bytes: Option<u64>,
-    (name, pattern): (&str, &AccessPattern),
-) -> Option<Warning> {
-    let one = application(model, what_if, memory_bytes, pattern);
-    let faster = one.on(&one.exchanged(what_if).ok()?).faster_unsynced;
-    let message = format!(
-        "{name} waited for fsync on the storage where it was observed, which is not recorded: on other storage it may be up to {faster:.1} times as fast, as its interval says"
-    );
-    (faster > SYNC_MOST).then(|| Warning::new(WarningKind::Extrapolated, message))
+    (pattern, syncs): (&AccessPattern, u64),
+) -> [f64; 2] {
+    let traced_s = pattern.sync_s;
+    let wait_s = synchronous_s(what_if.storage.as_ref().unwrap_or(model)).unwrap_or(0.0);
+    let throughput = |sync_s: f64| {
+        let pattern = AccessPattern { sync_s, ..pattern.clone() };
+        let one = application(model, what_if, memory_bytes, &pattern);
+        Some(one.on(&one.exchanged(what_if).ok()?).throughput)
+    };
+    match [traced_s.max(syncs as f64 * wait_s), traced_s, 0.0].map(throughput) {
+        [Some(slowest), Some(traced), Some(fastest)] => [traced / slowest, fastest / traced],
+        _ => [1.0; 2],
+    }
+}
+
+/// How long a synchronous write waits for storage, in seconds; `None` if none was measured beside
+/// writes that do not.
+fn synchronous_s(model: &Model) -> Option<f64> {
+    let Observation { place, log_throughput, .. } = model.synchronous?;
+    Some(model.clients * place.process_num * place.size_mean / log_throughput.exp())
 }
 
 fn application<'a>(

@@ -97,7 +97,7 @@ pub(super) struct Observation {
 impl Observation {
     /// The observation of `measurement`; `None` when its throughput is not plausible.
     pub(super) fn of(measurement: &Measurement) -> Option<Self> {
-        let throughput = measurement.throughput_bytes_per_s;
+        let throughput = measurement.judged_bytes_per_s();
         if !PLAUSIBLE.contains(&throughput) {
             return None;
         }
@@ -189,7 +189,7 @@ pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
     let Some(base) = base(evaluation) else { return Vec::new() };
     let measured = alike(evaluation).into_iter().map(|probe| &probe.measurement);
     let of_kind = measured.filter(|m| same_kind(&m.workload, base));
-    of_kind.map(|m| (ModelInput::of(&m.workload), m.throughput_bytes_per_s.ln())).collect()
+    of_kind.map(|m| (ModelInput::of(&m.workload), m.judged_bytes_per_s().ln())).collect()
 }
 
 fn median(mut rounds: Vec<Observation>) -> Option<Observation> {

@@ -43,7 +43,7 @@ pub(crate) use application::COMPUTING;
 pub(crate) use closed::{numbers_below, rate_at_best, rate_with_pauses};
 pub use exchange::WriteDone;
 pub use extrapolation::extrapolations;
-pub(crate) use forecast::doubt_of_syncs;
+pub(crate) use forecast::by_syncs;
 pub use forecast::predict_application;
 pub use kind::{KindDifference, OtherKind};
 pub use predict::{ModelError, Predict};

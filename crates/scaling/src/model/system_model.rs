@@ -43,7 +43,7 @@ pub struct Model {
     base: Workload,
     /// The number of clients evaluated together: the throughput is their sum, `process_num` that of
     /// each.
-    clients: f64,
+    pub(super) clients: f64,
     /// The name and the largest `unique_bytes` of each region.
     regions: Vec<(String, f64)>,
     /// The least and the greatest measured value of each parameter, in [`Parameter::ALL`]'s order,

@@ -142,8 +142,7 @@ impl Contest<'_> {
         let rivals = self.rivals.iter();
         let rivals = rivals.map(|(name, rival)| ((*name).to_owned(), rival.throughput(workload)));
         let all = std::iter::once(&validated.measurement).chain(&validated.repeated);
-        let rounds: Vec<f64> =
-            all.filter(|m| usable(m)).map(|m| m.throughput_bytes_per_s).collect();
+        let rounds: Vec<f64> = all.filter(|m| usable(m)).map(|m| m.judged_bytes_per_s()).collect();
         Ok(Some(ValidationPoint {
             prediction,
             measurement: validated.measurement.clone(),

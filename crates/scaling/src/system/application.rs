@@ -10,6 +10,10 @@ use ioscape_schema::{
 /// How to observe the application where its trace says too little.
 const HELP: &str = "run the application under `ioscape characterize -o FILE -- COMMAND` and give --characterization FILE";
 
+/// How many times as slow or as fast waits for `fsync` may make an application before its prediction
+/// counts as extrapolated.
+const SYNC_MOST: f64 = 1.1;
+
 /// An application to predict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedApplication {
@@ -22,6 +26,8 @@ pub struct TracedApplication {
     is_below_cache: bool,
     /// Whether a part of its requests was not seen, or not told apart by file.
     is_partial: bool,
+    /// How often it called `fsync` and the like.
+    syncs: u64,
     pattern: AccessPattern,
 }
 
@@ -41,8 +47,8 @@ impl TracedApplication {
             let again = found.command.join(" ");
             return Err(format!("{file} {why}: run `ioscape characterize -o {file} -- {again}`"));
         };
-        let (workload, access) = (overall.workload(), Some(overall.access));
-        Ok(Self { name, workload, access, is_below_cache: false, is_partial, pattern })
+        let (workload, access, syncs) = (overall.workload(), Some(overall.access), overall.syncs);
+        Ok(Self { name, workload, access, is_below_cache: false, is_partial, syncs, pattern })
     }
 
     /// The application as its block trace `name` shows it: all requests as a workload, and their
@@ -71,8 +77,8 @@ impl TracedApplication {
             think_time_ns: workload.think_time_ns as f64,
             ..classes
         };
-        let is_below_cache = true;
-        Ok(Self { name, workload, access: None, is_below_cache, is_partial: false, pattern })
+        let (access, is_below_cache, is_partial, syncs) = (None, true, false, 0);
+        Ok(Self { name, workload, access, is_below_cache, is_partial, syncs, pattern })
     }
 
     /// The doubt about a block trace of requests that were in flight together: whether one waits for
@@ -105,9 +111,11 @@ impl TracedApplication {
         // The pattern contains its pauses.
         let workload = Workload { think_time_ns: system.base().think_time_ns, ..workload };
         let found = system.predict_application(&self.name, &workload, &self.pattern)?;
+        let ([low, high], [slower, faster]) = (found.interval90, self.by_syncs(system));
         let has_other_pages = system.doubt_of_pages(&self.name, &self.pattern).is_some();
-        let extrapolated = found.extrapolated || self.is_partial || has_other_pages;
-        Ok(Prediction { extrapolated, ..found })
+        let is_doubted = self.is_partial || has_other_pages || slower.max(faster) > SYNC_MOST;
+        let extrapolated = found.extrapolated || is_doubted;
+        Ok(Prediction { interval90: [low / slower, high * faster], extrapolated, ..found })
     }
 
     /// The doubts about its prediction on a system, beyond those about [every prediction
@@ -117,9 +125,27 @@ impl TracedApplication {
         let is_cached_again = self.is_below_cache && system.has_file_cache();
         let cached = is_cached_again.then(|| system.second_cache(&self.name));
         let sizes = system.doubt_of_sizes((&self.name, &self.workload), &self.pattern);
-        let syncs = system.doubt_of_syncs(&self.name, &self.pattern);
+        let syncs = self.doubt_of_syncs(system);
         let pages = system.doubt_of_pages(&self.name, &self.pattern);
         memory.into_iter().chain(cached).chain(sizes).chain(syncs).chain(pages).collect()
+    }
+
+    /// How many times as slow, and as fast, its waits for `fsync` may make it on a system.
+    fn by_syncs(&self, system: &ChangedSystem<'_>) -> [f64; 2] {
+        system.by_syncs(&self.pattern, self.syncs)
+    }
+
+    fn doubt_of_syncs(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
+        let ways = self.by_syncs(system).into_iter().zip(["slow", "fast"]);
+        let far = ways.filter(|(by, _)| *by > SYNC_MOST);
+        let far: Vec<String> = far.map(|(by, way)| format!("{by:.1} times as {way}")).collect();
+        let message = format!(
+            "{} waited for fsync on the storage where it was observed, which is not recorded: if that was other storage, it may be up to {} here, as its interval says",
+            self.name,
+            far.join(" or ")
+        );
+        let doubt = || Warning::new(WarningKind::Extrapolated, message).at(system.name());
+        (!far.is_empty()).then(doubt)
     }
 }
 

@@ -5,7 +5,7 @@ use super::outgrown::Unfilled;
 use super::pauses::with_pauses;
 use super::{Missing, NotPredicted, System};
 use crate::model::{
-    WhatIf, WhatIfError, WriteDone, doubt_of_sizes, doubt_of_syncs, doubts_of_memory, predict,
+    WhatIf, WhatIfError, WriteDone, by_syncs, doubt_of_sizes, doubts_of_memory, predict,
     predict_application, predict_what_if,
 };
 use ioscape_schema::units::{Bytes, bytes_word};
@@ -253,11 +253,11 @@ impl<'a> ChangedSystem<'a> {
         Some(doubt.at(self.name.clone()))
     }
 
-    /// The doubt about an application called `name` where its waits for `fsync` make it extrapolated.
-    pub(super) fn doubt_of_syncs(&self, name: &str, pattern: &AccessPattern) -> Option<Warning> {
+    /// How many times as slow, and as fast, as predicted an application that called `fsync` `syncs`
+    /// times may be.
+    pub(super) fn by_syncs(&self, pattern: &AccessPattern, syncs: u64) -> [f64; 2] {
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
-        let doubt = doubt_of_syncs(model, &self.what_if, memory, (name, pattern))?;
-        Some(doubt.at(self.name.clone()))
+        by_syncs(model, &self.what_if, memory, (pattern, syncs))
     }
 
     /// The doubt about an application called `name` that was counted in other pages than those of
@@ -285,6 +285,11 @@ impl<'a> ChangedSystem<'a> {
             self.system.evaluation.target
         );
         Warning::new(WarningKind::Extrapolated, message).at(self.name.clone())
+    }
+
+    /// Its name: that of the evaluated system, with the exchanges.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The exchanges, as the models take them.

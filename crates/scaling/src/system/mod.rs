@@ -85,31 +85,22 @@ pub struct Missing<'a> {
 }
 
 impl System {
-    /// The systems of several results, each with its own name: the target of a single one;
-    /// otherwise the names of the files, or their whole paths where the names are the same.
-    ///
-    /// # Errors
-    /// A result without an evaluation, or with one that yields no model.
-    pub fn all(
-        paths: &[PathBuf],
-        documents: Vec<Document>,
-        kind: ModelKind,
-    ) -> Result<Vec<Self>, SystemError> {
-        let each = paths.iter().zip(documents);
-        let mut systems: Vec<Self> = each
-            .map(|(path, document)| Self::of(path, document, kind))
-            .collect::<Result<_, _>>()?;
-        if let [only] = &mut systems[..] {
-            only.call(&only.evaluation.target.clone());
-            return Ok(systems);
+    /// Tells several systems apart by name: a single one is called as its target; others as their
+    /// files, or by their whole paths where the names are the same.
+    pub fn name_apart(systems: &mut [Self]) {
+        if let [only] = systems {
+            return only.call(&only.evaluation.target.clone());
         }
-        for (system, name) in systems.iter_mut().zip(names(paths)) {
+        let paths: Vec<PathBuf> = systems.iter().map(|system| system.path.clone()).collect();
+        for (system, name) in systems.iter_mut().zip(names(&paths)) {
             system.call(&name);
         }
-        Ok(systems)
     }
 
     /// The system of one result, named after its file.
+    ///
+    /// # Errors
+    /// The result has no evaluation, or one that yields no model.
     pub fn of(path: &Path, mut document: Document, kind: ModelKind) -> Result<Self, SystemError> {
         let Some(Outcome::Evaluation(mut evaluation)) = document.outcome.take() else {
             return Err(SystemError::NoEvaluation(path.display().to_string()));

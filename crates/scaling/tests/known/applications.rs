@@ -84,23 +84,6 @@ fn added_s(evaluation: &Evaluation, access: Access, what_if: &WhatIf, missed: f6
     elapsed_s(20.0) - elapsed_s(0.0)
 }
 
-/// Guards against the time that `fsync` took on a slow disk being carried to other storage within
-/// 10 %.
-#[test]
-fn what_fsync_waited_for_on_other_storage_is_a_guess() {
-    let model = Model::new(&evaluate(&system("dirty limit"), 0.0, 5, EXTRA)).unwrap();
-    let workload = Workload { read_frac: 0.0, ..Workload::default() };
-    let [unsynced, little, most] = [0.0, 0.01, 20.0].map(|sync_s| {
-        let mut pattern = AccessPattern { sync_s, ..reads(16 << 20, |_| 0.0, 0.0) };
-        (pattern.classes[0].op, pattern.unique_write_bytes) = (Op::Write, 16 << 20);
-        predict_application(&model, &WhatIf::default(), None, &workload, &pattern).unwrap()
-    });
-    assert!(!unsynced.extrapolated && !little.extrapolated && most.extrapolated);
-    let fastest = unsynced.throughput_bytes_per_s;
-    assert!(most.throughput_bytes_per_s < fastest / 2.0, "{most:?} {fastest}");
-    assert!(most.interval90[1] > fastest, "{most:?} {fastest}");
-}
-
 /// Such as a log with `fdatasync` after every write, which makes its access dsync: the evaluation's
 /// writes already include that cost.
 #[test]

@@ -8,8 +8,8 @@ use ioscape_scaling::model::{ModelKind, WriteDone};
 use ioscape_scaling::system::{ChangedSystem, Exchange, TracedApplication};
 use ioscape_schema::{
     Access, AccessPattern, Border, BorderOperation, Characterization, Document, Environment,
-    Evaluation, Op, Outcome, Prediction, RequestClass, Traits, Warning, WarningKind, Workload,
-    WritePolicy,
+    Evaluation, Op, Outcome, Prediction, Purpose, RequestClass, Traits, Warning, WarningKind,
+    Workload, WritePolicy,
 };
 use std::path::Path;
 
@@ -211,24 +211,29 @@ fn application(own_bytes: u64) -> TracedApplication {
         memory_bytes: Some(own_bytes),
         ..AccessPattern::default()
     };
-    traced(pattern, size_mean)
+    traced(pattern, size_mean, 0)
 }
 
-/// The application of a pattern of 1000 requests.
-fn traced(pattern: AccessPattern, size_mean: u64) -> TracedApplication {
+/// The application of a pattern of 1000 requests that called `fsync` so many times.
+fn traced(pattern: AccessPattern, size_mean: u64, syncs: u64) -> TracedApplication {
     let unique_bytes = pattern.unique_bytes;
-    let overall = Traits { requests: 1000, unique_bytes, size_mean, ..Traits::default() };
+    let overall = Traits { requests: 1000, unique_bytes, size_mean, syncs, ..Traits::default() };
     let command = vec!["/bin/db".to_owned()];
     let found = Characterization { overall, command, pattern: Some(pattern), ..Default::default() };
     TracedApplication::of_calls("db.json", found).unwrap()
 }
 
-/// Guards against a mark without a reason.
+/// Guards against waits for `fsync` on a slow disk, and those in memory, being carried to other
+/// storage within 10 %.
 #[test]
-fn waits_for_fsync_are_named_where_they_make_a_prediction_a_guess() {
-    let here = of("ext4", evaluate(&system("dirty limit"), 0.0, 5, EXTRA));
+fn what_fsync_waited_for_on_other_storage_is_a_guess() {
+    let limited = system("dirty limit");
+    let evaluation = with_synchronous(evaluate(&limited, 0.0, 5, EXTRA), &limited);
+    let written = &evaluation.last(&Purpose::SynchronousWrites).unwrap();
+    let wait_s = written.workload.size_mean as f64 / written.throughput_bytes_per_s;
+    let here = of("ext4", evaluation);
     let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
-    let told = |sync_s| {
+    let told = |sync_s: f64, waits_s: f64| {
         let class = RequestClass {
             op: Op::Write,
             requests: 1000,
@@ -244,14 +249,31 @@ fn waits_for_fsync_are_named_where_they_make_a_prediction_a_guess() {
             sync_s,
             ..AccessPattern::default()
         };
-        let one = traced(pattern, 16_384);
+        let one = traced(pattern, 16_384, (waits_s / wait_s).round() as u64);
         let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
-        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
+        (predicted, one.doubts(&changed).pop().map(|doubt| doubt.message))
     };
-    assert_eq!(told(0.0), (false, None));
-    let (is_guess, doubt) = told(20.0);
+    let seconds = |one: &Prediction| one.interval90.map(|rate| 16_384_000.0 / rate);
+    let (usual, none) = told(0.0, 0.0);
+    let elapsed_s = 16_384_000.0 / usual.throughput_bytes_per_s;
+    assert_eq!((usual.extrapolated, none), (false, None));
+    let (little, none) = told(0.01 * elapsed_s, 0.03 * elapsed_s);
+    assert_eq!((little.extrapolated, none), (false, None));
+    let (slow, doubt) = told(20.0, 20.0);
     let doubt = doubt.expect("a doubt");
-    assert!(is_guess && doubt.starts_with("db waited for fsync on the storage"), "{doubt}");
+    assert!(
+        slow.extrapolated && doubt.starts_with("db waited for fsync on the storage"),
+        "{doubt}"
+    );
+    assert!(doubt.contains("times as fast here") && !doubt.contains("slow"), "{doubt}");
+    assert!(slow.throughput_bytes_per_s < usual.throughput_bytes_per_s / 2.0, "{slow:?}");
+    assert!(seconds(&slow)[1] < elapsed_s, "{slow:?}");
+    let (fast, doubt) = told(0.0, 20.0);
+    let doubt = doubt.expect("a doubt");
+    assert!(fast.extrapolated && doubt.contains("times as slow here"), "{doubt}");
+    assert_eq!(fast.throughput_bytes_per_s, usual.throughput_bytes_per_s);
+    assert!(seconds(&fast)[0] > 0.99 * (elapsed_s + 20.0), "{fast:?}");
+    assert_eq!(fast.interval90[1], usual.interval90[1]);
 }
 
 #[test]

@@ -369,7 +369,7 @@ fn write_policies_are_told_apart() {
     let cases = [
         (file_system(4320e6, 9.8e6, 9.8e6, 9.8e6), Some(WriteThrough), "follows the law"),
         (file_system(14544e6, 5.6e6, 2.3e6, 10e6), Some(WriteThrough), "writes through"),
-        (file_system(8634e6, 1313e6, 2.3e6, 10e6), Some(WriteCancelling), "memory speed"),
+        (file_system(8634e6, 1313e6, 2.3e6, 10e6), Some(WriteCancelling), "rewrites are absorbed"),
         (file_system(9.9e6, 9.8e6, 9.9e6, 9.8e6), Some(NotCached), "No gain from"),
         (file_system(6500e6, 62e6, 7e6, 10e6), None, "no counter shows whether by the file cache"),
     ];

@@ -156,7 +156,7 @@ fn that_a_cache_writes_through_is_not_told_by_speeds_alone_where_these_are_close
     }
     let stored = judge(&evaluation);
     assert_eq!(stored.findings.write_policy, Some(WritePolicy::WriteThrough));
-    assert!(said(&stored).contains("writes are 2.4 times as fast as writes"), "{}", said(&stored));
+    assert!(said(&stored).contains("writes are 2.4 ("), "{}", said(&stored));
     for probe in &mut evaluation.probes {
         probe.measurement.witness.dirty_bytes = Some([0, probe.measurement.bytes / 2]);
     }

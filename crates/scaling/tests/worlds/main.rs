@@ -16,7 +16,7 @@ mod world;
 mod worn;
 
 use ioscape_scaling::explore;
-use ioscape_schema::{Border, BorderOperation, Evaluation, Region, RegionFinding};
+use ioscape_schema::{Border, BorderOperation, Bounded, Evaluation, Region, RegionFinding};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use world::cold::Cold;
@@ -168,6 +168,11 @@ impl Tally {
             BorderOperation::Read => evaluation.findings.read_cache_bytes,
             _ => evaluation.findings.write_cache_bytes,
         };
+        // An end that may be that of another cache is said, but no size of the file cache.
+        let end = evaluation.of_storage(operation).next();
+        let said = end.filter(|_| ["ends for", "ends between"].iter().any(|w| text.contains(w)));
+        let place = |b: &Border| Bounded { value: b.unique_bytes, low: b.low, high: b.high };
+        let found = found.or_else(|| said.map(place));
         let outcome = match (found, truths.first()) {
             (Some(f), Some([low, high])) if f.low <= high * 1.1 && f.high >= low / 1.1 => {
                 Outcome::True

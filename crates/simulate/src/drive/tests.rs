@@ -100,23 +100,34 @@ fn wrong_files_are_refused_with_key_and_line() {
     }
 }
 
-/// The throughput, in blocks per nanosecond, of 128 MiB of sequential 4 MiB requests, until the
-/// last one has been read or is on the medium.
-fn sequential(drive: &Drive, write: bool) -> f64 {
+/// The throughput, in bytes per second, of 128 MiB of sequential 4 MiB requests from block `first`,
+/// until the last one has been read or is on the medium.
+fn sequential(drive: &Drive, first: u64, write: bool) -> f64 {
     let (mut disk, count, mut now_ns) = (Disk::new(drive, drive.usual()), 8192, 0);
     for n in 0..32 {
-        let command = Command { block: n * count, count, write, synchronous: false };
+        let command = Command { block: first + n * count, count, write, synchronous: false };
         now_ns = disk.serve(now_ns, command).completed_ns;
     }
-    (32 * count) as f64 / disk.flush(now_ns) as f64
+    (32 * count * 512) as f64 * 1e9 / disk.flush(now_ns) as f64
 }
 
 /// Guards against a skew that is shorter than a head switch, which costs a rotation per track.
 #[test]
 fn the_generic_drive_writes_as_fast_as_it_reads() {
     let drive = drives::find("generic-hdd").unwrap().build().unwrap();
-    let [reads, writes] = [false, true].map(|write| sequential(&drive, write));
-    assert!(writes > 0.9 * reads, "{writes} for {reads} blocks in a nanosecond");
+    let [reads, writes] = [false, true].map(|write| sequential(&drive, 0, write));
+    assert!(writes > 0.9 * reads, "{writes} for {reads} bytes per second");
+}
+
+/// Its file once stated the rates within a track as those of the disk.
+#[test]
+fn the_generic_drive_states_its_sustained_rates() {
+    let parameters = drives::find("generic-hdd").unwrap();
+    let drive = parameters.build().unwrap();
+    let last = drive.mechanism.layout.blocks() - 33 * 8192;
+    let [outside, inside] = [0, last].map(|first| sequential(&drive, first, false) / 1e6);
+    let rates = format!("reach {outside:.0} and {inside:.0} MB/s");
+    assert!(parameters.sources["zones"].contains(&rates), "{rates}");
 }
 
 #[test]

@@ -169,7 +169,7 @@ impl Model {
         let erased = Bytes(pages as f64 * f64::from(flash.page_bytes));
         (self.filled != Filled::SteadyState && !self.is_spare_assumed).then(|| {
             format!(
-                "every point begins with {erased} of erased flash and collects no garbage before writes have used it up: writes to a drive that has long been in use may be several times slower, as a copy of its file with `filled = \"steady-state\"` would tell"
+                "every point begins with {erased} of erased flash and collects no garbage before writes have used it up: writes to a drive that has long been in use may be several times slower, as `ioscape simulate TRACE --drive NAME --precondition steady-state` tells of a trace of them"
             )
         })
     }
@@ -199,6 +199,8 @@ mod tests {
         let mut drive = crate::ssd::find("generic-ssd").unwrap();
         let said = drive.build().unwrap().doubt_of_garbage().expect("it begins full");
         assert!(said.starts_with("every point begins with 68 GiB of erased flash"), "{said}");
+        // Shipped drives are in the program: a user has no file to copy.
+        assert!(said.contains("--precondition steady-state"), "{said}");
         drive.filled = Filled::SteadyState;
         assert_eq!(drive.build().unwrap().doubt_of_garbage(), None);
         drive.filled = Filled::Full;

@@ -116,9 +116,11 @@ impl<'a> Events<'a> {
         volume.before_ns = job.io.completed_ns;
         volume.coming.push_back((thinks_ns, row));
         self.go_on(usize::from(job.disk));
-        // An idle volume may get a request for any time, so drives act only while every volume is
-        // busy.
-        while self.volumes.iter().all(|volume| volume.is_busy) && self.step(u64::MAX, done) {}
+        // An idle volume may get a request for any time, so drives that share a bus act only while
+        // every volume is busy.
+        while (!self.shared_bus || self.volumes.iter().all(|volume| volume.is_busy))
+            && self.step(u64::MAX, done)
+        {}
     }
 
     /// Starts the next request of an idle volume of a closed system.

@@ -111,6 +111,22 @@ fn a_request_that_is_done_takes_no_memory() {
     assert!(events.remembered() <= 2, "{}", events.remembered());
 }
 
+/// Guards against a defect: while one of two volumes had no request, those of the other were kept.
+#[test]
+fn a_quiet_volume_of_a_closed_system_keeps_no_requests_of_another() {
+    let drive = testing::simple();
+    let array = crate::array::Array::parse("raid0:2").unwrap();
+    let options = Configuration { arrivals: Arrivals::Closed, array, ..Configuration::default() };
+    let mut stream = Stream::new(&options);
+    (0..2).for_each(|_| stream.add(Kind::Disk(&drive, options.disk)));
+    let command = Command { block: 5, count: 1, write: false, synchronous: true };
+    let job = |row| Job { row, disk: u16::from(row == 0), io: Io::default(), command };
+    let mut count = 0;
+    stream.take(&(0..1000).map(job).collect::<Vec<_>>(), &mut |_, _| count += 1);
+    let Way::Events(events) = &stream.way else { panic!("an array needs events") };
+    assert_eq!((count, events.remembered()), (1000, 1));
+}
+
 /// Guards against an hour of simulation after Ctrl-C.
 #[test]
 fn a_stream_that_is_stopped_leaves_its_queues() {

@@ -7,6 +7,7 @@ use super::lru::Lru;
 pub use super::parameters::BLOCK;
 use super::parameters::{
     CacheParameters, ProcessorParameters, SystemParameters, WireParameters, WritePolicy,
+    block_sectors,
 };
 use crate::Error;
 use crate::command::Command;
@@ -90,9 +91,8 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// The drive at rest, with data in every block.
-    fn at_rest(&self) -> Lower<'a> {
-        let sectors = BLOCK / u64::from(self.extent().sector_bytes);
+    /// The drive at rest, with data in every block; a block has this many sectors.
+    fn at_rest(&self, sectors: u64) -> Lower<'a> {
         match *self {
             Self::Disk(drive) => {
                 Lower::Disk(Box::new(Disk::new(drive, drive.buffer.usual())), sectors)
@@ -145,12 +145,7 @@ impl<'a> Host<'a> {
     ) -> Result<Self, Error> {
         let storage = storage.into();
         let extent = storage.extent();
-        if !BLOCK.is_multiple_of(u64::from(extent.sector_bytes)) {
-            return Err(Error::Configuration(format!(
-                "a system's blocks of {BLOCK} bytes are no whole sectors of {} bytes, those of {}: choose a drive whose sectors make up a block",
-                extent.sector_bytes, extent.name
-            )));
-        }
+        let sectors = block_sectors(extent)?;
         if bytes > extent.bytes() || bytes.div_ceil(BLOCK) >= u64::from(u32::MAX) {
             return Err(Error::Configuration(format!(
                 "a set of {bytes} bytes is larger than the drive {}",
@@ -158,7 +153,7 @@ impl<'a> Host<'a> {
             )));
         }
         let blocks = bytes.div_ceil(BLOCK).max(1) as u32;
-        let disk = storage.at_rest();
+        let disk = storage.at_rest(sectors);
         let (lower, own) = match (&system.wire, &system.server_cache, &system.server_processor) {
             (Some(wire), Some(cache), Some(processor)) => {
                 let server = Self::with(processor, cache, blocks, disk);

@@ -14,7 +14,7 @@ pub mod run;
 pub use evaluation::{cost_s, typical_cost_s};
 pub use host::{Host, Storage};
 pub use measure::{BLOCKS_MOST, blocks_most, measure};
-pub use parameters::{SHIPPED, SystemParameters, find};
+pub use parameters::{SHIPPED, SystemParameters, block_sectors, find};
 pub use run::{Course, Ran, run};
 
 #[cfg(test)]

@@ -1,12 +1,27 @@
 //! Parameter files of whole systems.
 
 use crate::Error;
+use crate::extent::Extent;
 use ioscape_schema::units::Bytes;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Bytes of a block of the file cache.
 pub const BLOCK: u64 = 4096;
+
+/// The sectors of a drive that make up a block.
+///
+/// # Errors
+/// A block is not a whole number of sectors.
+pub fn block_sectors(drive: Extent<'_>) -> Result<u64, Error> {
+    let Extent { name, sector_bytes, .. } = drive;
+    if !BLOCK.is_multiple_of(u64::from(sector_bytes)) {
+        return Err(Error::Configuration(format!(
+            "a system's blocks of {BLOCK} bytes are no whole sectors of {sector_bytes} bytes, those of {name}: choose a drive whose sectors make up a block"
+        )));
+    }
+    Ok(BLOCK / u64::from(sector_bytes))
+}
 
 /// What the file cache does with writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

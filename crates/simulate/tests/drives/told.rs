@@ -93,6 +93,8 @@ fn what_no_request_tells_is_said() {
     assert!(!lines.iter().any(|line| line.contains("as at the start")), "{lines:?}");
     let short = "short seeks are those of the start, moved by +0.000 ms at one cylinder: only ";
     assert!(says(&lines, short), "500 random requests hardly seek so near: {lines:?}");
+    let sum = "of seeks and the controller's times before and after the medium only the sum";
+    assert!(says(&lines, sum), "{lines:?}");
     let (status, lines) = told(&truth, &scattered(&truth, 1000, 0));
     assert_eq!(status, Status::Calibrated);
     assert!(says(&lines, "times of writes are as at the start"), "{lines:?}");

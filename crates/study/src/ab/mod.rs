@@ -149,8 +149,8 @@ pub struct Interleaving {
 
 impl Interleaving {
     /// Returns the workloads by name, each for the first and for the second arm. Over all of them
-    /// together, the chance of a false verdict for equal arms is at most `alpha` on throughput, and
-    /// at most `alpha` on response times. Ratios within `margin` of 1 count as no difference.
+    /// together, the chance of a false verdict for equal arms is at most `alpha`. Ratios within
+    /// `margin` of 1 count as no difference.
     pub fn new(all: Vec<(String, [Workload; 2])>, alpha: f64, margin: f64, seed: u64) -> Self {
         let series = Series::all(all.len(), alpha, margin);
         let duel = |(name, workloads)| {

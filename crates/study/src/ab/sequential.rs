@@ -178,6 +178,7 @@ impl PairedTest {
 #[cfg(test)]
 mod tests {
     use super::super::Pace;
+    use super::super::series::OF_THROUGHPUT;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;
@@ -188,6 +189,8 @@ mod tests {
     /// Standard deviation of ln(throughput) from one run of two seconds to the next: the repeatability of such runs on a
     /// quiet disk is 2 to 10 %.
     const NOISE: f64 = 0.05;
+    /// The share of false verdicts that the throughput of a single workload may have.
+    const OF_ONE: f64 = 0.05 * OF_THROUGHPUT;
 
     /// A machine whose speed drifts by tens of percent and whose runs scatter; one run in fifty
     /// stalls for half its time.
@@ -224,7 +227,7 @@ mod tests {
 
     /// The pairs on a machine that both arms share, or on one machine for each arm.
     fn on(machines: &mut [Machine], seed: u64, factor: f64, laid_out: f64) -> PairedTest {
-        let (mut test, mut pace) = (PairedTest::new(0.05, 0.03), Pace::default());
+        let (mut test, mut pace) = (PairedTest::new(OF_ONE, 0.03), Pace::default());
         let (mut spent_s, last) = (laid_out * TIME_S, machines.len() - 1);
         while test.is_open() && spent_s + PAIR_S <= TIME_S {
             let [mut first, mut second] = [0.0; 2];
@@ -281,8 +284,8 @@ mod tests {
         let slower = |verdict| verdict == Verdict::Slower;
         let faster = |verdict| verdict == Verdict::Faster;
         let world = [NOISE, 0.0, 0.0];
-        let found = [share(100, 0.95, world, slower), share(100, 1.05, world, faster)];
-        assert!(found.iter().all(|found| *found >= 90), "{found:?} of 100");
+        let found = [share(1000, 0.95, world, slower), share(1000, 1.05, world, faster)];
+        assert!(found.iter().all(|found| *found >= 900), "{found:?} of 1000");
     }
 
     #[test]

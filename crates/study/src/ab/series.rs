@@ -5,6 +5,9 @@ use crate::comparison::measured::Condition;
 use crate::quantity::{BIN, QUANTITIES, Quantity};
 use ioscape_schema::{Basis, MeasuredRow, Measurement, Metric, Verdict, statistics};
 
+/// Share of all false verdicts that throughputs may have: the pairs end once these are certain.
+pub(super) const OF_THROUGHPUT: f64 = 0.8;
+
 /// The pairs of one quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
@@ -19,12 +22,14 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// Returns all quantities of one of `jobs` workloads, without pairs. For each metric, the
-    /// chance of a false verdict over the rows of all workloads is at most `alpha`.
+    /// Returns all quantities of one of `jobs` workloads, without pairs. The chance of a false
+    /// verdict over the rows of all workloads is at most `alpha`.
     pub(super) fn all(jobs: usize, alpha: f64, margin: f64) -> Vec<Self> {
         let new = |(number, one): (usize, &Quantity)| {
             let rows = QUANTITIES.iter().filter(|other| other.metric == one.metric).count() * jobs;
-            let mut test = PairedTest::new(alpha / rows.max(1) as f64, margin);
+            let is_throughput = one.metric == Metric::Throughput;
+            let share = if is_throughput { OF_THROUGHPUT } else { 1.0 - OF_THROUGHPUT };
+            let mut test = PairedTest::new(share * alpha / rows.max(1) as f64, margin);
             test.resolution = if one.metric == Metric::Time { BIN } else { 0.0 };
             Self { number, tick_ns: 0.0, has_few: false, test, samples: Default::default() }
         };

@@ -61,9 +61,11 @@ pub fn in_order(
         return Ok(None);
     }
     let mut prices: Vec<Option<f64>> = vec![None; names.len()];
+    let mut different = names.to_vec();
+    different.dedup();
     for price in given {
         let mut found = (0..names.len()).filter(|&index| is_called(index, &price.name));
-        let (name, all) = (price.name.clone(), names.join(", "));
+        let (name, all) = (price.name.clone(), different.join(", "));
         match (found.next(), found.next()) {
             (Some(only), None) if prices[only].is_some() => return Err(PriceError::Twice(name)),
             (Some(only), None) => prices[only] = Some(price.amount),

@@ -64,6 +64,7 @@ mod untyped;
 pub mod uses;
 pub mod write_groups;
 
+use crate::read::keep_levels;
 use absorption::AbsorbedWrites;
 use accumulate::Accumulate;
 use alignment::Alignment;
@@ -330,6 +331,8 @@ impl Analysis {
         if self.interleaved {
             unordered::forget(&mut summary);
         }
+        // A part has only some of the disks that its trace names.
+        keep_levels(&mut summary.info, &Vec::from_iter(self.disks.iter().map(|(id, _)| id)));
         let untold = untold::forget(&mut summary);
         summary.warnings = doubts(&self.limits(info), untold, &summary);
         summary

@@ -23,7 +23,8 @@ mod text;
 pub use decode::BATCH;
 pub(crate) use decode::{Decode, Epoch};
 pub(crate) use events::{
-    Event, Kind, Pairing, doubt_of_levels, is_passed_through, kernel_event, kernel_rwbs,
+    Event, Kind, Pairing, add_levels, doubt_of_levels, is_passed_through, keep_levels,
+    kernel_event, kernel_rwbs,
 };
 pub use formats::Format;
 pub(crate) use formats::{Tells, Types};

@@ -1,6 +1,7 @@
 //! A decoder with its rows in the order of arrival, and several such decoders merged into one.
 
 use super::decode::{BATCH, Decode, Epoch};
+use super::events::add_levels;
 use super::order::Order;
 use super::tables::{Bad, Tables};
 use crate::error::Error;
@@ -157,8 +158,8 @@ impl Merged {
         }
         self.first = has_rows.iter().position(|has_rows| *has_rows).unwrap_or(0);
         self.align(&has_rows)?;
-        for index in 0..self.children.len() {
-            self.push(index)?;
+        for (index, child) in self.children.iter_mut().enumerate() {
+            self.heads.extend(child.next_ns()?.map(|next_ns| Reverse((next_ns, index))));
         }
         self.restore_tables();
         Ok(())
@@ -208,14 +209,6 @@ impl Merged {
         }
     }
 
-    fn push(&mut self, index: usize) -> Result<(), Error> {
-        if let Some(next_ns) = self.children[index].next_ns()? {
-            self.heads.push(Reverse((next_ns, index)));
-        }
-        self.collect();
-        Ok(())
-    }
-
     /// Notes if another file has requests of the same disk and goes on after this one began, though
     /// it names no disk or does not tell when it began. Parts of one recording would follow one
     /// another.
@@ -240,6 +233,7 @@ impl Merged {
         info.notes.clear();
         for child in &self.children {
             info.absorb(child.rows.decoder.info());
+            add_levels(info, child.rows.decoder.info());
         }
         if let Some(shared) = &self.shared {
             info.notes.insert("files of one disk".to_owned(), shared.clone());
@@ -323,9 +317,8 @@ impl Decode for Merged {
                     self.find_shared(index, io.queued_ns)?;
                 }
             }
-            if let Some(next_ns) = self.children[index].next_ns()? {
-                self.heads.push(Reverse((next_ns, index)));
-            }
+            let next_ns = self.children[index].next_ns()?;
+            self.heads.extend(next_ns.map(|next_ns| Reverse((next_ns, index))));
         }
         self.collect();
         Ok(!self.heads.is_empty())

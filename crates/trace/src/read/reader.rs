@@ -2,7 +2,7 @@
 
 use super::damage::Damage;
 use super::decode::{BATCH, Decode, Epoch};
-use super::events::keep_levels;
+use super::events::{add_levels, keep_levels};
 use super::formats::Format;
 use super::ordered::{Merged, Ordered};
 use super::source::{self, Opened, Source};
@@ -50,8 +50,9 @@ pub fn open(sources: Vec<Source>, options: &ReadOptions) -> Result<Reader, Error
     // One recording may consist of many files, so files of a format are opened together.
     let mut by_format: Vec<(Format, Vec<Opened>)> = Vec::new();
     let (mut damages, mut empty) = (Vec::new(), None);
+    let count = sources.len();
     for source in sources {
-        let (mut opened, damaged) = source::open(source, options.skip_bad)?;
+        let (mut opened, damaged) = source::open(source, count, options.skip_bad)?;
         damages.push(damaged);
         let format = match options.format {
             Some(format) => format,
@@ -158,7 +159,7 @@ impl Reader {
 
     /// Updates `info` with what the decoder knows by now.
     fn tell(&mut self, epoch: Epoch) {
-        self.info.clone_from(self.rows.decoder.info());
+        self.info.follow(self.rows.decoder.info());
         let base = self.base_ns.and_then(|base| i64::try_from(base).ok());
         match (epoch, base) {
             (Epoch::Unix, Some(base)) => self.info.started_unix_ns = Some(base),
@@ -185,6 +186,15 @@ impl Reader {
     /// the next batch comes.
     pub(crate) fn choose(&mut self, chosen: &[u16]) {
         keep_levels(&mut self.info, chosen);
+    }
+
+    /// Returns [`Self::info`] with what [`Self::choose`] took from it.
+    pub(crate) fn info_of_all_disks(&self) -> TraceInfo {
+        let mut info = self.info.clone();
+        // The parts of one file must tell the same: otherwise its losses count for each of them.
+        keep_levels(&mut info, &[]);
+        add_levels(&mut info, self.rows.decoder.info());
+        info
     }
 
     /// Returns the number of rows that came after a later arrival and were sorted into place.
@@ -233,6 +243,18 @@ mod tests {
 
         fn epoch(&self) -> Epoch {
             Epoch::Unix
+        }
+    }
+
+    /// Guards against a defect: every batch copied the names of all commands.
+    #[test]
+    fn names_are_not_copied_for_every_batch() {
+        let info = TraceInfo { commands: vec!["fio".to_owned()], ..TraceInfo::default() };
+        let mut reader = Reader::new(Box::new(Rows(vec![Io::default(); 3 * BATCH], info)));
+        let held = reader.info().commands[0].as_ptr();
+        let mut batch = Vec::new();
+        while reader.next_batch(&mut batch).unwrap() {
+            assert_eq!(reader.info().commands[0].as_ptr(), held);
         }
     }
 

@@ -93,8 +93,13 @@ impl Opened {
     }
 }
 
-/// Examines the first bytes and unpacks compressed sources; with `skip_bad`, up to any damage.
-pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), Error> {
+/// Examines the first bytes of one of `count` sources and unpacks compressed ones; with `skip_bad`,
+/// up to any damage.
+pub(crate) fn open(
+    source: Source,
+    count: usize,
+    skip_bad: bool,
+) -> Result<(Opened, Damage), Error> {
     let Source { name, bytes } = source;
     let failed = |source: io::Error| Error::Read { name: name.clone(), source };
     let damage = Damage::default();
@@ -119,24 +124,24 @@ pub(crate) fn open(source: Source, skip_bad: bool) -> Result<(Opened, Damage), E
     }
     let whole = io::Cursor::new(head.clone()).chain(bytes);
     if !decompress::is_compressed(&head) {
-        return Ok((Opened::Input(begun(name, Box::new(whole))?), damage));
+        return Ok((Opened::Input(begun(name, Box::new(whole), count)?), damage));
     }
     let taken = Arc::new(AtomicU64::new(0));
     let counted = Box::new(Taken::new(whole, Arc::clone(&taken)));
     let bytes = decompress::unpack(&head, counted).map_err(failed)?;
     let told = damage.clone();
     let bytes = UpToDamage { name: name.clone(), bytes, taken, length, skip_bad, damage: told };
-    Ok((Opened::Input(begun(name, Box::new(bytes))?), damage))
+    Ok((Opened::Input(begun(name, Box::new(bytes), count)?), damage))
 }
 
 /// The mark of tar archives, and where it lies.
 const TAR: (&[u8], std::ops::Range<usize>) = (b"ustar", 257..262);
 
-fn begun(name: String, bytes: Box<dyn Read + Send>) -> Result<Input, Error> {
-    let mut input = Input::new(name, bytes);
+fn begun(name: String, bytes: Box<dyn Read + Send>, count: usize) -> Result<Input, Error> {
+    let mut input = Input::new(name, bytes, count);
     input.pass_mark()?;
     if input.peek(TAR.1.end)?.get(TAR.1) == Some(TAR.0) {
-        let reason = "a tar archive, which is not unpacked: read what is in it, as with tar -xOf FILE | ioscape trace analyze -";
+        let reason = "a tar archive: unpack it (tar -xf FILE) and name its files of requests, which are merged by time";
         return Err(input.bad_header(reason));
     }
     Ok(input)
@@ -152,11 +157,11 @@ fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
 pub(crate) fn input_of(source: Source) -> Result<Input, Error> {
     let Source { name, bytes } = source;
     Ok(match bytes {
-        Bytes::Stream(bytes) => Input::new(name, bytes),
+        Bytes::Stream(bytes) => Input::new(name, bytes, 1),
         Bytes::File(mut file) => {
             let sought = file.seek(SeekFrom::Start(0));
             sought.map_err(|source| Error::Read { name: name.clone(), source })?;
-            Input::new(name, Box::new(file))
+            Input::new(name, Box::new(file), 1)
         }
     })
 }

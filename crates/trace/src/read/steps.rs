@@ -41,7 +41,9 @@ impl Decode for Stepped {
                 io.completed_ns += 1;
                 is_short = true;
             }
-            self.info = is_short.then(|| noted(self.decoder.info(), step_ns));
+            if is_short {
+                note(self.info.get_or_insert_default(), self.decoder.info(), step_ns);
+            }
         }
         Ok(more)
     }
@@ -94,14 +96,14 @@ fn divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-fn noted(info: &TraceInfo, step_ns: u64) -> TraceInfo {
+/// Brings `info` up to date with the decoder's, and adds the note.
+fn note(info: &mut TraceInfo, decoded: &TraceInfo, step_ns: u64) {
     let text = format!(
         "times are in steps of {}, and requests that took less count as 1 ns: mean response times hold, but medians and percentiles only to within a step",
         Nanos(step_ns as f64)
     );
-    let mut info = info.clone();
+    info.follow(decoded);
     info.notes.insert("steps".to_owned(), text);
-    info
 }
 
 #[cfg(test)]

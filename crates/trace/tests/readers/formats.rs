@@ -47,6 +47,19 @@ fn msr_cambridge() {
 }
 
 #[test]
+fn msr_with_times_from_the_beginning_is_read_by_name() {
+    let text = "0,hm,0,Read,7014609920,24576,41286\n13320526,hm,0,Write,2517696512,4096,703\n";
+    let why = read(text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    assert!(why.contains("--format (msr)"), "{why}");
+    let (rows, info) = read(text.as_bytes(), &whole::named("msr")).unwrap();
+    let times = rows.iter().map(|io| (io.queued_ns, io.completed_ns)).collect::<Vec<_>>();
+    assert_eq!(times, [(0, 4_128_600), (1_332_052_600, 1_332_122_900)]);
+    assert_eq!(info.started_unix_ns, None);
+    let dated = text.to_owned() + "128166372003061629,hm,0,Read,0,512,1\n";
+    assert!(read(dated.as_bytes(), &whole::named("msr")).is_err(), "of two clocks");
+}
+
+#[test]
 fn alibaba_and_tencent() {
     let text = b"419,W,8192,4096,1577808144360767\n725,R,0,512,1577808144360999\n";
     let rows = [(0, 0, W, 8192, 4096), (232_000, 0, R, 0, 512)];

@@ -118,7 +118,7 @@ fn a_tar_archive_is_told() {
     tar.extend(b"419,W,8192,4096,1577808144360767\n");
     for options in [ReadOptions::default(), whole::named("alibaba")] {
         let why = read(&tar, &options).unwrap_err().to_string();
-        assert!(why.starts_with("t: a tar archive") && why.contains("tar -xOf"), "{why}");
+        assert!(why.starts_with("t: a tar archive") && why.contains("tar -xf"), "{why}");
     }
 }
 

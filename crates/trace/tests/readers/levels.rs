@@ -2,6 +2,8 @@
 
 use crate::whole;
 use ioscape_schema::{Io, TraceInfo};
+use ioscape_trace::analyze::state::{Asked, Header, Merge, Part, TraceClock};
+use ioscape_trace::analyze::{Analysis, AnalysisOptions};
 use ioscape_trace::{ReadOptions, SelectedRows, Source, doubts, open};
 use std::io::Cursor;
 
@@ -36,19 +38,28 @@ fn requests_with_rows_at_two_levels_are_told() {
     assert!(said.starts_with(begin), "{said}");
 }
 
-/// Guards against advice that was followed, in an imported trace for ever.
-#[test]
-fn only_levels_among_the_chosen_disks_are_told() {
-    let lines = [("253,0", 1), ("253,1", 2)].map(|(name, at)| {
+/// The events of reads of two volumes that lie on 8,0, those of each in order of time.
+fn two_volumes() -> [String; 2] {
+    [("253,0", 1), ("253,1", 2)].map(|(name, at)| {
         let mut lines = events(name, at).concat();
         lines.sort_by_key(|line| line.split(' ').nth(3).map(str::to_owned));
         lines.concat()
-    });
+    })
+}
+
+/// The requests to `disks` of these.
+fn of_two_volumes(disks: &[&str]) -> SelectedRows {
+    let source = Source::stream("t", Cursor::new(two_volumes().concat().into_bytes()));
+    let reader = open(vec![source], &ReadOptions::default()).unwrap();
+    let disks: Vec<String> = disks.iter().map(|&disk| disk.to_owned()).collect();
+    SelectedRows::new(reader, None, None, &disks)
+}
+
+/// Guards against advice that was followed, in an imported trace for ever.
+#[test]
+fn only_levels_among_the_chosen_disks_are_told() {
     let said = |disks: &[&str]| {
-        let source = Source::stream("t", Cursor::new(lines.concat().into_bytes()));
-        let reader = open(vec![source], &ReadOptions::default()).unwrap();
-        let disks: Vec<String> = disks.iter().map(|&disk| disk.to_owned()).collect();
-        let mut rows = SelectedRows::new(reader, None, None, &disks);
+        let mut rows = of_two_volumes(disks);
         while rows.next(&mut Vec::new()).unwrap() {}
         let info = rows.info();
         (info.notes.get("requests of two levels").cloned(), doubts(info).len())
@@ -56,6 +67,43 @@ fn only_levels_among_the_chosen_disks_are_told() {
     assert_eq!(said(&["8,0"]), (None, 0));
     assert_eq!(said(&["253,0", "253,1"]), (None, 0));
     assert_eq!(said(&["8,0", "253,1"]), (Some("253,1 on 8,0".to_owned()), 1));
+}
+
+#[test]
+fn levels_of_all_files_that_are_merged_are_told() {
+    let files = two_volumes().map(|lines| Source::stream("t", Cursor::new(lines.into_bytes())));
+    let (_, info) = whole::read(files.into(), &ReadOptions::default()).unwrap();
+    assert_eq!(info.notes["requests of two levels"], "253,0 on 8,0; 253,1 on 8,0");
+}
+
+#[test]
+fn parts_of_some_disks_give_the_levels_of_the_whole() {
+    let part = |disks: &&[&str]| {
+        let (mut rows, mut batch) = (of_two_volumes(disks), Vec::new());
+        let mut analysis = Analysis::part(&AnalysisOptions::default());
+        while rows.next(&mut batch).unwrap() {
+            analysis.name_devices(&rows.info().devices);
+            analysis.update(&batch);
+        }
+        let (info, asked) = (rows.info_of_all_disks(), Asked::default());
+        let header = Header::of(&analysis, "t", &info, TraceClock::Trace, &asked);
+        Part { header, analysis }
+    };
+    let said = |disks: &[&[&str]]| {
+        let parts: Vec<Part> = disks.iter().map(part).collect();
+        let is_alike = |part: &Part| part.header.info == parts[0].header.info;
+        assert!(parts.iter().all(is_alike), "otherwise losses count for each part");
+        let headers = parts.iter().map(|part| ("t".to_owned(), part.header.clone()));
+        let mut merge = Merge::new(&headers.collect::<Vec<_>>()).unwrap();
+        parts.into_iter().for_each(|part| merge.add(part));
+        let told = merge.finish().warnings.into_iter().map(|doubt| doubt.message);
+        told.filter(|said| said.contains(" lie on others ")).collect::<String>()
+    };
+    let both = said(&[&["253,0"], &["8,0", "253,1"]]);
+    assert!(both.contains("(253,0 on 8,0; 253,1 on 8,0)"), "{both}");
+    let one = said(&[&["8,0"], &["253,1"]]);
+    assert!(one.contains("(253,1 on 8,0)"), "{one}");
+    assert_eq!(said(&[&["253,0"], &["253,1"]]), "");
 }
 
 #[test]

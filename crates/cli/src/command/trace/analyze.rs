@@ -102,7 +102,8 @@ fn too_little(bytes: u64, least: u64) -> Failure {
 /// Writes the state, if requested.
 fn keep(outputs: &mut Outputs, analysis: Analysis, name: &str, rows: &Rows) -> Result<(), Failure> {
     let rows = &rows.selected;
-    let header = Header::of(&analysis, name, rows.info(), rows.clock().0, &rows.asked());
+    let info = rows.info_of_all_disks();
+    let header = Header::of(&analysis, name, &info, rows.clock().0, &rows.asked());
     write_state(outputs, &PartState { header, analysis })
 }
 

@@ -10,7 +10,7 @@ use ioscape_schema::{Document, Io, TraceFile, TraceInfo, Warning, WarningKind};
 use ioscape_trace::{Error, OutFormat, Writer};
 use std::path::PathBuf;
 use std::slice;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// What a user needs to know to give a log to fio.
 const FIO_FILES: &str = "fio reads and writes a file for each disk, in the folder where it is started: called as the disk, with _ for each / and blank";
@@ -37,12 +37,13 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     convert(slice::from_ref(&args.trace), &rows, file, args.format, args.out.json)
 }
 
-/// Rows on their way to the writer, with the tables to which they refer.
-type Batch = (Vec<Io>, Arc<TraceInfo>);
+/// Rows on their way to the writer, with what is new in the tables to which they refer.
+type Batch = (Vec<Io>, TraceInfo);
 
 /// What is written, and what is reported about it.
 struct Written {
     writer: Writer,
+    info: TraceInfo,
     told: TraceFile,
     first_ns: Option<u64>,
     /// Number of rows that the format cannot hold, and a buffer for the other rows of a batch.
@@ -52,10 +53,18 @@ struct Written {
 
 impl Written {
     fn new(writer: Writer, told: TraceFile) -> Self {
-        Self { writer, told, first_ns: None, left_out: 0, held: Vec::new() }
+        Self {
+            writer,
+            info: TraceInfo::default(),
+            told,
+            first_ns: None,
+            left_out: 0,
+            held: Vec::new(),
+        }
     }
 
-    fn take(&mut self, (rows, info): &Batch) -> Result<(), Error> {
+    fn take(&mut self, (rows, news): &Batch) -> Result<(), Error> {
+        self.info.learn(news);
         let held = if rows.iter().all(|io| self.writer.holds(io)) {
             rows
         } else {
@@ -65,7 +74,7 @@ impl Written {
         };
         self.left_out += (rows.len() - held.len()) as u64;
         self.told.count(&mut self.first_ns, held);
-        self.writer.rows(held, info)
+        self.writer.rows(held, &self.info)
     }
 }
 
@@ -119,15 +128,15 @@ fn convert(
 
 /// Writes all rows in a different thread from the one that reads.
 fn copy(rows: &mut Rows, written: &mut Written) -> Result<(), Failure> {
-    let (mut info, failed) = (Arc::new(rows.info().clone()), OnceLock::new());
+    let (mut known, failed) = ([0; 2], OnceLock::new());
     let next = |(mut batch, _): Batch| {
         if failed.get().is_some() || !rows.next(&mut batch)? {
             return Ok::<_, Failure>(None);
         }
-        if *info != *rows.info() {
-            info = Arc::new(rows.info().clone());
-        }
-        Ok(Some((batch, Arc::clone(&info))))
+        let info = rows.info();
+        let news = info.since(known);
+        known = [info.devices.len(), info.commands.len()];
+        Ok(Some((batch, news)))
     };
     let name = written.told.path.clone();
     pipeline(2, vec![written], next, |written, batch: &Batch| {
@@ -164,11 +173,11 @@ mod tests {
         let kinds = [(4096, none), (0, IoFlags::FLUSH), (4096, IoFlags::DISCARD), (0, none)];
         let rows = kinds.map(|(len, flags)| io(len, flags)).to_vec();
         let device = Device { name: "sda".to_owned(), ..Device::default() };
-        let info = Arc::new(TraceInfo { devices: vec![device], ..TraceInfo::default() });
+        let info = TraceInfo { devices: vec![device], ..TraceInfo::default() };
         let mut file = tempfile::tempfile().expect("a file");
         let writer = Writer::new(format, file.try_clone().expect("a file")).expect("a writer");
         let mut written = Written::new(writer, TraceFile::begun());
-        written.take(&(rows, Arc::clone(&info))).expect("the rows are written");
+        written.take(&(rows, info.clone())).expect("the rows are written");
         let Written { writer, told, left_out, .. } = written;
         writer.finish(&info).expect("the file is written");
         let mut bytes = Vec::new();

@@ -18,7 +18,7 @@ use ioscape_schema::units::{Bytes, Count};
 use ioscape_schema::{Access, Io, TraceInfo, TraceReplay, VerifyReport};
 use ioscape_trace::doubts_of_replay;
 use ioscape_trace::replay::{
-    Placement, Survey, announced, doubt_of_emptied, doubts, is_request, lateness, without_room,
+    Placement, Survey, announced, doubt_of_emptied, doubts, is_request, without_place, without_room,
 };
 use std::slice;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     std::mem::take(&mut done.warnings).into_iter().for_each(|doubt| document.warn(doubt));
     let rows = std::mem::take(&mut done.rows);
     let moved = placement.replayed(&survey, options.speed);
-    let result = TraceReplay { verify, ..result(args, &options, moved, done, &info) };
+    let result = TraceReplay { verify, ..result(args, &options, moved, done) };
     let verified = verdict(result.verify.iter());
     let emptied = doubt_of_emptied(&result, &survey).filter(|_| !session.target().is_device());
     let kept = args.kept_rows.as_ref().and_then(|_| without_room(rows.rows.len() as u64, &result));
@@ -94,7 +94,7 @@ pub fn main(args: &ReplayArgs) -> Result<(), Failure> {
     told.for_each(|doubt| document.warn(doubt));
     let on = (&*args.target, result.target_bytes);
     let written = keep_rows(&mut outputs, &[on], &rows, result.ios(), &info.commands);
-    document.outcome = Some(result.into());
+    document.outcome = Some(without_place(result, &info).into());
     let told = outputs::finish(&mut outputs, &document, args.out.json);
     let ended = match (failed, document.interrupted) {
         (Some(error), _) => {
@@ -166,7 +166,6 @@ fn result(
     options: &ReplayOptions,
     moved: TraceReplay,
     done: Replayed,
-    info: &TraceInfo,
 ) -> TraceReplay {
     TraceReplay {
         trace: traces::name(slice::from_ref(&args.trace)),
@@ -179,7 +178,7 @@ fn result(
         cut: done.cut,
         kinds: done.kinds,
         elapsed_ns: done.elapsed_ns,
-        lateness_ns: lateness(done.lateness_ns, info),
+        lateness_ns: done.lateness_ns,
         ..moved
     }
 }

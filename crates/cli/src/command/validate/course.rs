@@ -4,7 +4,8 @@
 use crate::failure::Failure;
 use crate::save::Keeper;
 use ioscape_machine::terminal::Progress;
-use ioscape_scaling::model::{Validated, WhatIf, validate_with_rivals};
+use ioscape_scaling::model::{Validated, validate_with_rivals};
+use ioscape_scaling::system::ChangedSystem;
 use ioscape_schema::{Document, Evaluation, Measurement, Outcome, ValidationLog, ValidationRun};
 use ioscape_study::validation::{NextMeasurement, ValidationProgress};
 use std::time::Instant;
@@ -62,14 +63,15 @@ impl Work<'_> {
     }
 }
 
-/// Judges all models by the measurements.
+/// Judges all models by the measurements, which are of the `changed` system if something is
+/// exchanged.
 ///
 /// # Errors
 /// No model can be judged by them.
 pub fn conclude(
     run: &ValidationProgress,
     evaluation: &Evaluation,
-    what_if: Option<&WhatIf>,
+    changed: Option<&ChangedSystem<'_>>,
     document: &mut Document,
 ) -> Result<(), Failure> {
     run.left_out().into_iter().chain(run.begun()).for_each(|doubt| document.warn(doubt));
@@ -82,9 +84,14 @@ pub fn conclude(
         return Ok(());
     }
     let orthogonal = run.schedule().orthogonal.gt(&0).then(|| run.orthogonal());
-    let (validation, doubts) =
+    let what_if = changed.map(ChangedSystem::what_if);
+    let (mut validation, doubts) =
         validate_with_rivals(evaluation, what_if, run.single(), orthogonal.as_deref(), &validated)
             .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
+    if let Some(changed) = changed {
+        let predictions = validation.points.iter_mut().map(|point| &mut point.prediction);
+        predictions.for_each(|one| changed.name().clone_into(&mut one.system));
+    }
     let partial = match document.outcome.take() {
         Some(Outcome::Validation(run)) => *run,
         _ => ValidationRun::default(),

@@ -94,8 +94,8 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     });
     // The models are judged by whatever was measured: that costs nothing compared with the
     // measurements.
-    let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
-    conclude(&run, &system.evaluation, what_if, &mut document)?;
+    let changed = (!log.what_if.is_empty()).then_some(&changed_system);
+    conclude(&run, &system.evaluation, changed, &mut document)?;
     drop(measurer);
     keeper.conclude(document, finished)
 }

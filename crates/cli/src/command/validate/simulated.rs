@@ -68,8 +68,8 @@ pub fn main(
         seed = seed.wrapping_add(1);
         Ok(target.measure(&next.step.workload, seed, next.cap_s, BLOCKS_MOST)?)
     });
-    let what_if = (!log.what_if.is_empty()).then(|| changed_system.what_if());
-    conclude(&run, &system.evaluation, what_if, &mut document)?;
+    let changed = (!log.what_if.is_empty()).then_some(&changed_system);
+    conclude(&run, &system.evaluation, changed, &mut document)?;
     keeper.conclude(document, finished)
 }
 

@@ -98,11 +98,12 @@ pub(super) fn of_vxbench(run: &VxRun) -> Row {
 }
 
 /// The rows of a campaign: the rate of every cell, and how long its requests and its `fsync` took.
-pub(super) fn of_campaign(campaign: &CampaignResult) -> Vec<Row> {
+/// `both` are the cells of the two results that are compared.
+pub(super) fn of_campaign(campaign: &CampaignResult, both: &[Cells<'_>; 2]) -> Vec<Row> {
     let of_row = |row: &CampaignRow| {
         let cells = campaign.columns.iter().zip(&row.cells);
         let rows =
-            cells.flat_map(|(column, cell)| of_cell(&cell_name(campaign, row, column), cell));
+            cells.flat_map(|(column, cell)| of_cell(&cell_name(campaign, row, column), cell, both));
         rows.collect::<Vec<Row>>()
     };
     campaign.rows.iter().flat_map(of_row).collect()
@@ -115,7 +116,7 @@ fn cell_name(campaign: &CampaignResult, row: &CampaignRow, column: &CampaignColu
     format!("{}{clients}: {}", column.name(), settings.join(", "))
 }
 
-fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
+fn of_cell(name: &str, cell: &CampaignCell, both: &[Cells<'_>; 2]) -> Vec<Row> {
     let samples: Vec<f64> = cell.samples.iter().map(CampaignSample::rate).collect();
     let row = |name: String, metric, figure| Row {
         name: Some(name),
@@ -129,7 +130,9 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
         None => (Metric::Throughput, cell.throughput_bytes_per_s),
     };
     let late = |what: &str, of: fn(&CampaignSample) -> Option<ResponseTime>| {
-        let (tail, all) = tails(&cell.samples.iter().filter_map(of).collect::<Vec<_>>());
+        let alike = both.iter().filter_map(|cells| cells.get(name));
+        let (tail, ns) = tail(alike.flat_map(|cell| &cell.samples).filter_map(of));
+        let all = cell.samples.iter().filter_map(of).map(|times| ns(&times) as f64).collect();
         row(format!("{name}, {tail} {what}"), Metric::Time, of_percentiles(all))
     };
     vec![
@@ -139,15 +142,14 @@ fn of_cell(name: &str, cell: &CampaignCell) -> Vec<Row> {
     ]
 }
 
-/// The 99th percentiles of several runs of a cell, in nanoseconds; the longest times where no run
-/// tells another percentile. All runs do as much, so one that does has enough requests for all: in
-/// the others the longest time is just within the histogram's bin of the percentile.
-fn tails(runs: &[ResponseTime]) -> (&'static str, Vec<f64>) {
-    let is_told = runs.iter().any(|times| times.p99_below_longest().is_some());
-    let of = |ns: fn(&ResponseTime) -> u64| runs.iter().map(|times| ns(times) as f64).collect();
-    match is_told {
-        true => (TAILS[0], of(|times| times.p99)),
-        false => (TAILS[1], of(|times| times.max)),
+/// What a cell's times are called, and which they are: the 99th percentiles, or the longest times
+/// where none of its `runs` in either result tells another percentile. All runs do as much, so one
+/// that does has enough requests for all: in the others the longest time is just within the
+/// histogram's bin of the percentile.
+fn tail(mut runs: impl Iterator<Item = ResponseTime>) -> (&'static str, fn(&ResponseTime) -> u64) {
+    match runs.any(|times| times.p99_below_longest().is_some()) {
+        true => (TAILS[0], |times| times.p99),
+        false => (TAILS[1], |times| times.max),
     }
 }
 
@@ -274,9 +276,12 @@ fn other_job(one: &VxJob, other: &VxJob) -> String {
     }
 }
 
-/// The cells of a campaign by name; none for any other outcome.
-pub(super) fn cells(document: &Document) -> HashMap<String, &CampaignCell> {
-    let mut cells = HashMap::new();
+/// The cells of a campaign by name.
+pub(super) type Cells<'a> = HashMap<String, &'a CampaignCell>;
+
+/// The cells of a campaign; none for any other outcome.
+pub(super) fn cells(document: &Document) -> Cells<'_> {
+    let mut cells = Cells::new();
     let Some(Outcome::Campaign(campaign)) = &document.outcome else { return cells };
     for row in &campaign.rows {
         for (column, cell) in campaign.columns.iter().zip(&row.cells) {
@@ -288,7 +293,7 @@ pub(super) fn cells(document: &Document) -> HashMap<String, &CampaignCell> {
 
 /// The cell that a row of this name belongs to: the row of its rate is called as it is, those of
 /// its times as [`of_cell`] says.
-fn cell_of<'a>(cells: &HashMap<String, &'a CampaignCell>, name: &str) -> Option<&'a CampaignCell> {
+fn cell_of<'a>(cells: &Cells<'a>, name: &str) -> Option<&'a CampaignCell> {
     let is_time = |rest: &str| TAILS.iter().any(|tail| rest.starts_with(&format!("{tail} ")));
     let of_times = || name.rsplit_once(", ").filter(|(_, rest)| is_time(rest));
     let cell = cells.get(name).or_else(|| cells.get(of_times()?.0));
@@ -297,7 +302,7 @@ fn cell_of<'a>(cells: &HashMap<String, &'a CampaignCell>, name: &str) -> Option<
 
 /// How the work of a row differs from that of the cell of its name in a campaign, whether or not
 /// that cell has a figure.
-pub(super) fn other_cell(cells: &HashMap<String, &CampaignCell>, row: &Row) -> Option<String> {
+pub(super) fn other_cell(cells: &Cells<'_>, row: &Row) -> Option<String> {
     let there = cell_of(cells, row.name.as_deref()?)?.plan.as_ref()?;
     match &row.work {
         Some(Work::Campaign(Some(here))) if **here != *there => Some(other_plan(there, here)),
@@ -306,13 +311,13 @@ pub(super) fn other_cell(cells: &HashMap<String, &CampaignCell>, row: &Row) -> O
 }
 
 /// Why a campaign has no figure in a row of this name, if it says so.
-pub(super) fn impossible(cells: &HashMap<String, &CampaignCell>, name: &str) -> Option<String> {
+pub(super) fn impossible(cells: &Cells<'_>, name: &str) -> Option<String> {
     cell_of(cells, name)?.impossible.clone()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::campaign;
+    use super::super::tests::{campaign, compared};
     use super::*;
     use ioscape_schema::CampaignSetting;
 
@@ -327,11 +332,40 @@ mod tests {
             row.settings.push(threads.clone());
             row.cells[0].impossible = Some(why.to_owned());
         }
-        let names: Vec<_> = of_campaign(campaign).into_iter().filter_map(|row| row.name).collect();
+        let rows = of_campaign(campaign, &Default::default());
+        let names: Vec<_> = rows.into_iter().filter_map(|row| row.name).collect();
         let cells = cells(&document);
         let told = names.iter().filter_map(|name| impossible(&cells, name)).collect::<String>();
         assert_eq!(told, "aaabbbcccddd");
         assert_eq!(impossible(&cells, "xfs direct: iosize 8k, threads 2, mean"), None);
         assert!(super::cells(&Document::default()).is_empty());
+    }
+
+    /// Guards against a defect: times ten times as long had no counterpart, since among few requests
+    /// held at a rate the second longest time lay within the histogram's bin of the longest.
+    #[test]
+    fn times_are_compared_where_a_single_run_of_either_result_tells_a_percentile() {
+        let of = |ns: u64, longest: [u64; 3]| {
+            let mut document = campaign(1.0, [0.99, 1.0, 1.01]);
+            let Some(Outcome::Campaign(campaign)) = &mut document.outcome else {
+                panic!("a campaign")
+            };
+            for (sample, max) in campaign.rows[0].cells[0].samples.iter_mut().zip(longest) {
+                let times = ResponseTime { p99: ns, max, ..ResponseTime::default() };
+                sample.response_time_ns = Some(times);
+            }
+            document
+        };
+        let (some, none) = (of(100, [100, 100, 105]), of(1000, [1000; 3]));
+        let row = |a: &Document, b: &Document| {
+            let found = compared(a, b, Some("time > 1.05")).unwrap();
+            let row = found.rows.into_iter().find(|row| row.metric == Metric::Time).unwrap();
+            (row.name.unwrap(), (row.ratio * 10.0).round(), found.only_in)
+        };
+        let [p99, longest] =
+            ["p99", "longest"].map(|tail| format!("xfs direct: iosize 8k, {tail} response time"));
+        assert_eq!(row(&some, &none), (p99.clone(), 100.0, [0, 0]));
+        assert_eq!(row(&none, &some), (p99, 1.0, [0, 0]));
+        assert_eq!(row(&none, &none).0, longest);
     }
 }

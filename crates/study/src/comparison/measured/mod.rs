@@ -89,8 +89,7 @@ fn compare_rows(
     let [one, other] = alike.as_ref().map_or(both, |[one, other]| [one, other]);
     let first = NamedDocument { name: first.name, document: one };
     let second = NamedDocument { name: second.name, document: other };
-    let runs = rows::runs(&[first, second]);
-    let (base, other) = (rows(first, &runs)?, rows(second, &runs)?);
+    let (base, other) = (rows(first, [first, second])?, rows(second, [first, second])?);
     let pairs = paired(&base.told, &other.told);
     let (new, gone) = (lone([second, first], &other, &base), lone([first, second], &base, &other));
     let lost = condition.map_or_else(Vec::new, |condition| lost(&gone, kind, condition));

@@ -46,14 +46,14 @@ pub enum NotComparable {
         "{0} and {1} measured nothing alike: no row with a figure has the same name and workload in both; {2}"
     )]
     NothingShared(String, String, String),
-    /// No row counts the metric of the condition.
-    #[error("--fail-if {condition}: no row counts {metric}: these results have {found}")]
+    /// No row of both counts the metric of the condition.
+    #[error("--fail-if {condition}: no row counts {metric} on both sides, only {found}")]
     NoMetric {
         /// The condition, as it was given.
         condition: String,
         /// The metric of the condition.
         metric: &'static str,
-        /// What the rows count instead.
+        /// What the rows of both count.
         found: String,
     },
 }

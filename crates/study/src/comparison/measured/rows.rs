@@ -1,7 +1,7 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
-use super::jobs::{of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
+use super::jobs::{cells, of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, RowsByName, RunWork, Work};
@@ -112,11 +112,15 @@ pub(super) fn runs<'a>(all: &[NamedDocument<'a>]) -> Runs<'a> {
     runs
 }
 
-/// Every row of a document; `runs` are its own and those that it is compared with.
-pub(super) fn rows(one: NamedDocument<'_>, runs: &Runs<'_>) -> Result<Rows, NotComparable> {
+/// Every row of `one` of two documents; `both` tell what its times are called.
+pub(super) fn rows(
+    one: NamedDocument<'_>,
+    both: [NamedDocument<'_>; 2],
+) -> Result<Rows, NotComparable> {
     let mut found: Vec<Row> = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => {
-            all.iter().flat_map(|run| all_of_run(run, runs)).collect()
+            let runs = runs(&both);
+            all.iter().flat_map(|run| all_of_run(run, &runs)).collect()
         }
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
@@ -128,7 +132,9 @@ pub(super) fn rows(one: NamedDocument<'_>, runs: &Runs<'_>) -> Result<Rows, NotC
             points.map(row).collect()
         }
         Some(Outcome::Vxbench(all)) => all.runs.iter().map(of_vxbench).collect(),
-        Some(Outcome::Campaign(campaign)) => of_campaign(campaign),
+        Some(Outcome::Campaign(campaign)) => {
+            of_campaign(campaign, &both.map(|one| cells(one.document)))
+        }
         Some(Outcome::Os(results)) => of_os(results),
         _ => {
             let help = match one.document.outcome {
@@ -252,7 +258,7 @@ fn of_point(point: &Point) -> Row {
 
 /// The row of a measurement with these rounds, or of the measurement itself if there are none.
 fn of_rounds(one: &Measurement, rounds: &[f64]) -> Row {
-    let alone = [one.throughput_bytes_per_s];
+    let alone = [one.judged_bytes_per_s()];
     let samples: &[f64] = if rounds.is_empty() { &alone } else { rounds };
     Row { figure: of_measurement(one, samples.to_vec()), ..of_run(one) }
 }

@@ -1,6 +1,7 @@
 //! Merges the tables of several parts: devices and commands by name, losses added up.
 
 use super::Header;
+use crate::read::add_levels;
 use ioscape_schema::{Device, TraceInfo};
 use std::collections::HashMap;
 
@@ -57,6 +58,7 @@ impl Tables {
             // Parts of one file report the same losses.
             if !told.contains(&&part.info) {
                 info.absorb(&part.info);
+                add_levels(&mut info, &part.info);
                 told.push(&part.info);
             }
         }

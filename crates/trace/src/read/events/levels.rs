@@ -58,6 +58,17 @@ pub(crate) fn keep_levels(info: &mut TraceInfo, chosen: &[u16]) {
     }
 }
 
+/// Adds the pairs of another note, for the rows of more devices or of another part or file.
+pub(crate) fn add_levels(info: &mut TraceInfo, other: &TraceInfo) {
+    let mut seen = HashSet::new();
+    let notes = [&*info, other].into_iter().filter_map(|one| one.notes.get(NOTE));
+    let pairs = notes.flat_map(|note| note.split(AND)).filter(|pair| seen.insert(*pair));
+    let pairs = pairs.collect::<Vec<_>>().join(AND);
+    if !pairs.is_empty() {
+        info.notes.insert(NOTE.to_owned(), pairs);
+    }
+}
+
 /// Returns what is doubtful in a trace with this note.
 pub(crate) fn doubt_of_levels(info: &TraceInfo) -> Option<String> {
     info.notes.get(NOTE).map(|pairs| {

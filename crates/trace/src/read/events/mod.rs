@@ -9,7 +9,7 @@ mod rwbs;
 mod window;
 
 pub(crate) use event::{Event, Kind, device, kernel_event, positive_error};
-pub(crate) use levels::{doubt_of_levels, keep_levels};
+pub(crate) use levels::{add_levels, doubt_of_levels, keep_levels};
 pub(crate) use numbers::Numbers;
 pub(crate) use pair::Pairing;
 pub(crate) use rwbs::{is_passed_through, of_kernel as kernel_rwbs, parse as rwbs};

@@ -1,5 +1,6 @@
 //! MSR Cambridge traces: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, with
-//! Windows times in units of 100 ns (see its README.txt).
+//! Windows times in units of 100 ns (see its README.txt), or as passed on with times from the
+//! beginning.
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -14,6 +15,8 @@ const UNIX: u64 = 116_444_736_000_000_000;
 #[derive(Default)]
 pub(crate) struct Msr {
     key: Vec<u8>,
+    /// The beginning of all times, in units of 100 ns; known from the first row.
+    begin: Option<u64>,
 }
 
 impl Pieces for Msr {
@@ -22,11 +25,10 @@ impl Pieces for Msr {
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, host, disk, op, offset, size, response] = only(fields::<7>(line, b','))?;
-        let time_ns = field(
-            whole(time).and_then(|t| t.checked_sub(UNIX)?.checked_mul(100)),
-            "the time",
-            time,
-        )?;
+        let ticks = field(whole(time), "the time", time)?;
+        let begin = self.begin.unwrap_or(if ticks < UNIX { 0 } else { UNIX });
+        let since = ticks.checked_sub(begin).and_then(|t| t.checked_mul(100));
+        let time_ns = field(since, "the time", time)?;
         let response_ns =
             field(whole(response).and_then(|t| t.checked_mul(100)), "the response time", response)?;
         let op = letter(op).ok_or_else(|| wrong("the type", op))?;
@@ -38,6 +40,11 @@ impl Pieces for Msr {
         self.key.extend_from_slice(disk);
         let device = sink.tables.device_named(&self.key)?;
         sink.rows.push(answered(time_ns, response_ns, request, device));
+        self.begin = Some(begin);
         Ok(())
+    }
+
+    fn epoch(&self) -> Epoch {
+        if self.begin == Some(0) { Epoch::Start } else { Self::EPOCH }
     }
 }

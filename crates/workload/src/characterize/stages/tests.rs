@@ -96,6 +96,23 @@ fn what_does_not_change_is_one_phase() {
     assert!(none.is_empty());
 }
 
+/// Guards against a phase of one window, "from 40 places in turn", where two random reads began at
+/// the ends of earlier ones.
+#[test]
+fn random_reads_that_hit_ends_by_chance_are_in_one_place() {
+    let mut made = Made::default();
+    (0..1024u64).for_each(|i| {
+        let place = match i {
+            505 | 509 => mix(i - 45) % 16_384 * 16_384 + 16_384,
+            _ => mix(i) % 16_384 * 16_384,
+        };
+        made.call(0, Op::Read, place, 16_384);
+    });
+    let phases = made.stages.finish([(0, 256 * MIB, 256 * MIB)].into_iter(), Activity::default());
+    let runs: Vec<_> = phases.iter().filter_map(|one| Some(one.read.as_ref()?.runs)).collect();
+    assert_eq!(runs, [1], "{phases:#?}");
+}
+
 /// Guards against phases that reached over the first 4096 files only.
 #[test]
 fn a_phase_over_many_files_reaches_from_the_first_to_the_last() {

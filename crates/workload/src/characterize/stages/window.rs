@@ -14,8 +14,8 @@ const FILES_MOST: usize = 4096;
 /// In the order of their counters.
 const ADVICES: [Advice; 3] = [Advice::Normal, Advice::Random, Advice::Sequential];
 
-/// Runs count as continued in turn if there is at least one such request per this many that begin
-/// elsewhere.
+/// Runs count as continued in turn if there is at least one such request for each of them, and one
+/// per this many that begin elsewhere.
 const CHANCE: u64 = 8;
 
 /// Two parts of the set count as one if they share at least this much of their union.
@@ -115,22 +115,26 @@ impl Kind {
         other.files.into_iter().for_each(|(file, extent)| self.extend(file, extent));
     }
 
+    /// Returns the mean depth of turns to runs that were left before, or of all turns if there are
+    /// none to such runs.
+    fn depth(&self) -> f64 {
+        let at = usize::from(self.turns[1] > 0);
+        share(self.depth[at], self.turns[at])
+    }
+
     /// Returns the requests that continue another run than the previous one. Returns 0 if they are
-    /// so few, compared with those that begin elsewhere, that they hit the end of an earlier run by
-    /// chance.
+    /// fewer than the runs, or so few, compared with those that begin elsewhere, that they hit the
+    /// end of an earlier run by chance.
     fn turned(&self) -> u64 {
         let turns: u64 = self.turns.iter().sum();
-        if turns.saturating_mul(CHANCE) < self.jumps { 0 } else { turns }
+        let is_chance = turns.saturating_mul(CHANCE) < self.jumps || (turns as f64) < self.depth();
+        if is_chance { 0 } else { turns }
     }
 
     /// Returns the number of runs that are continued in turn.
     fn runs(&self) -> f64 {
-        if self.turned() == 0 {
-            return 1.0;
-        }
-        let at = usize::from(self.turns[1] > 0);
-        let depth = self.depth[at] as f64 / self.turns[at].max(1) as f64;
-        depth.clamp(1.0, f64::from(RUNS_MOST))
+        let most = if self.turned() == 0 { 1.0 } else { f64::from(RUNS_MOST) };
+        self.depth().clamp(1.0, most)
     }
 
     /// Returns the advice given for more than half of the bytes.
