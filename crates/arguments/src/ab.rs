@@ -36,7 +36,7 @@ pub struct AbArgs {
     #[arg(long, value_name = "FRAC", default_value = "0.03", value_parser = fraction)]
     pub margin: f64,
     /// Exit with code 3 if a row meets this condition beyond chance: throughput or time, then < or >, then a ratio to A, such as
-    /// 'throughput < 0.95'
+    /// 'throughput < 0.95'; with time, throughput has no verdict
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Option<Condition>,
     /// Run the workers in a control group with this much memory, file cache included

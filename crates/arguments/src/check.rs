@@ -101,6 +101,9 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), String> {
     if args.simulated().is_some() && args.resume.is_some() {
         return Err("--resume is for real targets: what is simulated is begun anew".to_owned());
     }
+    if args.simulated().is_none() && args.precondition.is_some() {
+        return Err("--precondition is for simulated targets, sim:SYSTEM or sim:DRIVE".to_owned());
+    }
     // An evaluation begun before this minimum existed can still be continued.
     let is_begun_here = args.simulated().is_none() && args.resume.is_none();
     let most = args.max_unique_bytes.filter(|_| is_begun_here);
@@ -354,6 +357,7 @@ mod tests {
             ("ioscape evaluate sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape validate r.json sim:any --memory 1G", "--memory is for real targets"),
             ("ioscape evaluate sim:any --resume a", "--resume is for real targets"),
+            ("ioscape evaluate . --precondition full", "--precondition is for simulated targets"),
             ("ioscape evaluate . --max-unique-bytes 4k", "4 KiB: the smallest set"),
             ("ioscape evaluate . --clients 2 --dry-run", "--dry-run is not for several clients"),
             ("ioscape run a.toml b.toml", "one job file"),

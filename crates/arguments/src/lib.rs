@@ -28,7 +28,8 @@ mod workload;
 
 use clap::{Args, Parser, Subcommand};
 use ioscape_report::Quantity;
-use ioscape_schema::{Access, Engine, SizeDistribution, Workers};
+use ioscape_schema::{Access, Engine, Filled, SizeDistribution, Workers};
+use ioscape_simulate::combinations::precondition;
 use result::KEPT_WITH_PAGE;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -197,6 +198,10 @@ pub struct EvaluateArgs {
     /// Measure at most N different workloads (N from 60 to 100000), and repeat them while time is left [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(60..=100_000))]
     pub points: Option<u32>,
+    /// What a simulated solid-state drive holds before a set is laid out on it: empty, full (written once, in order) or
+    /// steady-state (written at random for long) [default: as its file says]
+    #[arg(long, value_name = "STATE", value_parser = precondition)]
+    pub precondition: Option<Filled>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -2,6 +2,7 @@
 
 use super::client::ClientsArgs;
 use super::result::{KEPT_WITH_PAGE, ResultArgs};
+use super::rows::RowsArgs;
 use super::value::{bytes, seconds, simulated};
 use super::what_if::WhatIfArg;
 use super::workload::WorkloadArgs;
@@ -11,7 +12,6 @@ use ioscape_schema::Access;
 use ioscape_schema::units::parse_rate;
 use ioscape_study::comparison::measured::Condition;
 use ioscape_study::comparison::price::Price;
-use ioscape_trace::Format;
 use std::path::PathBuf;
 
 /// The workloads that are asked about.
@@ -28,6 +28,7 @@ pub struct AskedArgs {
 
 /// `ioscape predict`.
 #[derive(Debug, Args)]
+#[command(mut_args(of_trace))]
 pub struct PredictArgs {
     /// Results of `ioscape evaluate`
     #[arg(required = true)]
@@ -38,12 +39,9 @@ pub struct PredictArgs {
     /// Predict the application recorded in this block trace (any known format), with cache hits computed from its own locality
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["workloads", "characterization"])]
     pub trace: Vec<PathBuf>,
-    /// Format of the trace [default: found by its content]
-    #[arg(long, value_name = "FORMAT", requires = "trace")]
-    pub format: Option<Format>,
-    /// Skip broken records of the trace and count them
-    #[arg(long, requires = "trace")]
-    pub skip_bad: bool,
+    /// How the trace is read, and which of its rows.
+    #[command(flatten)]
+    pub rows: RowsArgs,
     /// Predict the application in this result of `ioscape characterize`, with cache hits computed from its own locality
     #[arg(long, value_name = "RESULT", conflicts_with = "workloads")]
     pub characterization: Option<PathBuf>,
@@ -141,6 +139,12 @@ impl ValidateArgs {
     pub fn simulated(&self) -> Option<&str> {
         simulated(&self.target)
     }
+}
+
+/// Asks for a trace where an option says how to read one.
+fn of_trace(arg: Arg) -> Arg {
+    let rows = ["format", "skip_bad", "from", "to", "disk"];
+    if rows.contains(&arg.get_id().as_str()) { arg.requires("trace") } else { arg }
 }
 
 /// Rewrites the help of an option whose default is its value in the evaluation that predicts.

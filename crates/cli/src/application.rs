@@ -4,10 +4,10 @@ use crate::asked::doubts_of;
 use crate::failure::Failure;
 use crate::output;
 use crate::traces::{self, Rows};
-use ioscape_arguments::{ChoiceArgs, PredictArgs, RowsArgs};
+use ioscape_arguments::PredictArgs;
 use ioscape_machine::cgroup::available_memory;
 use ioscape_scaling::system::TracedApplication;
-use ioscape_schema::{Outcome, Warning};
+use ioscape_schema::{Access, Outcome, Warning};
 use ioscape_trace::PatternBuilder;
 use ioscape_trace::characterize::Characterizer;
 use ioscape_workload::characterize::fit;
@@ -56,8 +56,7 @@ fn of_result(path: &Path) -> Result<AskedApplication, Failure> {
 
 /// Reads an application from the rows of a trace.
 fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
-    let choice = ChoiceArgs { skip_bad: args.skip_bad, ..ChoiceArgs::default() };
-    let mut rows = Rows::open(&args.trace, &RowsArgs { format: args.format, choice })?;
+    let mut rows = Rows::open(&args.trace, &args.rows)?;
     let (mut seen, mut patterns) = (Characterizer::new(PAGE_BYTES, None), patterns(PAGE_BYTES));
     rows.each(|batch, _| {
         seen.update(batch);
@@ -65,10 +64,13 @@ fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     })?;
     rows.whole("interrupted while the trace was read")?;
     let name = traces::name(&args.trace);
-    let overall = seen.finish(&name, rows.info(), fit).overall;
+    let found = seen.finish(&name, rows.info(), fit);
+    let disks = TracedApplication::doubt_of_disks(&found);
+    let overall = found.overall;
     let doubts = ioscape_trace::doubts(rows.info());
     let doubts = doubts.into_iter().map(|doubt| doubt.at(name.clone()));
-    let doubts = doubts.chain(TracedApplication::doubt_of_order(&name, &overall)).collect();
-    let one = TracedApplication::of_rows(name, overall, patterns.finish());
+    let order = TracedApplication::doubt_of_order(&name, &overall);
+    let doubts = doubts.chain(order).chain(disks).collect();
+    let one = TracedApplication::of_rows(name, overall, patterns.finish(Access::Direct));
     Ok((one.map_err(Failure::Misuse)?, doubts))
 }

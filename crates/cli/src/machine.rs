@@ -4,8 +4,9 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::relay::Relay;
-use ioscape_machine::cgroup::{Quota, enclosing_limit};
+use ioscape_machine::cgroup::{Quota, enclosing_limit, shows_limits};
 use ioscape_machine::error::Error as MeasureError;
+use ioscape_machine::memory::memory;
 use ioscape_machine::output::tell_leftovers;
 use ioscape_machine::terminal::Progress;
 use ioscape_machine::{Target, TargetFacts, TargetOptions};
@@ -65,22 +66,45 @@ pub fn look(path: &Path, destroy_data: bool) -> Result<TargetFacts, Failure> {
 }
 
 /// Returns the memory limit to plan with when `asked` is requested: at most the limit under which
-/// this program was started. A lower one is reported to the user.
+/// this program was started, and none beyond the memory of this machine. Another one than asked for
+/// is reported to the user.
 pub fn within_limits(asked: Option<u64>) -> Option<u64> {
-    let Some((limit, note)) = lowered(asked, enclosing_limit()) else { return asked };
+    let Some((limit, note)) = lowered(asked, enclosing_limit(), memory().total) else {
+        return asked;
+    };
     output::tell(&note);
-    Some(limit)
+    limit
 }
 
-/// The limit `found` around this program if it is less than the one `asked` for, and a note that it
-/// replaces it.
-fn lowered(asked: Option<u64>, found: Option<u64>) -> Option<(u64, String)> {
-    let (asked, found) = asked.zip(found).filter(|(asked, found)| asked > found)?;
-    let [wanted, left] = [asked, found].map(|bytes| Bytes(bytes as f64));
-    let note = format!(
-        "Note: this program was started in a control group of {left}, so that its workers cannot have the {wanted} asked for: {left} is their limit"
-    );
+/// The limit in force if there is less memory than `asked` for, and a note that says so: the one
+/// `found` around this program, or none where this machine has `total` bytes, or an unknown number
+/// (0).
+fn lowered(asked: Option<u64>, found: Option<u64>, total: u64) -> Option<(Option<u64>, String)> {
+    let has = found.or((total > 0).then_some(total));
+    let (asked, has) = asked.zip(has).filter(|(asked, has)| asked > has)?;
+    let [wanted, left] = [asked, has].map(|bytes| Bytes(bytes as f64));
+    let note = match found {
+        Some(_) => format!(
+            "Note: this program was started in a control group of {left}, so that its workers cannot have the {wanted} asked for: {left} is their limit"
+        ),
+        None => format!(
+            "Note: this machine has {left}, less than the {wanted} asked for: no limit is set"
+        ),
+    };
     Some((found, note))
+}
+
+/// The warning that the workers have less memory than the machine: the `limit` in force, or perhaps
+/// one of a group above, unless those show.
+fn doubt_of_memory(limit: Option<u64>, shows: bool) -> Option<Warning> {
+    let message = match limit.map(|bytes| Bytes(bytes as f64)) {
+        Some(limit) => format!(
+            "the workers run in a control group of {limit}, file cache included; the machine has more memory"
+        ),
+        None if shows => return None,
+        None => "control groups above do not show here: if one of them limits memory, the file cache is smaller than the memory of this machine; ask who runs this container".to_owned(),
+    };
+    Some(Warning::new(WarningKind::MemoryLimited, message))
 }
 
 /// A target in a session.
@@ -119,19 +143,13 @@ impl Machine {
             move || stream.request()
         })?;
         document.environment = self.session.environment()?;
-        if let Some(doubt) = ioscape_machine::clock::doubt(&document.environment.clock) {
-            document.warn(doubt);
-        }
-        if let Some(quota) = Quota::tight() {
-            document.warn(quota.doubt());
-        }
-        if let Some(limit) = document.environment.memory_limit_bytes {
-            let limit = Bytes(limit as f64);
-            document.warn(Warning::new(
-                WarningKind::MemoryLimited,
-                format!("the workers run in a control group of {limit}, file cache included; the machine has more memory"),
-            ));
-        }
+        let limit = document.environment.memory_limit_bytes;
+        let doubts = [
+            ioscape_machine::clock::doubt(&document.environment.clock),
+            Quota::tight().map(|quota| quota.doubt()),
+            doubt_of_memory(limit, shows_limits("memory")),
+        ];
+        doubts.into_iter().flatten().for_each(|doubt| document.warn(doubt));
         Ok(())
     }
 
@@ -346,12 +364,31 @@ mod tests {
     #[test]
     fn no_more_memory_is_planned_with_than_there_is_around_this_program() {
         let (asked, found) = (Some(4 << 30), Some(1 << 30));
-        let (limit, note) = lowered(asked, found).expect("less");
-        assert_eq!(limit, 1 << 30);
+        let (limit, note) = lowered(asked, found, 8 << 30).expect("less");
+        assert_eq!(limit, found);
         assert!(note.contains("group of 1 GiB") && note.contains("the 4 GiB asked for"), "{note}");
         for (asked, found) in [(found, asked), (found, found), (asked, None), (None, found)] {
-            assert_eq!(lowered(asked, found), None);
+            assert_eq!(lowered(asked, found, 8 << 30), None);
         }
+    }
+
+    /// Guards against a defect: on a machine of 24 GiB, `--memory 64G` was told as a limit below the
+    /// memory of the machine, and predictions assumed a cache of 64 GiB.
+    #[test]
+    fn no_limit_beyond_the_memory_of_the_machine_is_planned_with() {
+        let (limit, note) = lowered(Some(64 << 30), None, 24 << 30).expect("less");
+        assert_eq!(limit, None);
+        assert!(note.contains("has 24 GiB, less than the 64 GiB asked for"), "{note}");
+        assert_eq!(lowered(Some(64 << 30), None, 0), None, "nobody knows");
+    }
+
+    #[test]
+    fn a_limit_that_may_be_hidden_is_told() {
+        let told = |limit, shows| doubt_of_memory(limit, shows).map(|doubt| doubt.message);
+        assert_eq!(told(None, true), None);
+        assert!(told(None, false).is_some_and(|told| told.contains("do not show here: if one")));
+        let limited = [true, false].map(|shows| told(Some(1 << 30), shows));
+        assert!(limited.iter().flatten().all(|told| told.contains("group of 1 GiB")));
     }
 
     /// Guards against a defect: a job with 64 GiB was recorded as having the node's 1 TiB, and

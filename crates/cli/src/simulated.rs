@@ -2,7 +2,7 @@
 
 use crate::drives::DriveFiles;
 use crate::failure::Failure;
-use ioscape_schema::{Measurement, Warning, WarningKind, Workload};
+use ioscape_schema::{Filled, Measurement, Warning, WarningKind, Workload};
 use ioscape_simulate::Error;
 use ioscape_simulate::catalog::{self, Target};
 use ioscape_simulate::ssd::Limit;
@@ -16,13 +16,15 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Opens the system `name`, a shipped one or a file.
+    /// Opens the system `name`, a shipped one or a file; `filled` overrides what its solid-state
+    /// drive holds at first.
     ///
     /// # Errors
-    /// The system or its drive cannot be read, or the drive's sectors do not make up a block.
-    pub fn open(name: &str) -> Result<Self, Failure> {
+    /// The system or its drive cannot be read, the drive's sectors do not make up a block, or
+    /// `filled` is given for a disk.
+    pub fn open(name: &str, filled: Option<Filled>) -> Result<Self, Failure> {
         let parameters = catalog::system(name, &DriveFiles)?;
-        let drive = Target::named(&parameters.drive, None, &DriveFiles);
+        let drive = Target::named(&parameters.drive, filled, &DriveFiles);
         let drive = drive.map_err(|why| Failure::Misuse(format!("{name}: {why}")))?;
         system::block_sectors(drive.extent())?;
         Ok(Self { parameters, drive })
@@ -73,7 +75,7 @@ impl Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_simulate::ssd::{self, Filled, Parameters};
+    use ioscape_simulate::ssd::{self, Parameters};
     use ioscape_simulate::{Status, drives};
 
     #[test]
@@ -88,7 +90,7 @@ mod tests {
         let said = Simulated { parameters, drive }.warnings();
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].message.contains("rates of storage beyond 20 MB/s"), "{said:?}");
-        assert!(Simulated::open("hp-97560").unwrap().warnings().is_empty());
+        assert!(Simulated::open("hp-97560", None).unwrap().warnings().is_empty());
     }
 
     /// Such a drive was refused only at the first point, as an interruption with files of no point.
@@ -99,7 +101,7 @@ mod tests {
         let shipped = drives::find("generic-hdd").unwrap();
         let odd = ioscape_simulate::Parameters { sector_bytes: 520, ..shipped };
         std::fs::write(&file, odd.text().unwrap()).unwrap();
-        let refused = Simulated::open(&file.display().to_string()).err();
+        let refused = Simulated::open(&file.display().to_string(), None).err();
         let words = "no whole sectors of 520 bytes";
         let is_misuse = matches!(&refused, Some(Failure::Misuse(why)) if why.contains(words));
         assert!(is_misuse, "{refused:?}");
@@ -107,9 +109,13 @@ mod tests {
 
     #[test]
     fn a_drive_that_has_no_garbage_to_collect_is_told() {
-        let said = Simulated::open("generic-nvme").unwrap().warnings();
+        let said = |filled| Simulated::open("generic-nvme", filled).unwrap().warnings();
         let is_told = |one: &Warning| one.message.contains("68 GiB of erased flash");
-        assert!(said.iter().any(|one| one.kind == WarningKind::NotSteady && is_told(one)));
+        assert!(said(None).iter().any(|one| one.kind == WarningKind::NotSteady && is_told(one)));
+        assert!(said(Some(Filled::SteadyState)).is_empty());
+        let disk = Simulated::open("hp-730", Some(Filled::SteadyState)).err();
+        let words = "hp-730: --precondition is for solid-state drives";
+        assert!(matches!(disk, Some(Failure::Misuse(why)) if why.starts_with(words)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::attached::deleted;
 use crate::cgroup::available_memory;
-use crate::extents::on_storage;
+use crate::extents::{SECTOR, on_storage};
 use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo, Mount, size};
 use crate::text;
@@ -150,7 +150,7 @@ impl BlockDevice {
             [kept, ..] => (kept, u64::MAX),
             [] => (0, u64::MAX),
         };
-        let bytes = 512 * text::read_number(self.directory.join("size"))?;
+        let bytes = SECTOR * text::read_number(self.directory.join("size"))?;
         Some([bytes.saturating_sub(kept), memory().available.min(within)])
     }
 
@@ -222,7 +222,7 @@ impl BlockDevice {
     pub(crate) fn backing(&self) -> Option<(PathBuf, u64)> {
         let offset = text::read_number(self.disk().directory.join("loop/offset")).unwrap_or(0);
         let sectors = text::read_number(self.directory.join("start")).unwrap_or(0);
-        Some((self.backing_file()?, offset + 512 * sectors))
+        Some((self.backing_file()?, offset + SECTOR * sectors))
     }
 
     /// Returns the bytes left below it, as [`room_below`] does.

@@ -34,8 +34,9 @@ const ENCODED: u32 = 0x8;
 const UNWRITTEN: u32 = 0x800;
 /// `FIEMAP_EXTENT_SHARED`: shared with a snapshot or a reflink copy.
 const SHARED: u32 = 0x2000;
-/// Size of the units in which the kernel counts a file's space, in bytes.
-const SECTOR: u64 = 512;
+/// Unit in which the kernel counts the space of files and the sizes and transfers of devices, in
+/// bytes, whatever a device's sector size.
+pub(crate) const SECTOR: u64 = 512;
 /// Number of extents requested at a time.
 const BATCH: usize = 256;
 /// Largest number of extents examined one by one.

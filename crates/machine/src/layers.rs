@@ -44,21 +44,16 @@ fn are_apart([some, others]: [Vec<BlockDevice>; 2]) -> bool {
     !some.iter().any(|disk| others.contains(disk))
 }
 
-/// Returns what a program on this machine may serve, the file system or a disk below it; `None` if
-/// nothing indicates that. What that program computes for our requests is not load by others.
-pub fn served_here(system: &FileSystemInfo) -> Option<String> {
-    if system.is_served_here() {
-        return Some("this file system".to_owned());
-    }
-    let table = mounts::table();
+/// Returns what a program on this machine may serve, the file system or a disk below it, if anything
+/// indicates that, and whether the kernel computes what the storage holds: for a loop device,
+/// encryption, integrity checks or parity. What either computes for our requests is not load by
+/// others.
+pub fn served_here(system: &FileSystemInfo) -> (Option<String>, bool) {
+    let (table, disks) = (mounts::table(), disks_below(system));
+    let itself = system.is_served_here().then(|| "this file system".to_owned());
     let served = |disk: &BlockDevice| disk.may_be_served_here(&table).then(|| disk.name());
-    disks_below(system).iter().find_map(served)
-}
-
-/// Returns whether the kernel computes what the storage of `system` holds: for a loop device,
-/// encryption, integrity checks or parity.
-pub fn is_computed_below(system: &FileSystemInfo) -> bool {
-    disks_below(system).iter().any(BlockDevice::is_computed)
+    let by_program = itself.or_else(|| disks.iter().find_map(served));
+    (by_program, disks.iter().any(BlockDevice::is_computed))
 }
 
 /// Returns that of the `disks` below `system` which is a loop device and serves requests, even
@@ -78,7 +73,8 @@ fn told_of_cache(disks: &[BlockDevice]) -> Option<String> {
 }
 
 /// Returns how control groups limit `traffic` of this process on the `disks` below `system`, or on
-/// any disk if those below are not known; empty if they do not. `None` if that is not known.
+/// any disk if those below are not known; empty if they do not. `None` if that is not known, as in
+/// a container that does not show the groups above.
 pub(crate) fn io_limits(
     system: &FileSystemInfo,
     disks: &[BlockDevice],
@@ -88,7 +84,8 @@ pub(crate) fn io_limits(
     if disks.is_empty() && is_on_no_disk() {
         return Some(String::new());
     }
-    Some(limits_on(disks, cgroup::io_limits(traffic)?))
+    let told = limits_on(disks, cgroup::io_limits(traffic)?);
+    (!told.is_empty() || cgroup::shows_limits("blkio")).then_some(told)
 }
 
 fn limits_on(disks: &[BlockDevice], limits: BTreeMap<(u32, u32), String>) -> String {

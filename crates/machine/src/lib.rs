@@ -53,7 +53,7 @@ pub mod witness;
 pub use clock::Clock;
 pub use error::{Death, Error};
 pub use facts::{TargetFacts, flush_interval_s};
-pub use layers::{is_computed_below, rest_in_turn, served_here};
+pub use layers::{rest_in_turn, served_here};
 pub use mounts::FileSystemInfo;
 pub use target::{Target, TargetOptions};
 pub use traps::traps;

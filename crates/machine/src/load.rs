@@ -26,6 +26,9 @@ pub struct Snapshot {
     pub steal_s: f64,
     /// Time in which no program wanted a processor, in seconds since boot.
     pub idle_s: f64,
+    /// The same of the processors that this program may run on; `None` if the kernel does not tell
+    /// these apart.
+    pub idle_here_s: Option<f64>,
     /// Total time of all processors, idle time included, in seconds since boot.
     pub total_s: f64,
 }
@@ -37,6 +40,8 @@ pub struct Load {
     pub other_cpu: f64,
     /// The same among the processors that this program may run on.
     pub other_cpu_here: f64,
+    /// Average number of idle processors among them; `None` if the kernel does not tell.
+    pub idle_here: Option<f64>,
     /// Average number of online processors; 0 if the kernel does not tell.
     pub processors: f64,
     /// Average number of processors that the hypervisor took.
@@ -66,9 +71,11 @@ impl Snapshot {
         let share = |part: f64, whole: f64| if whole > 0.0 { (part / whole).max(0.0) } else { 0.0 };
         let (steal_s, total_s) = (self.steal_s - earlier.steal_s, self.total_s - earlier.total_s);
         let wanted_s = total_s - (self.idle_s - earlier.idle_s);
+        let idle_here_s = self.idle_here_s.zip(earlier.idle_here_s).map(|(now, then)| now - then);
         Load {
             other_cpu: share(self.user_s - earlier.user_s - own_user_s, elapsed_s),
             other_cpu_here: share(self.user_here_s - earlier.user_here_s - own_user_s, elapsed_s),
+            idle_here: idle_here_s.map(|idle_s| share(idle_s, elapsed_s)),
             processors: share(total_s, elapsed_s),
             stolen: share(steal_s, elapsed_s),
             steal_frac: share(steal_s, wanted_s),
@@ -240,7 +247,7 @@ fn each_processor(stat: &str, ticks: f64) -> Vec<CpuTimes> {
 }
 
 /// Returns the times in the first line of `/proc/stat`, in units of 1/`ticks` seconds
-/// (proc_stat(5)), and the user time of the processors `ours`.
+/// (proc_stat(5)), and the user and idle time of the processors `ours`.
 fn snapshot(stat: &str, ticks: f64, ours: &[usize]) -> Snapshot {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     let mut times = [0.0; 8];
@@ -250,12 +257,18 @@ fn snapshot(stat: &str, ticks: f64, ours: &[usize]) -> Snapshot {
     let [user, nice, _, idle, iowait, .., steal] = times;
     let user_s = user + nice;
     let here = each_processor(stat, ticks).into_iter().filter(|cpu| ours.contains(&cpu.number));
-    let here: Vec<f64> = here.map(|cpu| cpu.user_s).collect();
+    let here: Vec<[f64; 2]> = here.map(|cpu| [cpu.user_s, cpu.idle_s]).collect();
     // In a container, `/proc/stat` may number the processors anew.
     let is_told = !ours.is_empty() && here.len() == ours.len();
-    let user_here_s = if is_told { here.iter().sum() } else { user_s };
-    let (idle_s, total_s) = (idle + iowait, times.iter().sum());
-    Snapshot { user_s, user_here_s, steal_s: steal, idle_s, total_s }
+    let sum = |at: usize| is_told.then(|| here.iter().map(|times| times[at]).sum());
+    Snapshot {
+        user_s,
+        user_here_s: sum(0).unwrap_or(user_s),
+        steal_s: steal,
+        idle_s: idle + iowait,
+        idle_here_s: sum(1),
+        total_s: times.iter().sum(),
+    }
 }
 
 #[cfg(test)]
@@ -372,6 +385,17 @@ mod tests {
         };
         assert_eq!([here(&[3]), here(&[0, 3])], [0.0, 0.2]);
         assert_eq!([here(&[]), here(&[3, 4])], [0.2; 2], "the kernel does not tell them apart");
+    }
+
+    #[test]
+    fn processors_where_this_program_may_not_run_are_not_idle_for_it() {
+        let stat = "cpu  0 0 0 300 0 0 0 0\ncpu0 0 0 0 200 0 0 0 0\ncpu3 0 0 0 60 40 0 0 0\n";
+        let idle = |ours: &[usize]| {
+            let now = snapshot(stat, 100.0, ours);
+            let then = Snapshot { idle_here_s: now.idle_here_s.map(|_| 0.5), ..now.clone() };
+            now.since(&then, 0.0, 1.0).idle_here
+        };
+        assert_eq!([idle(&[3]), idle(&[0, 3]), idle(&[3, 4])], [Some(0.5), Some(2.5), None]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The mount table: the file system of a file (proc_pid_mountinfo(5)).
 
 use crate::btrfs;
-use crate::extents;
+use crate::extents::{self, SECTOR};
 use crate::text;
 use rustix::fs::{
     AtFlags, FileType, OFlags, Stat, StatxAttributes, StatxFlags, fcntl_getfl, fstat,
@@ -9,9 +9,6 @@ use rustix::fs::{
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
-
-/// Unit in which the kernel shows the size of a device, in bytes.
-const SECTOR: u64 = 512;
 
 /// The file system or device below a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

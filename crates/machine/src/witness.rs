@@ -6,15 +6,13 @@
 
 use crate::cgroup::{self, MemoryGroup, Quota, Throttled};
 use crate::device::BlockDevice;
+use crate::extents::SECTOR;
 use crate::load;
 use crate::target::Target;
 use crate::text;
 use ioscape_schema::Witness;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// Unit in which the kernel counts device transfers, in bytes, whatever the device's sector size.
-const SECTOR: u64 = 512;
 
 /// The locations of the counters for runs on one target; found once.
 #[derive(Clone, Debug)]

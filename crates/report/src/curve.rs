@@ -53,7 +53,7 @@ impl Curve<'_> {
 /// single round.
 pub fn range(point: &Point) -> [f64; 2] {
     if point.rounds.len() < 2 {
-        return point.measurement.throughput_ci95;
+        return point.measurement.judged_ci95();
     }
     let fold = |pick: fn(f64, f64) -> f64| point.rounds.iter().copied().fold(f64::NAN, pick);
     [fold(f64::min), fold(f64::max)]
@@ -133,6 +133,11 @@ mod tests {
         assert_eq!(range(&point), [1.0, 3.0]);
         point.rounds.truncate(1);
         assert_eq!(range(&point), point.measurement.throughput_ci95);
+        let measured = point.measurement.throughput_bytes_per_s;
+        point.measurement.witness.undisturbed_bytes_per_s = Some(2.0 * measured);
+        point.measurement.cpu_system_s = point.measurement.elapsed_s;
+        let twice = point.measurement.throughput_ci95.map(|end| 2.0 * end);
+        assert_eq!(range(&point), twice, "beside the judged throughput");
     }
 
     #[test]

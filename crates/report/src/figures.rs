@@ -285,8 +285,15 @@ pub fn drift_line(evaluation: &Evaluation) -> String {
         return String::new();
     }
     let (times, median) = (counted(drift.throughputs.len() as u64, "time"), Rate(drift.median));
+    let left_out = match drift.not_compared {
+        0 => String::new(),
+        more => format!(
+            " ({} left out: others had an unknown part of the time)",
+            counted(more.into(), "more run")
+        ),
+    };
     format!(
-        "The reference workload was measured {times}: median {median}, {}; {} measured again, {} in doubt.",
+        "The reference workload was measured {times}{left_out}: median {median}, {}; {} measured again, {} in doubt.",
         apart(drift),
         counted(drift.remeasured.into(), "point"),
         drift.unresolved
@@ -355,6 +362,9 @@ mod tests {
         evaluation.drift.remeasured = 1;
         let told = drift_line(&evaluation);
         assert!(told.contains("measured 1 time: ") && told.contains("; 1 point "), "{told}");
+        evaluation.drift.not_compared = 2;
+        let told = drift_line(&evaluation);
+        assert!(told.contains("measured 1 time (2 more runs left out: others had"), "{told}");
     }
 
     #[test]

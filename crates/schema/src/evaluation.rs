@@ -4,8 +4,8 @@ use crate::range::not_negative;
 use crate::statistics::median;
 use crate::units::Bytes;
 use crate::{
-    Access, Border, BorderOperation, Bounded, Engine, LevelCount, Measurement, Parameter, Purpose,
-    Warning, Workload, WriterScaling,
+    Access, Border, BorderOperation, Bounded, Engine, Filled, LevelCount, Measurement, Parameter,
+    Purpose, Warning, Workload, WriterScaling,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -205,10 +205,15 @@ pub struct Findings {
 /// How the speed of a fixed reference workload moved during the evaluation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Throughput by which each re-measurement is judged
-    /// ([`Measurement::judged_bytes_per_s`]), in bytes per second, in time order.
+    /// Throughput of each re-measurement, in bytes per second, in time order, without those counted
+    /// by `not_compared`: that of [`Measurement::undisturbed_bytes_per_s`] or, if that is unknown of
+    /// most, the measured one.
     #[serde(deserialize_with = "not_negative")]
     pub throughputs: Vec<f64>,
+    /// Number of re-measurements left out because a hypervisor or other programs had an unknown
+    /// part of their time, which is known for most others.
+    #[serde(default, skip_serializing_if = "crate::absent::is_default")]
+    pub not_compared: u32,
     /// Median of these throughputs.
     #[serde(deserialize_with = "not_negative")]
     pub median: f64,
@@ -297,6 +302,9 @@ pub struct Settings {
     /// Memory limit of the workers, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+    /// What the simulated solid-state drive held at first, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Filled>,
 }
 
 /// A self-scaling evaluation, complete or partial.

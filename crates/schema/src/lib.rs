@@ -108,8 +108,8 @@ pub use recording::RecordingSource;
 pub use region_count::{CountDoubt, PilotPair};
 pub use replay::{Placed, ReplayFit, ReplayTiming, ReplayedKind, TraceReplay};
 pub use simulation::{
-    DeviceAgreement, HostCacheAbsorption, HostCachePoint, SimulatedCell, SimulatedOperations,
-    SimulatedParts, SimulatedTimes, Simulation, SimulationAgreement,
+    DeviceAgreement, Filled, HostCacheAbsorption, HostCachePoint, SimulatedCell,
+    SimulatedOperations, SimulatedParts, SimulatedTimes, Simulation, SimulationAgreement,
 };
 pub use sustained::{CourseKind, CoursePhase, Sustained};
 pub use tally::{Counters, RowTally, StopRule, Tally};

@@ -95,7 +95,8 @@ pub struct Measurement {
     #[serde(deserialize_with = "not_negative")]
     pub throughput_bytes_per_s: f64,
     /// 95 % confidence interval of the throughput from batch means: low and high, in bytes per
-    /// second.
+    /// second. Where processes were stopped or had to wait for processors, it may reach up to the
+    /// throughput of the remaining time.
     pub throughput_ci95: [f64; 2],
     /// Response times of all requests.
     pub response_time_ns: ResponseTime,

@@ -349,6 +349,9 @@ pub struct RefusedStep {
 /// Predictions compared with measurements of random workloads (self-scaling paper, section 9, figures 12 to 15).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
+    /// The measured target, as the user named it; empty in older results.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
     /// Number of workloads measured.
     pub workloads: u32,
     /// The default model's errors.

@@ -133,9 +133,8 @@ impl Evaluation {
 
     /// Returns two sets of the pilot and how many times slower the larger one is.
     fn pair<'a>(&self, within: &'a Measurement, beyond: &'a Measurement) -> PilotPair<'a> {
-        let ([low, high], [beyond_low, beyond_high]) =
-            (within.throughput_ci95, beyond.throughput_ci95);
-        let value = within.throughput_bytes_per_s / beyond.throughput_bytes_per_s.max(1.0);
+        let ([low, high], [beyond_low, beyond_high]) = (within.judged_ci95(), beyond.judged_ci95());
+        let value = within.judged_bytes_per_s() / beyond.judged_bytes_per_s().max(1.0);
         let unseen = unseen(&self.drift.throughputs);
         let wider = |own: f64| own.ln().hypot(unseen).exp();
         let low = value / wider(value / (low / beyond_high.max(1.0)));
@@ -151,7 +150,7 @@ fn kept(mut rounds: Vec<&Measurement>) -> Option<&Measurement> {
     if rounds.iter().any(|m| !m.was_filling()) {
         rounds.retain(|m| !m.was_filling());
     }
-    sort_by_number(&mut rounds, |m| m.throughput_bytes_per_s);
+    sort_by_number(&mut rounds, |m| m.judged_bytes_per_s());
     rounds.get(rounds.len().saturating_sub(1) / 2).copied()
 }
 
@@ -301,6 +300,21 @@ mod tests {
         assert!(!doubt(30.0, open, &[]), "the processors' caches may do as much");
         assert!(!doubt(6000.0, [11.8, 12.0, 12.2], &[]), "the nearest tells that it is not");
         assert!(!doubt(6000.0, open, &[2e6]), "a border lies between them");
+    }
+
+    /// Guards against a verdict by a run beside load, since the references leave out that load.
+    #[test]
+    fn a_larger_set_is_not_slower_that_others_kept_from_the_processors() {
+        let slower = |undisturbed| {
+            let log = |measurement| Probe { purpose: CurveKey::Pilot.into(), measurement };
+            let mut beside = run(32 << 20, 40.0);
+            (beside.elapsed_s, beside.cpu_system_s) = (1.0, 1.0);
+            beside.witness.undisturbed_bytes_per_s = undisturbed;
+            let probes = vec![log(run(4 << 20, 100.0)), log(beside)];
+            let evaluation = Evaluation { probes, ..one_region(0.97) };
+            evaluation.beyond_curves().map(|pair| pair.is_slower())
+        };
+        assert_eq!([slower(None), slower(Some(98.0))], [Some(true), Some(false)]);
     }
 
     /// Each run meets one of two speeds for seconds at a time, so each looks steady by itself.

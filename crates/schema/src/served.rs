@@ -1,7 +1,7 @@
 //! Where the requests of a run were served from, according to the kernel's counters.
 
 use crate::evaluation::{Evaluation, Settings};
-use crate::{Access, Border, BorderOperation, Engine, Measurement, Point};
+use crate::{Access, Border, BorderOperation, Engine, Measurement, Parameter, Point};
 
 /// Residency of the set, and hit ratio of reads, from which storage is assumed to play no part.
 const CACHED: f64 = 0.97;
@@ -71,6 +71,16 @@ impl Evaluation {
             BorderOperation::Read => &self.unique_bytes_read_curve,
             BorderOperation::Mixed => &self.unique_bytes_curve,
         }
+    }
+
+    /// Iterates over the curves of set sizes and then those of these parameters, region by region.
+    pub fn curves(&self, of: &'static [Parameter]) -> impl Iterator<Item = &[Point]> {
+        let operations = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
+        let sets = operations.map(|operation| self.set_size_curve(operation));
+        let within = self.regions.iter().flat_map(|region| {
+            of.iter().filter_map(|parameter| region.curves.get(*parameter)).map(Vec::as_slice)
+        });
+        sets.into_iter().chain(within)
     }
 
     /// Returns the smallest set, in bytes, from which on all sets of these requests were still
@@ -266,6 +276,7 @@ mod tests {
                 flush_interval_s: None,
                 layout_bytes_per_s: None,
                 memory_limit_bytes: None,
+                precondition: None,
             };
             let all = Evaluation { settings: Some(asked), ..reads(Vec::new()) };
             [BorderOperation::Read, BorderOperation::Write].map(|of| all.has_file_cache(of))

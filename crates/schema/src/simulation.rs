@@ -3,6 +3,20 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a simulated solid-state drive holds when a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filled {
+    /// Nothing, as it left the factory: for long no garbage to collect, and reads need no flash.
+    Empty,
+    /// Every page was written once, in order: what a trace reads was written before the trace
+    /// began.
+    #[default]
+    Full,
+    /// Pages were written at random for long: the cost of garbage collection has settled.
+    SteadyState,
+}
+
 /// Times of a group of requests, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedTimes {

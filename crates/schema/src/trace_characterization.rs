@@ -54,4 +54,11 @@ pub struct TraceTraits {
     /// Time from the first arrival to the last completion in seconds.
     #[serde(deserialize_with = "not_negative")]
     pub elapsed_s: f64,
+    /// Number of flushes of the drive's cache and of writes past it (FUA).
+    #[serde(default)]
+    pub syncs: u64,
+    /// Time in which nothing but flushes was in flight, in seconds. It counts as think time unless the
+    /// access is dsync.
+    #[serde(default, deserialize_with = "not_negative")]
+    pub flush_s: f64,
 }

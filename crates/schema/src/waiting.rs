@@ -79,12 +79,27 @@ impl Measurement {
     /// Where processors of this machine serve the storage, the processes also wait for a processor
     /// because of their own requests; and a quota keeps them from one in every run.
     pub fn judged_bytes_per_s(&self) -> f64 {
+        self.undisturbed_bytes_per_s().unwrap_or(self.throughput_bytes_per_s)
+    }
+
+    /// Returns that throughput in bytes per second; `None` instead of the measured one if that of
+    /// processes that computed may be higher without others by an unknown amount.
+    pub fn undisturbed_bytes_per_s(&self) -> Option<f64> {
         let by_quota_s = self.by_quota_s().unwrap_or(0.0);
         let by_others =
             !self.witness.served_by_processors && by_quota_s <= BY_QUOTA * self.elapsed_s;
-        let undisturbed = self.witness.undisturbed_bytes_per_s;
-        let undisturbed = undisturbed.filter(|_| by_others && self.computes());
-        undisturbed.unwrap_or(self.throughput_bytes_per_s)
+        match by_others && self.computes() {
+            true => self.witness.undisturbed_bytes_per_s,
+            false => Some(self.throughput_bytes_per_s),
+        }
+    }
+
+    /// Returns the 95 % confidence interval of the throughput that judges the run: low and high, in
+    /// bytes per second.
+    pub fn judged_ci95(&self) -> [f64; 2] {
+        let measured = self.throughput_bytes_per_s;
+        let times = if measured > 0.0 { self.judged_bytes_per_s() / measured } else { 1.0 };
+        self.throughput_ci95.map(|end| end * times)
     }
 
     /// Returns the bytes that other processes read from the device while these processes waited for
@@ -264,11 +279,16 @@ mod tests {
         let judged = |computed_s, served_by_processors, throttled_s| {
             let mut m = reads(15, 15);
             (m.cpu_system_s, m.witness.run_delay_s) = (computed_s, Some(5.0));
-            m.throughput_bytes_per_s = 100.0;
+            (m.throughput_bytes_per_s, m.throughput_ci95) = (100.0, [90.0, 120.0]);
             m.witness.undisturbed_bytes_per_s = Some(200.0);
             m.witness.served_by_processors = served_by_processors;
             m.witness.throttled_s = throttled_s;
-            m.judged_bytes_per_s()
+            let judged = m.judged_bytes_per_s();
+            assert_eq!(m.judged_ci95(), [0.9 * judged, 1.2 * judged]);
+            m.witness.undisturbed_bytes_per_s = None;
+            let is_unknown = m.undisturbed_bytes_per_s().is_none();
+            assert_eq!((m.judged_bytes_per_s(), is_unknown), (100.0, judged > 100.0));
+            judged
         };
         assert_eq!(judged(4.0, false, None), 200.0);
         assert_eq!(judged(1.0, false, None), 100.0, "it waits for storage");

@@ -41,7 +41,9 @@ pub struct Witness {
     /// Processor seconds that the hypervisor took from the machine (`steal` in `/proc/stat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_s: Option<f64>,
-    /// Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`).
+    /// Most seconds for which a control-group quota can have stopped each worker: as counted
+    /// (`cpu.stat`) or, in a container that does not show the groups above it, as the worker waited
+    /// for a processor and one was idle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<f64>,
     /// Whether processors of this machine serve the storage: a program, or the kernel for a loop
@@ -61,8 +63,13 @@ pub struct Witness {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_frac: Option<f64>,
     /// Throughput in bytes per second, not counting the time in which others kept the workers from
-    /// the processors; a quota, and the kernel as it writes back, are no others. Absent with think
-    /// times, and if the hypervisor took time, since how much of that was theirs is unknown.
+    /// the processors; a quota, and the kernel as it writes back, are no others. Absent in these
+    /// cases:
+    /// - more than 1 % of the bytes, or an unknown part, went to or came from storage: read-ahead
+    ///   and write-back go on in that time;
+    /// - an `io_uring` uses the file cache: whether its kernel threads waited is unknown;
+    /// - the workers had think times;
+    /// - the hypervisor took time: how much of it was theirs is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undisturbed_bytes_per_s: Option<f64>,
     /// Sustainable write throughput in bytes per second: bytes written less the growth of dirty

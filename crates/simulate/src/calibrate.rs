@@ -12,8 +12,8 @@ use crate::command::DiskOptions;
 use crate::compare::{Agreement, agreement, within_doubt};
 use crate::drive::{Drive, Parameters, Status};
 use crate::job::{Arrivals, Configuration, Job};
-use crate::seek::SeekCurve;
-use crate::seen::{RATE_STEP, Seen};
+use crate::knobs::{KNOBS, Knob, ROTATION, TO_DRIVE, TO_HOST};
+use crate::seen::Seen;
 use crate::simulate::{one_step, simulate, tells_angle};
 use crate::{phase, seeks, skews};
 use ioscape_schema::SimulationAgreement;
@@ -156,71 +156,6 @@ pub fn verdict(
     }
     Ok((kept, lines))
 }
-
-/// A parameter that the search can change.
-#[derive(Clone, Copy)]
-struct Knob {
-    name: &'static str,
-    /// First step: a share of the value for rates, a time in milliseconds otherwise.
-    step: f64,
-    relative: bool,
-    /// Least value of a time, in milliseconds.
-    least: f64,
-    at: fn(&mut Parameters) -> Option<&mut f64>,
-}
-
-const fn time(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&mut f64>) -> Knob {
-    Knob { name, step, relative: false, least: 0.0, at }
-}
-
-/// A write may need less time to settle than a read.
-const fn write_settle(step: f64) -> Knob {
-    let name = "mechanism.write_settle_ms";
-    Knob { least: -3999.0, ..time(name, step, |p| Some(&mut p.mechanism.write_settle_ms)) }
-}
-
-const fn rate(name: &'static str, step: f64, at: fn(&mut Parameters) -> Option<&mut f64>) -> Knob {
-    Knob { relative: true, ..time(name, step, at) }
-}
-
-const ROTATION: &str = "rotation_ms";
-const TO_HOST: &str = "bus.to_host_bytes_per_s";
-const TO_DRIVE: &str = "bus.to_drive_bytes_per_s";
-
-/// The times and rates that are fitted, in the order in which they are tried.
-const KNOBS: [Knob; 16] = [
-    rate(ROTATION, 0.002, |p| Some(&mut p.rotation_ms)),
-    time("controller.write_before_ms", 0.4, |p| Some(&mut p.controller.write_before_ms)),
-    time("controller.write_after_ms", 0.2, |p| Some(&mut p.controller.write_after_ms)),
-    time("controller.read_before_ms", 0.4, |p| Some(&mut p.controller.read_before_ms)),
-    time("controller.read_after_ms", 0.4, |p| Some(&mut p.controller.read_after_ms)),
-    write_settle(0.2),
-    time("mechanism.head_switch_ms", 0.3, |p| Some(&mut p.mechanism.head_switch_ms)),
-    time("bus.arbitration_ms", 0.3, |p| Some(&mut p.bus.arbitration_ms)),
-    rate(TO_HOST, RATE_STEP, |p| Some(&mut p.bus.to_host_bytes_per_s)),
-    rate(TO_DRIVE, RATE_STEP, |p| Some(&mut p.bus.to_drive_bytes_per_s)),
-    time("seek.short", 0.3, |p| match &mut p.seek {
-        SeekCurve::TwoPart { short, .. } => short.first_mut(),
-        _ => None,
-    }),
-    time("seek.a", 0.3, |p| match &mut p.seek {
-        SeekCurve::TwoPart { a, .. } => Some(a),
-        _ => None,
-    }),
-    time("seek.b", 0.02, |p| match &mut p.seek {
-        SeekCurve::TwoPart { b, .. } => Some(b),
-        _ => None,
-    }),
-    time("seek.c", 0.3, |p| match &mut p.seek {
-        SeekCurve::TwoPart { c, .. } => Some(c),
-        _ => None,
-    }),
-    time("seek.e", 0.001, |p| match &mut p.seek {
-        SeekCurve::TwoPart { e, .. } => Some(e),
-        _ => None,
-    }),
-    write_settle(0.05),
-];
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -392,11 +327,8 @@ fn turn(
     for direction in [1.0, -1.0] {
         let before = lowest;
         for _ in 0..8 {
-            let mut other = best.clone();
-            let Some(value) = (knob.at)(&mut other) else { return Ok(lowest) };
-            let by = direction * scale * knob.step;
-            *value =
-                if knob.relative { *value * (1.0 + by) } else { (*value + by).max(knob.least) };
+            let turned = knob.turned(best, direction * scale);
+            let Some(other) = turned else { return Ok(lowest) };
             let cost = cost(&other, jobs)?;
             if cost >= LESS * lowest {
                 break;
@@ -413,6 +345,7 @@ fn turn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::write_settle;
     use crate::testing::{io, simple_parameters, timed};
     use ioscape_schema::{Io, Op};
     use rand_pcg::Pcg64Mcg;

@@ -22,6 +22,7 @@ pub mod extent;
 pub mod fit;
 mod halves;
 pub mod job;
+mod knobs;
 pub mod layout;
 mod load;
 pub mod mechanism;

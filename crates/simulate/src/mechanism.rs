@@ -355,7 +355,7 @@ impl Mechanism {
         feed: Feed,
         [block, count]: [u64; 2],
         write: bool,
-    ) -> impl Iterator<Item = Run> + 'a {
+    ) -> impl Iterator<Item = Run> + use<'a> {
         let mut arm = *arm;
         let (mut at, end, mut now) = (block, block + count, there_ns);
         std::iter::from_fn(move || {

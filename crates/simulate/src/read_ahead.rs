@@ -132,10 +132,17 @@ impl ReadAhead {
         Stretch { first, reached, until: if reached < self.limit { u64::MAX } else { reached } }
     }
 
-    /// Where arm and head were when the stream began.
-    fn start(&self, mechanism: &Mechanism, arm: &Arm) -> Arm {
+    /// The runs of the stream up to block `end`, from where arm and head were when it began.
+    fn runs<'a>(
+        &self,
+        mechanism: &'a Mechanism,
+        arm: &Arm,
+        end: u64,
+    ) -> impl Iterator<Item = Run> + use<'a> {
         let on = self.came_from.map(|track| &mechanism.layout.tracks()[track]);
-        on.map_or(*arm, |on| Arm { cylinder: on.cylinder, head: on.head, ..*arm })
+        let start = on.map_or(*arm, |on| Arm { cylinder: on.cylinder, head: on.head, ..*arm });
+        let stream = [self.from, end.saturating_sub(self.from)];
+        mechanism.runs(&start, self.since_ns, Feed::default(), stream, false)
     }
 
     /// Moves the beginning of the stream to the last track that the head had turned to before
@@ -143,9 +150,7 @@ impl ReadAhead {
     /// need not simulate a long stream again.
     fn begin_later(&mut self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) {
         let (mut since_ns, mut came_from) = (self.since_ns, self.came_from);
-        let stream = [self.from, self.limit - self.from];
-        let start = self.start(mechanism, arm);
-        for run in mechanism.runs(&start, since_ns, Feed::default(), stream, false) {
+        for run in self.runs(mechanism, arm, self.limit) {
             // A head that only now turns to a track can still be stopped first.
             if since_ns >= now_ns {
                 break;
@@ -157,9 +162,7 @@ impl ReadAhead {
 
     /// How far the stream has come by `now_ns`: the first block not yet read.
     fn reached(&self, mechanism: &Mechanism, arm: &Arm, now_ns: u64) -> u64 {
-        let stream = [self.from, self.limit - self.from];
-        let start = self.start(mechanism, arm);
-        for run in mechanism.runs(&start, self.since_ns, Feed::default(), stream, false) {
+        for run in self.runs(mechanism, arm, self.limit) {
             if run.end_ns > now_ns {
                 let per = mechanism.layout.span_ns(run.track, 1).max(1);
                 let read = now_ns.saturating_sub(run.begin_ns) / per;
@@ -209,11 +212,7 @@ impl ReadAhead {
     /// When the stream has read all blocks before `end`; if `end` is at or before its beginning,
     /// when it began.
     fn time_of(&self, mechanism: &Mechanism, arm: &Arm, end: u64) -> u64 {
-        let stream = [self.from, end.saturating_sub(self.from)];
-        mechanism
-            .runs(&self.start(mechanism, arm), self.since_ns, Feed::default(), stream, false)
-            .last()
-            .map_or(self.since_ns, |run| run.end_ns)
+        self.runs(mechanism, arm, end).last().map_or(self.since_ns, |run| run.end_ns)
     }
 
     /// Stops for a command. Moves the arm to the stream's position, and returns when the arm is
@@ -228,9 +227,7 @@ impl ReadAhead {
     pub fn stop(&self, mechanism: &Mechanism, arm: &mut Arm, now_ns: u64) -> [u64; 2] {
         let (mut free_ns, mut begun_ns) = (self.since_ns, now_ns);
         let mut track = None;
-        let stream = [self.from, self.limit - self.from];
-        let start = self.start(mechanism, arm);
-        for run in mechanism.runs(&start, self.since_ns, Feed::default(), stream, false) {
+        for run in self.runs(mechanism, arm, self.limit) {
             if run.ready_ns > now_ns && run.block > self.from && free_ns >= now_ns {
                 break;
             }

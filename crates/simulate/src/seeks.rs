@@ -56,12 +56,12 @@ pub fn fitted(near: &Parameters, drive: &Drive, jobs: &[Job]) -> Option<Paramete
     let rotation_ns = drive.mechanism.layout.rotation_ns() as f64;
     let mut all = waits(drive, jobs);
     let mut fitted = near.clone();
-    let later_ns = later_writes(&all)?;
-    shift_after(&mut fitted, later_ns);
+    let later_ns = shift_after(&mut fitted, later_writes(&all)?);
     for wait in &mut all {
-        let from = f64::from(u8::from(wait.write)) - f64::from(u8::from(wait.after_write));
-        wait.off_phase_ns -= from * later_ns;
-        wait.wait_ns -= from * later_ns;
+        let own_ns = later_ns[usize::from(wait.write)];
+        wait.off_phase_ns -= own_ns - later_ns[usize::from(wait.after_write)];
+        // The head had to arrive as much sooner.
+        wait.wait_ns -= own_ns;
     }
     all.retain(|wait| wait.off_phase_ns.abs() < OFF_PHASE_NS);
     let still: Vec<Wait> = all.iter().copied().filter(|wait| wait.stays).collect();
@@ -144,12 +144,15 @@ fn later_writes(waits: &[Wait]) -> Option<f64> {
 }
 
 /// Shifts the completion of writes by `later_ns` against that of reads. If this would make the
-/// time after writes negative, the remainder is added to the time after reads instead.
-fn shift_after(fitted: &mut Parameters, later_ns: f64) {
+/// time after writes negative, the remainder is added to the time after reads instead. Returns by
+/// how much later reads and writes complete, in nanoseconds.
+fn shift_after(fitted: &mut Parameters, later_ns: f64) -> [f64; 2] {
     let controller = &mut fitted.controller;
     let after = controller.write_after_ms + later_ns / 1e6;
-    controller.write_after_ms = after.max(0.0);
-    controller.read_after_ms += (-after).max(0.0);
+    let later_ms = [(-after).max(0.0), after.max(0.0) - controller.write_after_ms];
+    controller.read_after_ms += later_ms[0];
+    controller.write_after_ms += later_ms[1];
+    later_ms.map(|ms| ms * 1e6)
 }
 
 /// How much the assumed time to the first sector is too short. The remaining waits lie between this
@@ -314,6 +317,8 @@ mod tests {
     use super::*;
     use crate::testing::{io, simple, simple_parameters, timed};
     use ioscape_schema::{Io, IoFlags, Op};
+    use rand_pcg::Pcg64Mcg;
+    use rand_pcg::rand_core::Rng;
 
     #[test]
     fn a_write_past_a_volatile_buffer_tells_of_the_medium_and_one_with_a_flush_does_not() {
@@ -330,6 +335,28 @@ mod tests {
         };
         let flags = [IoFlags::empty(), IoFlags::FUA, IoFlags::FUA | IoFlags::FLUSH];
         assert_eq!(flags.map(count), [0, 99, 0]);
+    }
+
+    /// Guards against a defect: of requests behind writes, the head seemed to come later.
+    #[test]
+    fn writes_that_complete_later_than_assumed_are_no_longer_seeks() {
+        let start = simple_parameters();
+        let mut truth = start.clone();
+        truth.controller.write_after_ms += 1.0;
+        let mut dice = Pcg64Mcg::new(5);
+        let row = |n: u64| {
+            let op = if dice.next_u64() % 5 < 3 { Op::Write } else { Op::Read };
+            let at_ns = n * 40_000_000 + dice.next_u64() % 10_000_000;
+            io(op, dice.next_u64() % 19_000 * 512, 512, at_ns)
+        };
+        let rows: Vec<Io> = (0..4000).map(row).collect();
+        let drive = start.build().unwrap();
+        let found = fitted(&start, &drive, &timed(&truth, &rows)).unwrap();
+        let after_ms = found.controller.write_after_ms - truth.controller.write_after_ms;
+        assert!(after_ms.abs() < 0.01, "{after_ms}");
+        let seeks = found.build().unwrap().mechanism.seek_ns;
+        let off = seeks.iter().zip(&drive.mechanism.seek_ns).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(off < Some(500_000), "{off:?}");
     }
 
     #[test]

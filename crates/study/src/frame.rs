@@ -51,8 +51,8 @@ pub struct Beginning {
 
 impl Beginning {
     /// Returns the state of the interrupted evaluation of `target` in `earlier`, one for each
-    /// access. `document` takes over its seed, time and warnings, and gets a warning if the
-    /// environment has changed since.
+    /// access. `document` takes over its seed, time and warnings beside its own, and gets a warning if
+    /// the environment has changed since.
     ///
     /// # Errors
     /// There is nothing to continue, or the result is about another target.
@@ -70,9 +70,9 @@ impl Beginning {
         document.started_at.clone_from(&earlier.started_at);
         // The warning about the interruption no longer applies to an evaluation that is continued.
         let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
-        document.warnings = kept.cloned().collect();
+        let here = std::mem::replace(&mut document.warnings, kept.cloned().collect());
         let changed = changed_since(&earlier.environment, &document.environment);
-        changed.into_iter().for_each(|doubt| document.warn(doubt));
+        here.into_iter().chain(changed).for_each(|doubt| document.warn(doubt));
         evaluation.each_access().map(Self::of).collect()
     }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::resume::BEFORE;
     use crate::writers::{Throughputs, Writing, verdict};
-    use ioscape_schema::{Environment, Measurement, Point, Stop, Workload};
+    use ioscape_schema::{Environment, Measurement, Point, Stop, Warning, Workload};
 
     const LIMITS: ReachLimits = ReachLimits {
         max_unique_bytes: Some(1 << 30),
@@ -207,6 +207,21 @@ mod tests {
         assert_eq!(goes_on("Linux 6.12"), [BEFORE]);
         assert_eq!(goes_on("Linux 6.12"), [BEFORE], "however often it goes on");
         assert_eq!(goes_on("Linux 6.14"), [BEFORE, BEFORE]);
+    }
+
+    /// Guards against a defect: a quota under which an evaluation went on was told nowhere.
+    #[test]
+    fn an_evaluation_that_goes_on_is_doubted_for_what_is_so_now_too() {
+        let doubt = |kind, message: &str| Warning::new(kind, message);
+        let quota = |processors: &str| doubt(WarningKind::Stopped, processors);
+        let settings = Some(settings(Access::Buffered, None));
+        let begun = Evaluation { target: "/srv".into(), settings, ..Evaluation::default() };
+        let warnings = vec![quota("0.50"), doubt(WarningKind::Interrupted, "by a signal")];
+        let earlier = Document { warnings, outcome: Some(begun.into()), ..Document::default() };
+        let warnings = vec![quota("0.50"), quota("0.80")];
+        let mut document = Document { warnings: warnings.clone(), ..Document::default() };
+        Beginning::continued(&earlier, "/srv", &mut document).expect("it is continued");
+        assert_eq!(document.warnings, warnings);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::read::doubt_of_levels;
 use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
-use ioscape_schema::{TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
+use ioscape_schema::units::{Nanos, counted};
+use ioscape_schema::{Access, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
 
 /// Notes that count requests of which only the beginning or only the end is in the trace.
 pub(crate) const ONE_END: [&str; 2] =
@@ -112,7 +113,25 @@ pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> V
     let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
     let place = "process_num, think_time_ns, response_time_ns";
     let untimed = untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place));
-    doubts(info).into_iter().chain(untimed).chain(doubt_of_few(found)).collect()
+    let rest = [untimed, doubt_of_few(found), doubt_of_syncs(&found.overall)];
+    doubts(info).into_iter().chain(rest.into_iter().flatten()).collect()
+}
+
+/// The warning about waits for the medium that the workload does without.
+fn doubt_of_syncs(overall: &TraceTraits) -> Option<Warning> {
+    let is_without = overall.syncs > 0 && overall.workload.access != Access::Dsync;
+    let paused = match overall.flush_s > 0.0 {
+        true => format!(
+            ", and counts the {} in which only flushes were in flight as pauses",
+            Nanos(1e9 * overall.flush_s)
+        ),
+        false => String::new(),
+    };
+    let text = format!(
+        "{} flushed the drive's cache or wrote past it (FUA): a run of the workload does neither{paused}",
+        counted(overall.syncs, "request")
+    );
+    is_without.then(|| Warning::new(WarningKind::Unsupported, text).at("access, think_time_ns"))
 }
 
 /// The warning about workloads with as many requests as processes, which have no pause in between.
@@ -239,6 +258,12 @@ mod tests {
         let told = doubts_of_workloads(&found, &TraceInfo::default());
         let said = &told[0].message;
         assert!(told.len() == 1 && said.starts_with("the workload of \"the whole"), "{said}");
+        (found.overall.requests, found.overall.syncs) = (100, 1);
+        let told = doubts_of_workloads(&found, &TraceInfo::default());
+        let said = &told[0].message;
+        assert!(said.starts_with("1 request flushed") && !said.contains("pauses"), "{said}");
+        found.overall.workload.access = Access::Dsync;
+        assert!(doubts_of_workloads(&found, &TraceInfo::default()).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::analyze::stack_distance::Stack;
 use crate::parts::{ByPart, NORMAL90, PARTS, add_each, halve, ratio_deviation};
 use ioscape_schema::chance::mix;
-use ioscape_schema::{AccessPattern, Io, Op, RequestClass};
+use ioscape_schema::{Access, AccessPattern, Io, Op, RequestClass};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -32,8 +32,15 @@ const EXPIRES_NS: u64 = 35_000_000_000;
 /// Whether it writes, whether it is sequential, and its [`size_class`].
 type ClassKey = (bool, bool, u32);
 
-/// How many pages used since then a cache must remember to hit; `None` if no cache can hit.
-type Reach = Option<u64>;
+/// What a cache needs to serve a use of a page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reach {
+    /// How many pages used since then it must remember; `None` if no cache can hit.
+    pages: Option<u64>,
+    /// Whether it is a write of a page that was forced to storage since it was last written: a file
+    /// cache writes it again, whatever it holds.
+    is_forced: bool,
+}
 
 #[derive(Clone, Debug, Default)]
 struct Counts {
@@ -45,6 +52,8 @@ struct Counts {
     /// Bytes by step of the reach; `cold` has the bytes that no cache holds.
     by_reach: BTreeMap<i32, ByPart>,
     cold: ByPart,
+    /// Bytes, by step of the reach, of pages that were forced to storage in between.
+    forced: BTreeMap<i32, ByPart>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,16 +72,22 @@ struct Dirty {
     reach: u64,
     /// When it became dirty.
     since_ns: u64,
-    /// The write to storage counted when the page became dirty: class, part of the trace, and bytes
-    /// (0 once storage is known to have them).
+    /// The write to storage counted when the page became dirty: class, part of the trace, step of the
+    /// reach if the page had been forced to storage, and bytes (0 once storage is known to have
+    /// them).
     class: ClassKey,
     part: usize,
+    forced: Option<i32>,
     bytes: u64,
 }
 
 impl Dirty {
     fn is_expired(&self, now_ns: u64) -> bool {
         now_ns > self.since_ns + EXPIRES_NS
+    }
+
+    fn is_synced(&self, synced_ns: Option<u64>) -> bool {
+        synced_ns.is_some_and(|at| self.since_ns <= at)
     }
 }
 
@@ -82,8 +97,9 @@ impl Dirty {
 ///
 /// A read hits in an LRU cache that holds all pages used since its page's last use. A write costs
 /// nothing if its page stayed in the cache since it was last *written*: both are written back at
-/// once. The last write costs nothing if the file is given up, or the trace ends, before
-/// write-back.
+/// once. In a file cache it costs as much as a new page if the first was forced to storage in
+/// between; a drive's cache may keep what is forced. The last write costs nothing if the file is
+/// given up, or the trace ends, before write-back.
 #[derive(Debug)]
 pub struct PatternBuilder {
     stack: Stack,
@@ -155,13 +171,13 @@ impl PatternBuilder {
         let stream = self.streams.get(&key).copied();
         let follows = stream.is_some_and(|stream| stream.end == io.request.offset);
         let class = (write, follows, size_class(io.request.len));
-        let (mut page, mut reach) = (0, None);
+        let (mut page, mut reach) = (0, Reach::default());
         for (number, bytes) in pages(io, self.page_bits) {
             page = (file << FILE_BITS) | (number & LAST_PAGE);
             // A sequential request within a page shares the reach of the page's first part.
             let same = stream.filter(|stream| follows && stream.page == page);
             let sampled = self.reach(page, write);
-            reach = same.map_or(sampled, |stream| Some(stream.reach)).unwrap_or(reach);
+            reach = same.map(|stream| stream.reach).or(sampled).unwrap_or(reach);
             if sampled.is_some() {
                 self.count(class, page, reach, bytes * self.one_in);
             }
@@ -193,19 +209,25 @@ impl PatternBuilder {
 
     /// Counts `bytes` of a page. Remembers what is new to storage, because it may never get there.
     fn count(&mut self, class: ClassKey, page: u64, reach: Reach, bytes: u64) {
-        let (mut counted, mut part) = (class, self.part);
-        if class.0 && reach.is_none() {
-            let new = Dirty { reach: 0, since_ns: self.now_ns, class, part, bytes: 0 };
+        let (mut counted, mut part, mut step) = (class, self.part, self.step(reach.pages));
+        let is_new = class.0 && (step.is_none() || reach.is_forced);
+        if is_new {
+            let new =
+                Dirty { reach: 0, since_ns: self.now_ns, class, part, forced: step, bytes: 0 };
             let dirty = self.dirty.entry(page).or_insert(new);
             if dirty.bytes == 0 {
                 *dirty = new;
             }
-            dirty.bytes += bytes;
-            // The rest of a page is counted with its first part.
-            (counted, part) = (dirty.class, dirty.part);
+            let first = (dirty.class, dirty.part, dirty.forced);
+            // The rest of a new page is counted with its first part.
+            if step.is_none() {
+                (counted, part, step) = first;
+            }
+            if (counted, part, step) == first {
+                dirty.bytes += bytes;
+            }
         }
-        let needed = self.needed(reach);
-        self.classes.entry(counted).or_default().add(needed, bytes, part);
+        self.classes.entry(counted).or_default().of(step, is_new)[part] += bytes as f64;
     }
 
     /// Returns how far back a cache must reach for this use of `page`; `None` if it is not sampled.
@@ -215,18 +237,21 @@ impl PatternBuilder {
         }
         let distance = self.stack.touch(page).map(|pages| pages * self.one_in);
         self.dropped.remove(&page);
-        let needed = self.dirty.get_mut(&page).and_then(|dirty| {
+        let synced_ns = write.then(|| self.synced_ns(page)).flatten();
+        let written = self.dirty.get_mut(&page).map_or(Reach::default(), |dirty| {
             let needed = dirty.reach.max(distance.unwrap_or(0));
             dirty.reach = if write { 0 } else { needed };
-            if write && dirty.is_expired(self.now_ns) {
+            let is_forced = write && dirty.is_synced(synced_ns);
+            let is_held = dirty.bytes > 0 && !(write && dirty.is_expired(self.now_ns));
+            if is_forced || !is_held {
                 dirty.bytes = 0;
             }
-            (dirty.bytes > 0).then_some(needed)
+            Reach { pages: is_held.then_some(needed), is_forced }
         });
         if self.stack.len() + self.dropped.len() > self.most_pages {
             self.thin_out();
         }
-        Some(if write { needed } else { distance })
+        Some(if write { written } else { Reach { pages: distance, is_forced: false } })
     }
 
     /// Halves the number of tracked pages.
@@ -290,34 +315,43 @@ impl PatternBuilder {
 
     /// Returns a written page if storage need not have it yet.
     fn unwritten(&self, page: u64) -> Option<&Dirty> {
+        let synced_ns = self.synced_ns(page);
+        let is_left =
+            |dirty: &&Dirty| !dirty.is_expired(self.now_ns) && !dirty.is_synced(synced_ns);
+        self.dirty.get(&page).filter(is_left)
+    }
+
+    /// When the file of a page was last written back on demand, if it was.
+    fn synced_ns(&self, page: u64) -> Option<u64> {
         let synced_ns = [Some(page >> FILE_BITS), None].map(|file| self.synced_ns.get(&file));
-        let synced_ns = synced_ns.into_iter().flatten().max();
-        self.dirty.get(&page).filter(|dirty| {
-            !dirty.is_expired(self.now_ns) && synced_ns.is_none_or(|at| dirty.since_ns > *at)
-        })
+        synced_ns.into_iter().flatten().max().copied()
     }
 
     /// Takes back the write of a page: only caches too small to have held it until now wrote it.
     fn spare(&mut self, page: u64) {
         let Some(dirty) = self.unwritten(page).copied() else { return };
         let distance = self.stack.distance(page).map_or(0, |pages| pages * self.one_in);
-        let needed = self.needed(Some(dirty.reach.max(distance)));
+        let step = self.step(Some(dirty.reach.max(distance)));
         let counts = self.classes.entry(dirty.class).or_default();
-        counts.cold[dirty.part] -= dirty.bytes as f64;
-        counts.add(needed, dirty.bytes, dirty.part);
+        counts.of(dirty.forced, true)[dirty.part] -= dirty.bytes as f64;
+        counts.of(step, false)[dirty.part] += dirty.bytes as f64;
     }
 
-    /// Returns the bytes of a cache that reaches so far back: it must hold the page itself too.
-    fn needed(&self, reach: Reach) -> Option<f64> {
-        reach.map(|pages| ((pages + 1) << self.page_bits) as f64)
+    /// Returns the step of the bytes of a cache that reaches so many pages back: it must hold the
+    /// page itself too.
+    fn step(&self, pages: Option<u64>) -> Option<i32> {
+        let bytes = |pages: u64| ((pages + 1) << self.page_bits) as f64;
+        pages.map(|pages| (bytes(pages).log2() * STEPS).ceil() as i32)
     }
 
     /// Returns the classes, reads first, without processes, pauses and the time outside requests.
-    pub fn finish(mut self) -> AccessPattern {
+    /// With buffered `access` the caches are those of files.
+    pub fn finish(mut self, access: Access) -> AccessPattern {
         let [unique_bytes, unique_write_bytes] = self.unique_bytes();
         let left: Vec<u64> = self.dirty.keys().copied().collect();
         left.into_iter().for_each(|page| self.spare(page));
-        let class = |((write, sequential, _), counts): (ClassKey, Counts)| {
+        let class = |((write, sequential, _), mut counts): (ClassKey, Counts)| {
+            counts.settle(access == Access::Buffered);
             let (miss_ratio, miss_ratio_half90) = counts.miss_ratio();
             RequestClass {
                 op: if write { Op::Write } else { Op::Read },
@@ -343,17 +377,23 @@ impl PatternBuilder {
 }
 
 impl Counts {
-    /// Adds bytes that only a cache of `needed` bytes holds, or none at all.
-    fn add(&mut self, needed: Option<f64>, bytes: u64, part: usize) {
-        let counted = match needed {
-            Some(size) => self.by_reach.entry((size.log2() * STEPS).ceil() as i32).or_default(),
-            None => &mut self.cold,
-        };
-        counted[part] += bytes as f64;
+    /// Returns the bytes that only a cache of this step holds, or none at all; `is_forced` if a file
+    /// cache has to write them again.
+    fn of(&mut self, step: Option<i32>, is_forced: bool) -> &mut ByPart {
+        let steps = if is_forced { &mut self.forced } else { &mut self.by_reach };
+        step.map_or(&mut self.cold, |step| steps.entry(step).or_default())
+    }
+
+    /// Counts what was forced to storage in between as written again, or as held by its step.
+    fn settle(&mut self, is_written: bool) {
+        for (step, forced) in std::mem::take(&mut self.forced) {
+            let step = (!is_written).then_some(step);
+            add_each(self.of(step, false), &forced, 1.0);
+        }
     }
 
     fn parts(&mut self) -> impl Iterator<Item = &mut ByPart> {
-        self.by_reach.values_mut().chain([&mut self.cold])
+        self.by_reach.values_mut().chain(self.forced.values_mut()).chain([&mut self.cold])
     }
 
     /// Returns cache sizes with the share of bytes each misses, from the smallest that holds any;

@@ -11,7 +11,7 @@ fn io(op: Op, offset: u64, len: u32) -> Io {
 fn of(all: &[Io]) -> Vec<RequestClass> {
     let mut builder = PatternBuilder::default();
     all.iter().for_each(|io| builder.update(io, 0));
-    builder.finish().classes
+    builder.finish(Access::Direct).classes
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn small_files_take_whole_pages_of_the_cache() {
     let of = |page_bytes| {
         let mut builder = PatternBuilder::within(0, page_bytes);
         (0..200).for_each(|i| builder.update(&io(Op::Read, 0, 3072), i % 100));
-        builder.finish()
+        builder.finish(Access::Buffered)
     };
     for page_bytes in [4096, 16_384] {
         let found = of(page_bytes);
@@ -62,7 +62,7 @@ fn writes_are_absorbed_while_their_page_stays_dirty() {
 /// The share of bytes that a cache of `size` writes, after what `builder` has seen.
 fn written(mut builder: PatternBuilder, all: &[Io], size: f64) -> f64 {
     all.iter().for_each(|io| builder.update(io, 0));
-    let classes = builder.finish().classes;
+    let classes = builder.finish(Access::Buffered).classes;
     classes.iter().filter(|class| class.op == Op::Write).map(|c| c.missed(size)).sum()
 }
 
@@ -95,6 +95,35 @@ fn what_was_forced_to_storage_was_written_even_if_it_is_deleted_then() {
         }
         assert_eq!(written(builder, &[], 1e6), 1.0, "the first, and nothing of the last");
     }
+}
+
+/// Once, a database that rewrites a page and forces it each time was predicted to write it once.
+#[test]
+fn a_file_cache_writes_a_page_again_after_it_was_forced_to_storage() {
+    let written = |access, len: u32, deletes: bool| {
+        let mut builder = PatternBuilder::default();
+        for i in 0..10 {
+            let issued_ns = 2 * i;
+            for part in 0..4096 / len {
+                let offset = u64::from(part * len);
+                builder.update(&Io { issued_ns, ..io(Op::Write, offset, len) }, 0);
+            }
+            if i < 9 || !deletes {
+                builder.written_back(Some(0), issued_ns);
+            }
+        }
+        if deletes {
+            builder.give_up(0, 0);
+        }
+        let classes = builder.finish(access).classes;
+        let bytes: f64 = classes.iter().map(|one| one.missed(1e6) * one.bytes as f64).sum();
+        (bytes / 4096.0).round() as u64
+    };
+    for len in [4096, 2048] {
+        assert_eq!(written(Access::Buffered, len, false), 10, "each time");
+        assert_eq!(written(Access::Dsync, len, false), 1, "a drive's cache may keep it");
+    }
+    assert_eq!(written(Access::Buffered, 4096, true), 9, "deleted before it was forced");
 }
 
 #[test]
@@ -174,7 +203,8 @@ fn all_bytes_of_a_large_request_count() {
         (0..2).for_each(|i| builder.update(&io(op, i * u64::from(len), len), 0));
     }
     assert_eq!(builder.unique_bytes(), [2 * u64::from(len); 2]);
-    for read in builder.finish().classes.iter().filter(|class| class.op == Op::Read) {
+    for read in builder.finish(Access::Buffered).classes.iter().filter(|class| class.op == Op::Read)
+    {
         assert_eq!([28.0, 29.0].map(|bits| read.missed(f64::exp2(bits))), [1.0, 0.0], "{read:?}");
     }
 }
@@ -219,7 +249,7 @@ proptest! {
         let miss = |most_pages: usize| {
             let mut builder = PatternBuilder { most_pages, ..PatternBuilder::default() };
             all.iter().for_each(|io| builder.update(io, 7));
-            builder.finish().classes[0].missed(2000.0 * 4096.0)
+            builder.finish(Access::Buffered).classes[0].missed(2000.0 * 4096.0)
         };
         let (whole, sampled) = (miss(usize::MAX), miss(1000));
         prop_assert!((whole - 2.0 / 3.0).abs() < 0.1, "{}", whole);

@@ -721,8 +721,12 @@ class Drift:
     remeasured: int
     """Number of points measured while the reference was off, and measured again."""
     throughputs: list[float]
-    """Throughput by which each re-measurement is judged ([`Measurement::judged_bytes_per_s`]), in bytes per
-    second, in time order."""
+    """Throughput of each re-measurement, in bytes per second, in time order, without those counted by
+    `not_compared`: that of [`Measurement::undisturbed_bytes_per_s`] or, if that is unknown of most, the
+    measured one."""
+    not_compared: Optional[int] = None
+    """Number of re-measurements left out because a hypervisor or other programs had an unknown part of their
+    time, which is known for most others."""
     unresolved: Optional[int] = None
     """Number of points left in doubt because every round was disturbed or time ran out."""
 
@@ -1185,7 +1189,9 @@ class Measurement:
     throughput_bytes_per_s: float
     """Throughput in bytes per second, all processes together."""
     throughput_ci95: list[float]
-    """95 % confidence interval of the throughput from batch means: low and high, in bytes per second."""
+    """95 % confidence interval of the throughput from batch means: low and high, in bytes per second. Where
+    processes were stopped or had to wait for processors, it may reach up to the throughput of the remaining
+    time."""
     workload: Workload
     """The workload that was run."""
     burst_ratio: Optional[float] = None
@@ -1880,6 +1886,8 @@ class Settings:
     """Memory limit of the workers, if requested."""
     points_max: Optional[int] = None
     """Largest number of different workloads to measure; absent without a limit."""
+    precondition: Optional[Literal['empty', 'full', 'steady-state']] = None
+    """What the simulated solid-state drive held at first, if requested."""
 
 
 @dataclass(kw_only=True)
@@ -2419,6 +2427,9 @@ class TraceTraits:
     19). It requires `psync` and buffered access, which all smaller requests use."""
     engine: Optional[Literal['psync', 'io_uring', 'mmap', 'dontcache', 'null', 'sim']] = None
     """How requests reach the kernel."""
+    flush_s: Optional[float] = None
+    """Time in which nothing but flushes was in flight, in seconds. It counts as think time unless the access
+    is dsync."""
     memory_bytes: Optional[int] = None
     """Memory that the processes hold together besides the file cache, in bytes; absent if none."""
     phases: Optional[list[Phase]] = None
@@ -2430,6 +2441,8 @@ class TraceTraits:
     """Mean elapsed time of a request in nanoseconds; absent if the trace does not record completions."""
     size_distribution: Optional[Literal['normal', 'bernoulli', 'exponential', 'fixed']] = None
     """Distribution of the request sizes."""
+    syncs: Optional[int] = None
+    """Number of flushes of the drive's cache and of writes past it (FUA)."""
     think_time_ns: Optional[int] = None
     """Time for which a process pauses between two requests."""
     workers: Optional[Literal['processes', 'threads']] = None
@@ -2573,6 +2586,8 @@ class Validation:
     repeatability_error: Optional[float] = None
     """Median relative difference between two measurements of one workload in successive rounds; absent
     without repetitions."""
+    target: Optional[str] = None
+    """The measured target, as the user named it; empty in older results."""
 
 
 @dataclass(kw_only=True)
@@ -2905,11 +2920,15 @@ class Witness:
     """Sustainable write throughput in bytes per second: bytes written less the growth of dirty bytes. Absent
     without writes, and for buffered writes where dirty bytes are unknown."""
     throttled_s: Optional[float] = None
-    """Most seconds for which a control-group quota can have stopped each worker (`cpu.stat`)."""
+    """Most seconds for which a control-group quota can have stopped each worker: as counted (`cpu.stat`) or,
+    in a container that does not show the groups above it, as the worker waited for a processor and one was
+    idle."""
     undisturbed_bytes_per_s: Optional[float] = None
     """Throughput in bytes per second, not counting the time in which others kept the workers from the
-    processors; a quota, and the kernel as it writes back, are no others. Absent with think times, and if the
-    hypervisor took time, since how much of that was theirs is unknown."""
+    processors; a quota, and the kernel as it writes back, are no others. Absent in these cases: - more than 1
+    % of the bytes, or an unknown part, went to or came from storage: read-ahead and write-back go on in that
+    time; - an `io_uring` uses the file cache: whether its kernel threads waited is unknown; - the workers had
+    think times; - the hypervisor took time: how much of it was theirs is unknown."""
 
 
 @dataclass(kw_only=True)

@@ -48,6 +48,9 @@ class EvaluateOptions(TypedDict, total=False):
     points: Optional[int]
     """Measure at most N different workloads (N from 60 to 100000), and repeat them while time is left
     [default: no limit]"""
+    precondition: Optional[Literal['empty', 'full', 'steady-state']]
+    """What a simulated solid-state drive holds before a set is laid out on it: empty, full (written once, in
+    order) or steady-state (written at random for long) [default: as its file says]"""
     seed: Optional[int]
     """Seed of all random choices [default: 1]"""
     metric: Optional[Literal['throughput', 'iops', 'latency']]
@@ -190,7 +193,14 @@ class PredictOptions(TypedDict, total=False):
     format: Optional[Literal['parquet', 'arrow', 'hp-srt', 'lcs', 'fio-iolog', 'recording', 'csv', 'blktrace', 'vscsi1', 'vscsi2', 'oracle-general', 'blkparse', 'trace-events', 'msr', 'systor', 'alibaba', 'cloudphysics-csv', 'tencent', 'spc', 'fiu', 'disksim-validate', 'replayer', 'ssdsim', 'disksim']]
     """Format of the trace [default: found by its content]"""
     skip_bad: bool
-    """Skip broken records of the trace and count them"""
+    """Skip broken records and count them"""
+    from_: Optional[Time]
+    """Only requests that arrive from this time on, counted from the start of the trace"""
+    to: Optional[Time]
+    """Only requests that arrive before this time"""
+    disk: Optional[Union[Disk, Sequence[Disk]]]
+    """Only these disks, separated by commas: by name, by the number at its end (1 for LUN 1), or else by
+    place from 0 [default: all]"""
     characterization: Optional[Place]
     """Predict the application in this result of `ioscape characterize`, with cache hits computed from its own
     locality"""

@@ -96,7 +96,7 @@ fn pattern(
     found: &Characterization,
 ) -> AccessPattern {
     let overall = &found.overall;
-    let [cached, direct] = patterns.map(PatternBuilder::finish);
+    let [cached, direct] = patterns.map(|one| one.finish(overall.access));
     let direct = if overall.access == Access::Direct { direct } else { direct.uncached() };
     AccessPattern {
         process_num: overall.process_num,

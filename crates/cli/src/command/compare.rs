@@ -90,8 +90,9 @@ fn predicted(
     let of_system = |at: usize| told.iter().map(|row| row[at].1.clone()).collect();
     let predictions: Vec<Vec<Prediction>> = (0..systems.len()).map(of_system).collect();
     for (system, predictions) in systems.iter().zip(&predictions) {
-        let doubts = system.doubts(args.model, predictions);
-        doubts.into_iter().for_each(|doubt| document.warn(doubt));
+        let doubts = system.doubts(args.model, predictions).into_iter();
+        let doubts = doubts.chain(predict::unforced(system, predictions));
+        doubts.for_each(|doubt| document.warn(doubt));
     }
     for other in systems.iter().skip(1) {
         let doubt = differences(&evaluated(&systems[0]), &evaluated(other));

@@ -25,15 +25,15 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 /// The system cannot be read, or the output cannot be written; failures and interruptions with
 /// everything measured saved.
 pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Failure> {
-    let simulated = Simulated::open(name)?;
+    let simulated = Simulated::open(name, args.precondition)?;
     let system = &simulated.parameters;
     let accesses = system.accesses(&args.access, args.accesses())?;
     let share = args.budget / accesses.len() as f64;
     let of = |access| options(args, access, share, system, simulated.storage());
     let all = accesses.into_iter().map(of);
-    let all: Vec<EvaluationOptions> = all.collect::<Result<_, _>>()?;
+    let all: Vec<(Settings, EvaluationOptions)> = all.collect::<Result<_, _>>()?;
     if args.dry_run {
-        let points: usize = all.iter().map(|options| ioscape_scaling::plan(options).points()).sum();
+        let points: usize = all.iter().map(|one| ioscape_scaling::plan(&one.1).points()).sum();
         return output::print(&format!(
             "{}: up to {points} points, in virtual time\n",
             system.title
@@ -52,7 +52,7 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
         interrupt: interrupt::flag(),
         saved: Instant::now(),
     };
-    let finished = all.iter().try_for_each(|options| work.one(options));
+    let finished = all.iter().try_for_each(|(settings, options)| work.one(settings, options));
     let Exploring { mut document, keeper, evaluations, .. } = work;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     keeper.conclude(document, finished)
@@ -64,12 +64,13 @@ fn options(
     budget_s: f64,
     system: &SystemParameters,
     storage: Storage<'_>,
-) -> Result<EvaluationOptions, Failure> {
+) -> Result<(Settings, EvaluationOptions), Failure> {
     let base = Workload { size_distribution: args.size_dist, access, ..Workload::default() };
     let extent = storage.extent();
     let settings = Settings {
         all_parameters: args.all_parameters,
         points_max: args.points,
+        precondition: args.precondition,
         ..system.settings(extent, args.max_unique_bytes, base, budget_s)?
     };
     let options = EvaluationOptions {
@@ -77,7 +78,7 @@ fn options(
         ..EvaluationOptions::of_settings(&settings, args.seed)
     };
     options.validate().map_err(Failure::misuse)?;
-    Ok(options)
+    Ok((settings, options))
 }
 
 /// Evaluations of a simulated system in progress, one for each access.
@@ -95,7 +96,7 @@ struct Exploring<'a> {
 
 impl Exploring<'_> {
     /// Explores with one access; the evaluation is kept, whole or partial.
-    fn one(&mut self, options: &EvaluationOptions) -> Result<(), Failure> {
+    fn one(&mut self, settings: &Settings, options: &EvaluationOptions) -> Result<(), Failure> {
         let progress = Progress::of_evaluation(options.budget_s);
         let mut probe = Asked { work: self, measured: Vec::new(), progress };
         let explored = explore(options, &mut probe);
@@ -104,8 +105,9 @@ impl Exploring<'_> {
             Ok(evaluation) => (evaluation, Ok(())),
             Err(stopped) => (*stopped.partial, Err(stopped.error)),
         };
-        let evaluation = self.of_target(evaluation);
-        self.evaluations.push(evaluation);
+        // Without settings, `validate` draws its workloads from what was measured.
+        let settings = settings.precondition.is_some().then(|| settings.clone());
+        self.evaluations.push(Evaluation { settings, ..self.of_target(evaluation) });
         finished
     }
 

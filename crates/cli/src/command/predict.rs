@@ -81,7 +81,7 @@ fn predicted(
         let older = laid_out_otherwise(&system.evaluation, &system.document.environment);
         let older = older.map(|doubt| doubt.at(&*system.name));
         let own = system.doubts(args.model, &predictions).into_iter();
-        let memory = unforced(system, &predictions).map(|doubt| doubt.at(&*system.name));
+        let memory = unforced(system, &predictions);
         own.chain(doubts).chain(older).chain(memory).for_each(|doubt| document.warn(doubt));
         all.extend(predictions);
         refusals.extend(refused.into_iter().map(|why| (why, system.name.clone())));
@@ -91,13 +91,16 @@ fn predicted(
     Ok(document)
 }
 
-/// The doubt about synchronous writes on a system without storage below its files.
-fn unforced(system: &System, predictions: &[Prediction]) -> Option<Warning> {
-    let name = system.document.environment.file_system.clone()?;
-    let place = FileSystemInfo { name, ..FileSystemInfo::default() };
+/// The doubt about synchronous writes on a system that does not force them to storage.
+pub fn unforced(system: &System, predictions: &[Prediction]) -> Option<Warning> {
+    let there = &system.document.environment;
+    let name = there.file_system.clone()?;
+    let mount_options = there.mount_options.clone().unwrap_or_default();
+    let place = FileSystemInfo { name, mount_options, ..FileSystemInfo::default() };
     let is_asked = predictions.iter().any(|one| one.workload.access == Access::Dsync);
     let mut doubts = judge(&place, Access::Dsync, true).into_iter().filter(|_| is_asked);
-    doubts.find(|doubt| doubt.kind == WarningKind::Trap)
+    let doubt = doubts.find(|doubt| doubt.kind == WarningKind::Trap);
+    doubt.map(|doubt| doubt.at(&*system.name))
 }
 
 /// Warns about workloads that are not predicted, each with the reason and the system: one of many
@@ -129,13 +132,9 @@ struct Said {
 }
 
 impl Said {
-    fn add(
-        &mut self,
-        told: Result<Prediction, NotPredicted<'_>>,
-        doubts: impl IntoIterator<Item = Warning>,
-    ) {
+    fn add(&mut self, told: Result<(Prediction, Vec<Warning>), NotPredicted<'_>>) {
         match told {
-            Ok(predicted) => {
+            Ok((predicted, doubts)) => {
                 self.predictions.push(predicted);
                 self.doubts.extend(doubts);
             }
@@ -153,14 +152,15 @@ fn of_system(system: &System, question: &Question, args: &PredictArgs) -> Result
             let (one, _) = &**asked;
             let part = one.access().map_or(system, |access| system.with_access(access));
             let changed = exchanged(part)?;
-            said.add(one.on(&changed), changed.doubts().into_iter().chain(one.doubts(&changed)));
+            let told = one.on(&changed);
+            said.add(told.map(|(found, own)| (found, [changed.doubts(), own].concat())));
         }
         Question::Workloads(asked) => {
             for one in asked {
                 let (part, workload) = one.of(system);
                 let changed = exchanged(part)?;
                 let told = changed.predict(one.name(), &workload);
-                said.add(told.map(|found| one.marked(found)), changed.doubts());
+                said.add(told.map(|found| (one.marked(found), changed.doubts())));
             }
         }
     }

@@ -83,7 +83,9 @@ fn broken_records_of_a_trace_fail_or_are_counted() {
     let doubts: Vec<String> =
         predicted.warnings.iter().map(|doubt| doubt.message.clone()).collect();
     assert!(doubts.iter().any(|told| told.contains("1 broken records")), "{doubts:?}");
-    refused(&["predict", &a, "--skip-bad"], &["--trace"]);
+    for option in [&["--skip-bad"][..], &["--disk", "0"], &["--from", "1s"]] {
+        refused(&[&["predict", &a][..], option].concat(), &["--trace"]);
+    }
 }
 
 /// Random reads over 16 MiB, with pauses, as `characterize` records them.
@@ -204,17 +206,21 @@ fn a_trace_of_a_device_is_asked_of_direct_access() {
 }
 
 #[test]
-fn synchronous_writes_on_a_system_in_memory_are_doubted() {
+fn synchronous_writes_that_need_not_reach_storage_are_doubted() {
     let folder = Folder::new();
     let mut dsync = twice_as_fast(|workload| workload.access = Access::Dsync);
     let db = folder.put("db.json", &characterized(Access::Dsync));
-    let is_told = |file_system: &str| {
+    let is_told = |[file_system, options]: [&str; 2]| {
         dsync.environment.file_system = Some(file_system.to_owned());
-        let a = folder.put("a.json", &dsync);
-        let told = document(&stdout(&["predict", &a, "--characterization", &db, "--json"]));
-        told.warnings.iter().any(|doubt| doubt.message.contains("reach no storage"))
+        dsync.environment.mount_options = Some(options.to_owned());
+        let [a, b] = ["a.json", "b.json"].map(|name| folder.put(name, &dsync));
+        let predicted = document(&stdout(&["predict", &a, "--characterization", &db, "--json"]));
+        let compared = document(&stdout(&["compare", &a, &b, "--json"]));
+        [predicted, compared]
+            .map(|told| told.warnings.iter().any(|doubt| doubt.kind == WarningKind::Trap))
     };
-    assert_eq!(["tmpfs", "ext4"].map(is_told), [true, false]);
+    let told = [["tmpfs", "rw"], ["ext4", "rw"], ["ext4", "rw,nobarrier"]].map(is_told);
+    assert_eq!(told, [[true; 2], [false; 2], [true; 2]]);
 }
 
 #[test]

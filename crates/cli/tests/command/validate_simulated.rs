@@ -4,7 +4,7 @@ use super::common::{path, program, run};
 use super::simulated_memory::{whole_pages, with_memory};
 use super::simulated_systems::{MIB, random_system, seeds};
 use ioscape_schema::statistics::median;
-use ioscape_schema::{Document, Outcome, Validation};
+use ioscape_schema::{Document, Filled, Outcome, Validation};
 use std::path::Path;
 
 /// Evaluates a simulated target and keeps the result in `result`.
@@ -62,6 +62,28 @@ fn memory_that_direct_access_passes_by_is_told_to_change_nothing() {
     let document: Document = serde_json::from_slice(&done.get_output().stdout).expect("a document");
     let told = document.warnings.iter().any(|one| one.message.contains("1 GiB changes nothing"));
     assert!(told, "{:?}", document.warnings);
+}
+
+#[test]
+fn a_drive_is_validated_from_the_state_in_which_it_was_evaluated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let result = folder.path().join("worn.json");
+    let (target, kept) = ("sim:generic-ssd", path(&result));
+    let worn = ["--precondition", "steady-state", "--max-unique-bytes", "1M"];
+    let few = ["--points", "60", "--budget", "5s", "-o", kept];
+    program().args(["evaluate", target]).args(worn).args(few).assert().success();
+    let words = ["validate", kept, target, "--workloads", "2", "--rounds", "1", "--json"];
+    let done = program().args(words).assert().success();
+    let evaluated = std::fs::read(&result).expect("a result");
+    let both = [&evaluated, &done.get_output().stdout];
+    let both = both.map(|text| serde_json::from_slice::<Document>(text).expect("a document"));
+    let is_new = |one: &Document| one.warnings.iter().any(|w| w.message.contains("erased flash"));
+    assert_eq!(both.each_ref().map(is_new), [false; 2]);
+    let settings = both[0].evaluation().and_then(|one| one.settings.as_ref());
+    assert_eq!(settings.and_then(|one| one.precondition), Some(Filled::SteadyState));
+    // A disk has no such state, and is no less a target.
+    let words = ["validate", kept, "sim:hp-97560", "--workloads", "2", "--rounds", "1", "--json"];
+    program().args(words).assert().success();
 }
 
 /// Nothing was tuned on these systems: half of the memory for odd seeds, twice as much for even

@@ -200,6 +200,7 @@ fn an_exchange_is_validated_where_it_was_made_or_refused_where_nothing_is_known(
     let result = document(&stdout(&[&exchange, &asked[..]].concat()));
     let validation = result.validation().and_then(|run| run.validation.as_ref());
     let validation = validation.expect("it is whole");
+    assert_eq!(validation.target, target);
     let models: Vec<&str> = validation.models.keys().map(String::as_str).collect();
     assert_eq!(models, ["as_evaluated", "default", "single_point"]);
     assert_eq!(validation.points.len(), 3);

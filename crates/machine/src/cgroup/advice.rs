@@ -4,6 +4,7 @@ use super::hierarchy::{Hierarchy, Version, are_absent};
 use super::switch::{OFFERED, lists};
 use crate::namespace::as_root;
 use crate::text;
+use std::io::ErrorKind;
 
 /// Why no memory limit is possible, whoever asks, and what helps.
 type Refusal = [&'static str; 2];
@@ -18,6 +19,10 @@ const UNMOUNTED: Refusal = [
     "no control groups with a memory controller are mounted",
     "mount them in /sys/fs/cgroup, and /proc, which tells of them; in a container see docs/install.md",
 ];
+
+const WRITABLE: &str = "mount a control group file system that may be written in /sys/fs/cgroup";
+/// As Docker does for a Docker inside of it.
+const LEAF: &str = "first move them into a group of their own: `mkdir /sys/fs/cgroup/leaf && xargs -n1 < /sys/fs/cgroup/cgroup.procs > /sys/fs/cgroup/leaf/cgroup.procs`";
 
 /// Returns the hierarchy with the memory controller.
 ///
@@ -45,25 +50,19 @@ fn found(controllers: &str, mounted: Option<Hierarchy>) -> Result<Hierarchy, Ref
 /// Returns whether what is mounted begins at the root of version 2, and that lacks the controller,
 /// so no group has it.
 fn is_root_without(mounted: &Hierarchy) -> bool {
-    let is_root = !mounted.mount.join("cgroup.type").exists();
-    mounted.version == Version::V2 && is_root && !lists(&mounted.mount, OFFERED)
+    let is_root = mounted.version == Version::V2 && mounted.begins_at_root();
+    is_root && !lists(&mounted.mount, OFFERED)
 }
 
-/// Returns what helps where no group could be made.
-pub(crate) fn advice() -> String {
-    let rights = |Hierarchy { version, .. }| {
-        format!("{}{}; in a container see docs/install.md", as_root(), delegation(version))
+/// Returns what helps where no group could be made in a hierarchy, for an error of this kind if
+/// there was one.
+pub(super) fn what_helps(version: Version, why: Option<ErrorKind>) -> String {
+    let advice = match why {
+        Some(ErrorKind::ResourceBusy) => LEAF.to_owned(),
+        Some(ErrorKind::NotFound | ErrorKind::ReadOnlyFilesystem) => WRITABLE.to_owned(),
+        _ => format!("{}{}", as_root(), delegation(version)),
     };
-    hierarchy().map_or_else(|[_, advice]| advice.to_owned(), rights)
-}
-
-/// Returns advice if a group cannot be created; `by_root` means that root could create it and this
-/// user is not root.
-pub(super) fn what_helps(by_root: bool) -> &'static str {
-    match by_root {
-        true => "run as root",
-        false => "mount a control group file system that may be written in /sys/fs/cgroup",
-    }
+    format!("{advice}; in a container see docs/install.md")
 }
 
 /// systemd delegates groups of version 2 only.
@@ -107,7 +106,10 @@ mod tests {
 
     #[test]
     fn advice_follows_from_who_may_make_groups() {
-        assert!(what_helps(false).contains("/sys/fs/cgroup") && what_helps(true).contains("root"));
+        let told = |why| what_helps(Version::V2, why);
+        assert!(told(Some(ErrorKind::PermissionDenied)).starts_with("run as root"));
+        assert!(told(Some(ErrorKind::ResourceBusy)).starts_with("first move them"));
+        assert!(told(Some(ErrorKind::ReadOnlyFilesystem)).starts_with("mount a control group"));
         assert!(delegation(Version::V2).contains("systemd-run"));
         assert_eq!(delegation(Version::V1), "", "only root makes these");
     }

@@ -92,6 +92,29 @@ impl Hierarchy {
         self.own.ancestors().take_while(|directory| directory.starts_with(&self.mount))
     }
 
+    /// Returns whether nothing hides a limit on this process by `controller`: our group shows, and
+    /// so do those above it, or they are told or do not count.
+    pub fn shows_limits(&self, controller: &str) -> bool {
+        let above = match (self.version, controller) {
+            (Version::V1, "blkio") => true,
+            (Version::V1, "memory") => hierarchical_limit(&self.own).is_some(),
+            _ => false,
+        };
+        // Where the mounted part lies elsewhere, `own` is an approximation.
+        let members = text::read(self.own.join("cgroup.procs")).unwrap_or_default();
+        let this = std::process::id().to_string();
+        (above || self.begins_at_root()) && members.lines().any(|one| one == this)
+    }
+
+    /// Returns whether the mount point is the root of the hierarchy, and not a group below it, as
+    /// in a container.
+    pub fn begins_at_root(&self) -> bool {
+        match self.version {
+            Version::V1 => self.mount.join("release_agent").exists(),
+            Version::V2 => !self.mount.join("cgroup.type").exists(),
+        }
+    }
+
     /// Returns the lowest limit of our group and those above it, in bytes.
     pub fn limit(&self) -> Option<u64> {
         self.line().filter_map(|directory| limit_of(self.version, directory)).min()
@@ -105,14 +128,21 @@ impl Hierarchy {
 }
 
 /// Returns the limit of the group at `directory`, in bytes: the one above which its processes are
-/// killed, or above which it must reclaim memory (`memory.high` in version 2).
+/// killed, or above which it must reclaim memory (`memory.high` in version 2). In version 1 that of
+/// the groups above counts, even where a container does not show them.
 fn limit_of(version: Version, directory: &Path) -> Option<u64> {
-    let high = match version {
-        Version::V1 => None,
+    let other = match version {
+        Version::V1 => hierarchical_limit(directory),
         Version::V2 => text::read_number(directory.join("memory.high")),
     };
     let most = text::read_number(directory.join(version.limit_file()));
-    most.into_iter().chain(high).min()
+    most.into_iter().chain(other).min()
+}
+
+/// Returns the lowest limit of the group at `directory` and all above it, in bytes, which version 1
+/// tells.
+fn hierarchical_limit(directory: &Path) -> Option<u64> {
+    text::field(&text::read(directory.join("memory.stat"))?, "hierarchical_memory_limit")
 }
 
 /// Returns what the group at `directory` has left of its limit, in bytes. Inactive file pages are
@@ -197,6 +227,34 @@ mod tests {
         assert_eq!(of(Version::V2), Some(1 << 20), "from there on it gives up its cache");
         assert_eq!(of(Version::V1), None, "it has other files");
         assert_eq!(hierarchy.line().count(), 3);
+    }
+
+    /// Guards against taking the machine's memory for the cache of a container whose limit is on a
+    /// group above it.
+    #[test]
+    fn a_limit_above_what_a_container_sees_is_told_or_known_to_be_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = dir.path().join("a");
+        std::fs::create_dir(&own).unwrap();
+        let write = |path: PathBuf, text: &str| std::fs::write(path, text).unwrap();
+        let of = |version| Hierarchy { version, mount: dir.path().to_owned(), own: own.clone() };
+        let shows = |version| {
+            ["memory", "cpu", "blkio"].map(|controller| of(version).shows_limits(controller))
+        };
+        write(own.join("memory.limit_in_bytes"), "9223372036854771712\n");
+        write(own.join("cgroup.procs"), "1\n");
+        assert_eq!(shows(Version::V2), [false; 3], "another group");
+        write(own.join("cgroup.procs"), &format!("1\n{}\n", std::process::id()));
+        assert_eq!(shows(Version::V1), [false, false, true]);
+        assert_eq!(of(Version::V1).limit(), Some(9_223_372_036_854_771_712));
+        write(own.join("memory.stat"), "cache 0\nhierarchical_memory_limit 209715200\n");
+        assert_eq!(shows(Version::V1), [true, false, true]);
+        let (limit, room) = (of(Version::V1).limit(), of(Version::V1).room());
+        assert_eq!([limit, room], [Some(200 << 20); 2]);
+        write(dir.path().join("release_agent"), "\n");
+        assert_eq!([Version::V1, Version::V2].map(shows), [[true; 3]; 2]);
+        write(dir.path().join("cgroup.type"), "domain\n");
+        assert_eq!(shows(Version::V2), [false; 3]);
     }
 
     #[test]

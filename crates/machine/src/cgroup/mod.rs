@@ -14,14 +14,13 @@ mod switch;
 mod tests;
 mod throttle;
 
-pub(crate) use advice::advice;
 pub use freezer::is_frozen;
 pub use quota::{Quota, Throttled};
 
 use crate::error::Error;
 use crate::memory::memory;
 use crate::text;
-use hierarchy::{Hierarchy, Version};
+use hierarchy::{Hierarchy, Version, are_absent};
 use ioscape_schema::Warning;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -78,11 +77,16 @@ impl MemoryGroup {
         if limit_bytes < LIMIT_LEAST {
             return Err(unsupported("a limit below 8 MiB leaves no room for the program itself"));
         }
-        let hierarchy = advice::hierarchy()
-            .map_err(|[why, advice]| unsupported(&format!("{why}; {advice}")))?;
+        Self::attempt(limit_bytes).map_err(|[why, advice]| unsupported(&format!("{why}; {advice}")))
+    }
+
+    /// Does the same for a limit with enough room. Otherwise returns why there is no group, and
+    /// what helps.
+    pub(crate) fn attempt(limit_bytes: u64) -> Result<Self, [String; 2]> {
+        let hierarchy = advice::hierarchy().map_err(|told| told.map(str::to_owned))?;
         let limit_bytes = enclosing_limit().map_or(limit_bytes, |limit| limit.min(limit_bytes));
         let mut refusal = "the memory controller is not available to this program".to_owned();
-        let mut may_help = true;
+        let mut kind = None;
         for parent in hierarchy.line() {
             match Self::below(parent, hierarchy.version, limit_bytes) {
                 Ok(Some(mut group)) => {
@@ -92,13 +96,12 @@ impl MemoryGroup {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    may_help = error.kind() != ErrorKind::NotFound;
+                    kind = Some(error.kind());
                     refusal = format!("{}: {error}", parent.display());
                 }
             }
         }
-        let what_helps = advice::what_helps(may_help && !rustix::process::geteuid().is_root());
-        Err(unsupported(&format!("{refusal}; {what_helps}")))
+        Err([refusal, advice::what_helps(hierarchy.version, kind)])
     }
 
     /// Creates a group in `parent`; `None` if `parent` cannot have groups with a memory controller.
@@ -178,6 +181,12 @@ pub fn enclosing_limit() -> Option<u64> {
     let limit = Hierarchy::find()?.limit()?;
     let total = memory().total;
     (total == 0 || limit < total).then_some(limit)
+}
+
+/// Returns whether all limits on this process by `controller` (`memory`, `cpu` or `blkio`) show:
+/// not in a container where those of groups above it do not.
+pub fn shows_limits(controller: &str) -> bool {
+    Hierarchy::with(controller).map_or_else(are_absent, |groups| groups.shows_limits(controller))
 }
 
 /// Returns `memory.stat` of the group that this process is in, if a limit separates it from the

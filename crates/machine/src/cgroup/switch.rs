@@ -4,7 +4,7 @@
 use crate::text;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -59,9 +59,17 @@ pub(super) fn enable(parent: &Path) -> io::Result<bool> {
             all.push((parent.to_owned(), before));
             Ok(true)
         }
-        // A group with processes cannot have such groups below it; one further up may.
-        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => Err(explained(error)),
+    }
+}
+
+/// Returns the kernel's refusal in words where they say more: only a group without processes can
+/// have groups with the controller below it, except for the root.
+fn explained(error: io::Error) -> io::Error {
+    const OCCUPIED: &str = "it holds processes, so that groups below it get no memory controller";
+    match error.kind() {
+        ErrorKind::ResourceBusy => io::Error::new(ErrorKind::ResourceBusy, OCCUPIED),
+        _ => error,
     }
 }
 
@@ -140,6 +148,17 @@ mod tests {
         }
         restore(parent.path());
         assert_eq!(written(), "-memory", "the last one restores what an earlier one could not");
+    }
+
+    /// Once, a privileged container whose only group holds its processes was told that there is no
+    /// memory controller, and to mount what was mounted.
+    #[test]
+    fn a_group_with_processes_is_told() {
+        let busy = explained(io::Error::from_raw_os_error(libc::EBUSY));
+        assert_eq!(busy.kind(), ErrorKind::ResourceBusy);
+        assert!(busy.to_string().starts_with("it holds processes"), "{busy}");
+        let other = explained(io::Error::from_raw_os_error(libc::EACCES));
+        assert_eq!(other.raw_os_error(), Some(libc::EACCES));
     }
 
     #[test]

@@ -188,9 +188,9 @@ fn direct(target: &Target) -> Check {
 fn io_limit(limits: Option<String>) -> Check {
     let check = |found: &str| Check::works("I/O limit", "the speed of the device", found);
     match limits.as_deref() {
-        None => check("no control groups that could limit I/O are mounted").but(
+        None => check("not all control groups that could limit I/O show here").but(
             CheckState::Limited,
-            "mount them in /sys/fs/cgroup, or ask who runs this machine or container for limits on I/O",
+            "mount them in /sys/fs/cgroup; in a container, ask who runs it for limits on I/O",
         ),
         Some("") => check("no control group limits I/O here"),
         Some(limits) => check(limits).but(

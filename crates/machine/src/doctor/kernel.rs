@@ -68,7 +68,21 @@ fn processors(here: &Environment) -> Check {
     let found = here.processors().unwrap_or_default();
     let check = Check::works("processors", "how many workers run at once", found);
     let advice = "a control group stops this program when its quota (cpu.max) is used up: raise it, or start the container without";
-    if here.cpu_quota.is_some() { check.but(CheckState::Limited, advice) } else { check }
+    match here.cpu_quota {
+        Some(_) => check.but(CheckState::Limited, advice),
+        None => unless_hidden(check, "cpu"),
+    }
+}
+
+/// Returns the check, limited if a container may hide limits by this controller.
+fn unless_hidden(check: Check, controller: &str) -> Check {
+    if cgroup::shows_limits(controller) {
+        return check;
+    }
+    let found = format!("{}; limits of control groups above do not show here", check.found);
+    let advice =
+        "ask who runs this container for its limits: results are of these, if there are any";
+    Check { found, ..check }.but(CheckState::Limited, advice)
 }
 
 fn memory_limit() -> Check {
@@ -76,12 +90,16 @@ fn memory_limit() -> Check {
     let check = |found: String| Check::works("memory", "the size of the file cache", found);
     let Memory { total, installed, .. } = memory();
     match cgroup::enclosing_limit() {
-        None if total < installed => check(format!(
-            "{} of {}: the rest is reserved as huge pages, or on nodes that this program may not use",
-            show(total),
-            show(installed)
-        )),
-        None => check(show(total)),
+        None => {
+            let rest = match total < installed {
+                true => format!(
+                    " of {}: the rest is reserved as huge pages, or on nodes that this program may not use",
+                    show(installed)
+                ),
+                false => String::new(),
+            };
+            unless_hidden(check(show(total) + &rest), "memory")
+        }
         Some(limit) => check(format!("{}, of which this process may use {}", show(total), show(limit)))
             .but(CheckState::Limited, "a control group limits the file cache too: results are of the limit, not of the machine"),
     }
@@ -90,7 +108,7 @@ fn memory_limit() -> Check {
 /// Returns the check of control groups, which `--memory` needs.
 pub fn control_groups() -> Check {
     let check = |found: String| Check::works("control groups", "--memory", found);
-    match MemoryGroup::create(TRIAL_LIMIT) {
+    match MemoryGroup::attempt(TRIAL_LIMIT) {
         Ok(group) => {
             let made = check("a group with a memory limit was made and removed".to_owned());
             match group.doubt() {
@@ -98,11 +116,7 @@ pub fn control_groups() -> Check {
                 None => made,
             }
         }
-        Err(error) => {
-            let (error, advice) = (error.to_string(), cgroup::advice());
-            let why = error.strip_suffix(&format!("; {advice}")).unwrap_or(&error);
-            check(why.to_owned()).but(CheckState::Missing, &advice)
-        }
+        Err([why, advice]) => check(why).but(CheckState::Missing, &advice),
     }
 }
 
@@ -258,14 +272,31 @@ fn has_proc() -> bool {
 fn loops() -> Check {
     let check = |found: &str| Check::works("loop devices", "campaign run --fs", found);
     let control = Path::new("/dev/loop-control");
-    match (control.exists(), may(control, Access::READ_OK | Access::WRITE_OK)) {
-        (true, true) => check("/dev/loop-control can be opened"),
-        (true, false) => check("/dev/loop-control may not be opened by this user")
-            .but(CheckState::Missing, as_root()),
-        (false, _) => {
-            check("no /dev/loop-control").but(CheckState::Missing, "modprobe loop, as root")
+    let missing = |found, advice| check(found).but(CheckState::Missing, advice);
+    match may(control, Access::READ_OK | Access::WRITE_OK) {
+        true if may_not_mount() => missing(
+            "/dev/loop-control can be opened, but this process may not mount file systems",
+            as_root(),
+        ),
+        true => check("/dev/loop-control can be opened"),
+        false if control.exists() => {
+            missing("/dev/loop-control may not be opened by this user", as_root())
         }
+        false if Path::new("/sys/module/loop").exists() => missing(
+            "the kernel has loop devices, but no /dev/loop-control is here",
+            "in a container `--privileged -v /dev:/dev`; else mknod /dev/loop-control c 10 237, as root",
+        ),
+        false => missing("no /dev/loop-control", "modprobe loop, as root"),
     }
+}
+
+/// Returns whether this process is known not to be allowed to mount a device: it lacks the
+/// capability, or has it only in a user namespace.
+fn may_not_mount() -> bool {
+    const ALL: [&str; 3] = ["0", "0", "4294967295"];
+    let is_mapped = |users: String| users.split_whitespace().ne(ALL);
+    effective_capabilities().is_some_and(|set| set & (1 << SYS_ADMIN) == 0)
+        || text::read("/proc/self/uid_map").is_some_and(is_mapped)
 }
 
 fn accounting() -> Check {
@@ -362,99 +393,5 @@ fn capabilities(effective: Option<u64>) -> Check {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_check_says_what_was_found_and_what_to_do() {
-        let all = checks(&crate::environment::machine(None), control_groups());
-        assert_eq!(all.len(), 12);
-        for check in &all {
-            assert!(!check.found.is_empty() && !check.needed_for.is_empty(), "{check:?}");
-            assert_eq!(check.state == CheckState::Works, check.advice.is_none(), "{check:?}");
-        }
-        let mut names: Vec<&str> = all.iter().map(|check| check.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), 12);
-    }
-
-    #[test]
-    fn a_virtual_machine_is_told_what_it_does_not_see() {
-        let told = |name: &str| {
-            let virtualization = Some(name.to_owned());
-            host(&Environment { virtualization, ..Environment::default() })
-        };
-        assert_eq!(["none", "docker", "unknown"].map(told), [None, None, None]);
-        let found = told("kvm, docker").expect("a host").found;
-        assert!(found.starts_with("kvm, docker: the host may limit I/O"), "{found}");
-    }
-
-    /// Guards against judging by the kernel's clock source, which is not what times requests.
-    #[test]
-    fn a_clock_is_judged_by_its_own_steps_and_cost() {
-        let state = |precision_ns, cost_ns| {
-            let measured = ioscape_schema::environment::Clock { precision_ns, cost_ns };
-            clock_of(measured, "hpet").state
-        };
-        assert_eq!([state(1.0, 14.0), state(40.0, 12.0)], [CheckState::Works; 2]);
-        assert_eq!([state(279.0, 900.0), state(100.1, 12.0)], [CheckState::Limited; 2]);
-    }
-
-    /// Guards against advice that cannot be followed: boards whose counter takes 250 ns for a step
-    /// have no other, and where a hypervisor intercepts readings the kernel trusts the counter.
-    #[test]
-    fn another_clock_is_advised_only_where_there_may_be_one() {
-        let names_tsc = |precision_ns, cost_ns, source| {
-            let measured = ioscape_schema::environment::Clock { precision_ns, cost_ns };
-            clock_of(measured, source).advice.expect("advice").contains("tsc")
-        };
-        assert_eq!(names_tsc(279.0, 900.0, "acpi_pm"), cfg!(target_arch = "x86_64"));
-        assert!(!names_tsc(250.0, 40.0, "riscv_clocksource") && !names_tsc(1.0, 2000.0, "tsc"));
-    }
-
-    #[test]
-    fn where_proc_is_not_mounted_no_other_kernel_is_asked_for() {
-        crate::testing::with_mount(&["-t", "tmpfs", "tmpfs"], &[Path::new("/proc")], || {
-            for check in [accounting(), pressure()] {
-                assert_eq!(check.advice.as_deref(), Some("mount /proc"), "{check:?}");
-            }
-        });
-    }
-
-    #[test]
-    fn what_helps_where_there_are_no_rings_follows_from_the_error() {
-        let told = |errno| ring_advice(errno).unwrap_or_default();
-        assert!(told(libc::ENOSYS).contains("CONFIG_IO_URING"));
-        assert!(!told(libc::ENOSYS).contains("sysctl") && told(libc::ENOMEM).contains("ulimit"));
-        assert_eq!(told(libc::EINVAL), "");
-    }
-
-    #[test]
-    fn every_capability_that_something_asks_for_is_told() {
-        let found = |set| capabilities(Some(set)).found;
-        assert_eq!(found(0), "none of those that matter");
-        assert_eq!(found(1 << DAC_OVERRIDE), "CAP_DAC_OVERRIDE; not CAP_SYS_PTRACE, CAP_SYS_ADMIN");
-        assert_eq!(capabilities(Some(u64::MAX)).state, CheckState::Works);
-        assert_eq!(capabilities(None).state, CheckState::Limited);
-    }
-
-    /// Guards against judging by the setting alone, which says that tracing works even if a
-    /// system-call filter refuses it.
-    #[test]
-    fn tracing_works_where_a_child_could_be_traced() {
-        let said = |child| {
-            let told = traced(Some(1), child);
-            (told.state, told.found)
-        };
-        let (state, found) = said(Some(Death::Exit(DONE)));
-        assert!(state == CheckState::Works && found.ends_with("could be traced"), "{found}");
-        let (state, found) = said(Some(Death::Exit(libc::EPERM)));
-        assert!(state == CheckState::Missing && found.contains("not permitted"), "{found}");
-        assert_eq!(said(Some(Death::Signal(libc::SIGSYS))).0, CheckState::Missing);
-        let old = traced(Some(1), Some(Death::Exit(libc::EIO)));
-        assert!(old.advice.is_some_and(|advice| advice.contains("Linux 5.3")));
-        assert_eq!(said(None).0, CheckState::Limited, "nobody knows");
-        assert!(trace_child().is_some());
-    }
-}
+#[path = "kernel_tests.rs"]
+mod tests;

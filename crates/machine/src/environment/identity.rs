@@ -1,9 +1,12 @@
 //! Identifies the machine and place of a result by properties that survive a reboot.
 
+use crate::cgroup::{enclosing_limit, shows_limits};
 use crate::device::BlockDevice;
 use crate::memory::memory;
 use crate::mounts::{self, FileSystemInfo};
 use crate::text;
+use ioscape_schema::units::Bytes;
+use ioscape_schema::virtualization::NONE;
 use rustix::fs::FileType;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,8 +38,8 @@ pub fn of_work<'a>(
     all
 }
 
-/// Returns this machine's identity: a hash of its id, its processors and its memory. Unknown
-/// properties are absent.
+/// Returns this machine's identity: a hash of its id, its processors, its memory, and the limit that
+/// control groups set on it. Unknown properties are absent.
 pub fn of_machine() -> Identity {
     let mut found = Identity::new();
     let number = ["/etc/machine-id", "/var/lib/dbus/machine-id"].into_iter().find_map(text::read);
@@ -53,7 +56,16 @@ pub fn of_machine() -> Identity {
     }
     let units = (memory().total + MEMORY_UNIT / 2) / MEMORY_UNIT;
     found.insert("memory".to_owned(), format!("{} MiB", units * (MEMORY_UNIT >> 20)));
+    if let Some(limit) = limit_in_words(enclosing_limit(), shows_limits("memory")) {
+        found.insert("memory limit".to_owned(), limit);
+    }
     found
+}
+
+/// Returns a memory limit in words; `None` if there may be one that does not show.
+fn limit_in_words(limit: Option<u64>, shows: bool) -> Option<String> {
+    let none = shows.then(|| NONE.to_owned());
+    limit.map(|bytes| Bytes(bytes as f64).to_string()).or(none)
 }
 
 /// Returns the identity of the directory, file or device at `path`, with property names that begin
@@ -138,6 +150,17 @@ mod tests {
         assert_eq!(one.get(number), two.get(number));
         assert_eq!(one.contains_key(number), has_lasting_number(&one["target's file system"]));
         assert!(of_machine().contains_key("memory"));
+    }
+
+    /// Guards against a defect: an evaluation that began in a pod of 512 MiB went on in one of
+    /// 8 GiB, and its result held the caches of both.
+    #[test]
+    fn a_pod_with_another_memory_limit_is_another_machine() {
+        let told = |limit, shows| limit_in_words(limit, shows).unwrap_or_default();
+        assert_eq!([told(Some(512 << 20), true), told(Some(8 << 30), false)], ["512 MiB", "8 GiB"]);
+        assert_eq!([told(None, true), told(None, false)], ["none", ""]);
+        let is_told = enclosing_limit().is_some() || shows_limits("memory");
+        assert_eq!(of_machine().contains_key("memory limit"), is_told);
     }
 
     /// Guards against taking a volume for another file system after its pod restarted and attached

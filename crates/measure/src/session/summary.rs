@@ -7,12 +7,12 @@ use super::state::Session;
 use super::witness::{self, Ours};
 use crate::conductor::stops::{self, Stopped};
 use crate::worker::report::{Report, doubt_of_buffers};
-use ioscape_machine::cgroup::{MemoryGroup, Traffic, enclosing_limit};
+use ioscape_machine::cgroup::{MemoryGroup, Traffic, enclosing_limit, shows_limits};
 use ioscape_machine::load::{Load, Snapshot};
 use ioscape_machine::memory::{Memory, memory};
 use ioscape_machine::parallel::{allowed, processors};
+use ioscape_machine::served_here;
 use ioscape_machine::traps::traps;
-use ioscape_machine::{is_computed_below, served_here};
 use ioscape_schema::tally::{doubt_of_confidence, doubt_of_io_share};
 use ioscape_schema::{Access, Engine, Measurement, Stop, Warning, WarningKind, Workload};
 
@@ -57,15 +57,17 @@ impl Session {
         if !file_system.counts_reads() || workload.engine == Engine::Null {
             m.storage_read_bytes = None;
         }
-        let served = served_here(file_system);
-        let by_processors = served.is_some() || is_computed_below(file_system);
-        let ours = Ours { by_processors, ..Ours::on(file_system, trial.kernel_s, options.beside) };
-        m.witness = witness::of(&m, &trial.counted, trial.resident_before, file_system, ours);
+        let (served, is_computed) = served_here(file_system);
+        let by_processors = served.is_some() || is_computed;
+        let idle = trial.load.idle_here.filter(|_| !shows_limits("cpu"));
+        let ours = Ours::on(file_system, trial.kernel_s, options.beside, by_processors);
+        let ours = Ours { idle, ..ours };
+        witness::put(&mut m, &trial.counted, trial.resident_before, file_system, ours);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
         m.warnings.extend(doubts_of_time(&m, options, trial));
         m.warnings.extend(doubt_of_rows(&m, options, trial.rows.rows.len()));
-        m.warnings.extend(witness::note_of_quota(&m));
+        m.warnings.extend(witness::note_of_quota(&m, &trial.counted));
         let served = served.filter(|_| options.beside == 0);
         let may_be_ours = served.is_some() || options.beside > 0;
         let mut disturbances = doubts_of_others(&trial.load, &m, may_be_ours);
@@ -73,6 +75,7 @@ impl Session {
             // How much of that the workers lost is not known.
             m.witness.undisturbed_bytes_per_s = None;
         }
+        witness::widen(&mut m, ours);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         let waiting = witness::doubt_of_waiting(&m, ours);
         match witness::may_wait_for_kernel(&m, ours) {
@@ -113,7 +116,8 @@ impl Session {
         let discovers = m.workload.direct_above_bytes.is_some();
         let resident = m.resident_frac.filter(|f| *f < 0.95 && !discovers)?;
         let group = self.group.as_ref().map(|g| (trial.group_usage, g.limit_bytes()));
-        let unpressed = was_free(group, enclosing_limit(), &memory());
+        let shows = shows_limits("memory");
+        let unpressed = was_free(shows, group, enclosing_limit(), &memory());
         let fits = (m.workload.unique_bytes as f64) < 0.8 * self.cache_room() as f64;
         (unpressed && fits && trial.filled.brought_in)
             .then(|| Warning::new(WarningKind::PagesDropped, dropped(resident)))
@@ -122,9 +126,15 @@ impl Session {
 
 /// Whether memory was free for the file cache: in our own `group`, by its usage and limit in bytes,
 /// or else on the machine. If this program was started under a limit that others share, how much of
-/// that is in use is unknown.
-fn was_free(group: Option<(Option<u64>, u64)>, enclosing: Option<u64>, memory: &Memory) -> bool {
+/// that is in use is unknown. Unless every limit `shows`, a lower one may press even on our group.
+fn was_free(
+    shows: bool,
+    group: Option<(Option<u64>, u64)>,
+    enclosing: Option<u64>,
+    memory: &Memory,
+) -> bool {
     match (group, enclosing) {
+        _ if !shows => false,
         (Some((usage, limit)), _) => usage.is_some_and(|u| (u as f64) < 0.9 * limit as f64),
         (None, Some(_)) => false,
         (None, None) => memory.free as f64 > 0.1 * memory.total as f64,

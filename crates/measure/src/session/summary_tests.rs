@@ -116,10 +116,12 @@ fn phases_that_were_cut_short_are_given_the_time_that_they_need() {
 #[test]
 fn memory_beyond_a_limit_is_not_free() {
     let memory = Memory { total: 1000, free: 900, ..Memory::default() };
-    assert!(was_free(None, None, &memory) && !was_free(None, Some(64), &memory));
-    assert!(was_free(Some((Some(10), 64)), Some(64), &memory));
-    assert!(!was_free(Some((Some(60), 64)), None, &memory));
-    assert!(!was_free(Some((None, 64)), None, &memory));
+    let free = |group, enclosing| was_free(true, group, enclosing, &memory);
+    assert!(free(None, None) && !free(None, Some(64)));
+    assert!(free(Some((Some(10), 64)), Some(64)));
+    assert!(!free(Some((Some(60), 64)), None) && !free(Some((None, 64)), None));
+    let hidden = [None, Some((Some(10), 64))].map(|group| was_free(false, group, None, &memory));
+    assert_eq!(hidden, [false; 2], "a group above may have a limit");
 }
 
 /// On 128 processors, agents that use 0.3 of one disturb nobody; on two, they are in the way.

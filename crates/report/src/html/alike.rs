@@ -147,8 +147,9 @@ pub fn validations(named: &[(String, &Document)]) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let columns: [Column<(&String, &Validation)>; 8] = [
+    let columns: [Column<(&String, &Validation)>; 9] = [
         ("System", |(name, _)| (*name).clone()),
+        ("Measured on", |(_, one)| told(Some(one.target.clone()).filter(|one| !one.is_empty()))),
         ("Workloads", |(_, one)| one.workloads.to_string()),
         ("Median error", |(_, one)| percent(one.errors.median_error)),
         ("75 % below", |(_, one)| told(accuracy::below(one, &one.errors)[0].take())),

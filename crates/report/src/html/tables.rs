@@ -272,6 +272,11 @@ pub fn how() -> String {
             "From the slowest to the fastest round of a point; with a single round, its 95 % confidence interval. \
              A bar without an end goes on beyond the picture.",
         ),
+        (
+            "Other load",
+            "The throughput of runs in memory leaves out the time in which other programs had the processors; response \
+             times include it.",
+        ),
         ("Units", "Sizes are in powers of 1024 (MiB), rates in powers of 1000 (MB/s)."),
         (
             "Method",

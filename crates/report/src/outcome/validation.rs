@@ -14,7 +14,11 @@ impl Render for ValidationRun {
     fn subject(&self) -> Option<String> {
         let Some(validation) = &self.validation else { return self.measurements.subject() };
         let systems = listed(validation.points.iter().map(|one| one.prediction.system.as_str()));
-        Some(format!("predictions for {systems}, validated"))
+        let on = match validation.target.as_str() {
+            "" => String::new(),
+            target => format!(" on {target}"),
+        };
+        Some(format!("predictions for {systems}, validated{on}"))
     }
 
     fn text(&self, style: &Style) -> String {
@@ -40,5 +44,22 @@ impl Render for ValidationRun {
             Some(_) => Vec::new(),
             None => self.measurements.warnings(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ioscape_schema::Validation;
+
+    #[test]
+    fn the_title_says_where_it_was_measured_unless_the_result_is_older() {
+        let title = |target: &str| {
+            let validation = Some(Validation { target: target.into(), ..sample::validation() });
+            ValidationRun { validation, ..ValidationRun::default() }.subject().unwrap()
+        };
+        assert_eq!(title("sim:nas"), "predictions for /data, validated on sim:nas");
+        assert_eq!(title(""), "predictions for /data, validated");
     }
 }

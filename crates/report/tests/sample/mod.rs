@@ -218,6 +218,7 @@ fn undoubted() -> Evaluation {
             largest: 0.128,
             remeasured: 3,
             unresolved: 1,
+            ..Drift::default()
         },
         points_measured: 174,
         elapsed_s: 592.0,

@@ -200,6 +200,7 @@ pub fn validation() -> Validation {
     let fractions = [[0.0, 0.3], [0.3, 0.6], [0.6, 1.0]];
     let mib = 1024.0 * 1024.0;
     Validation {
+        target: "/data".to_owned(),
         workloads: 25,
         errors: figures(1.0, Some(0.92)),
         repeatability_error: Some(0.03),

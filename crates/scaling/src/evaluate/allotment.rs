@@ -14,7 +14,8 @@ struct Part {
     share_s: f64,
 }
 
-/// How the budget is divided; a function of the options alone.
+/// How the budget is divided; a function of the options alone, except for the time kept for the
+/// regions' curves, which follows from what points cost.
 #[derive(Clone, Debug)]
 pub(crate) struct Allotment {
     /// One part per phase, in the order of [`PHASES`].
@@ -51,9 +52,13 @@ const SHORT: f64 = 0.7;
 /// Share of the budget that is kept for the last phase.
 const KEPT: f64 = 0.1;
 
-/// Share of the budget kept for the regions' curves, so that however long the sets take, the points
-/// that findings compare in the first region are measured.
-const KEPT_FOR_CURVES: f64 = 0.08;
+/// Least and largest share of the budget kept for the regions' curves, so that however long the
+/// sets take, the points that findings compare are measured: those of the first region in any case,
+/// and as many of the others as are expected to fit into the largest share.
+const KEPT_FOR_CURVES: [f64; 2] = [0.08, 0.25];
+
+/// The largest share in a short evaluation.
+const KEPT_FOR_CURVES_SHORT: f64 = 0.12;
 
 /// Percentage of the time for points off the curves, taken from curves and rounds: in a short
 /// evaluation, and in a longer one.
@@ -208,7 +213,7 @@ impl Allotment {
             size_step,
             limits: ordinary(budget_s, scale),
             kept_s: if scale < SHORT { 0.0 } else { KEPT * budget_s },
-            kept_for_curves_s: if scale < SHORT { 0.0 } else { KEPT_FOR_CURVES * budget_s },
+            kept_for_curves_s: if scale < SHORT { 0.0 } else { KEPT_FOR_CURVES[0] * budget_s },
             storage_reads,
             pure_mixes,
             region_parts: if scale < SHORT { 3 } else { 2 },
@@ -241,17 +246,30 @@ impl Allotment {
         }
     }
 
-    /// Whether the evaluation is short: then it keeps no time for later phases.
+    /// Whether the evaluation is short: then it keeps no time for repeated rounds or for a flush.
     pub(crate) fn is_short(&self) -> bool {
         self.kept_s == 0.0
     }
 
+    /// Keeps the seconds that each region's curves need, within the limits. A region that alone
+    /// needs more than the limit would get few of its points, so the sets have its time.
+    pub(crate) fn keep_for_curves(&mut self, needed_s: &[f64], budget_s: f64) {
+        let [least, most] = match self.is_short() {
+            true => [0.0, KEPT_FOR_CURVES_SHORT],
+            false => KEPT_FOR_CURVES,
+        };
+        let fitting = needed_s.iter().filter(|&&region_s| region_s <= most * budget_s);
+        self.kept_for_curves_s = fitting.sum::<f64>().clamp(least * budget_s, most * budget_s);
+    }
+
     /// Seconds kept for later phases, which no point of this phase may take, however much it
-    /// matters.
+    /// matters. The first points of the regions' curves may take half of the time for repeated
+    /// rounds: without them there is nothing to repeat.
     pub(crate) fn kept_behind_s(&self, phase: Phase) -> f64 {
+        let rounds_s = if phase == Phase::Curves { 0.5 * self.kept_s } else { self.kept_s };
         let flush_s = self.flush.map_or(0.0, |flush| flush.cap_s);
         let later = [
-            (Phase::Rounds, self.kept_s),
+            (Phase::Rounds, rounds_s),
             (Phase::Curves, self.kept_for_curves_s),
             (Phase::Findings, if self.is_short() { 0.0 } else { flush_s }),
         ];
@@ -338,8 +356,21 @@ mod tests {
             Allotment::new(&options).kept_behind_s(phase)
         };
         let phases = [Phase::Read, Phase::Findings, Phase::Curves, Phase::Rounds];
-        assert_eq!(phases.map(|phase| kept(600.0, phase).round()), [164.0, 108.0, 60.0, 0.0]);
+        assert_eq!(phases.map(|phase| kept(600.0, phase).round()), [164.0, 108.0, 30.0, 0.0]);
         assert_eq!(kept(60.0, Phase::Read), 0.0);
+    }
+
+    #[test]
+    fn time_is_kept_for_the_curves_of_regions_that_can_be_had_in_it() {
+        let kept = |budget_s: f64, needed_s: &[f64]| {
+            let mut allotment = Allotment::new(&EvaluationOptions { budget_s, ..ten_minutes() });
+            allotment.keep_for_curves(needed_s, budget_s);
+            allotment.kept_for_curves_s.round()
+        };
+        assert_eq!(kept(600.0, &[10.0, 20.0]), 48.0, "the least share");
+        assert_eq!(kept(600.0, &[60.0, 40.0, 200.0]), 100.0, "one alone needs more");
+        assert_eq!(kept(600.0, &[100.0, 140.0]), 150.0, "the largest share");
+        assert_eq!([kept(60.0, &[]), kept(60.0, &[5.0, 5.0])], [0.0, 7.0], "a short evaluation");
     }
 
     /// As `docs/prediction.md` states.

@@ -15,63 +15,106 @@ use std::collections::BTreeSet;
 /// The cost of points with the references between them, relative to that of the points alone.
 const WITH_REFERENCES: f64 = 1.1;
 
-/// Measures all curves of all regions; every region gets an equal share of the time.
+/// Measures all curves of all regions.
+///
+/// The points that findings compare come first, in every region: those of the first region, then
+/// those of the last, which tell memory and storage apart, then those between. What is left of the
+/// phase's time is shared by the regions in equal parts for finer curves.
 pub(crate) fn region_curves<P: Probe>(
     exploration: &mut Exploration<'_, P>,
 ) -> Result<(), P::Error> {
     exploration.begin(Phase::Curves);
-    let count = exploration.state.levels.regions.len();
-    for index in 0..count {
-        exploration.begin_part(count - index);
-        if index == 1 {
-            last_by_others(exploration, count - 1)?;
+    let mut steady = Vec::new();
+    for index in outermost_first(exploration.state.levels.regions.len()) {
+        if first_points(exploration, index)? {
+            steady.push(index);
         }
-        let sweeps = sweeps(exploration, index);
-        if is_filling(exploration, &sweeps)? {
-            let what = format!("the other parameters in region {}", index + 1);
-            let reason = "the file cache was still filling while its set was measured, so comparisons would show only that; give a longer --budget";
-            exploration.leave_out(&what, reason);
-            continue;
-        }
-        // The ends and focal points of all four curves come before any refinement.
-        for sweep in &sweeps {
-            exploration.sweep_grid(sweep, &grid(sweep))?;
-        }
-        for sweep in &sweeps {
-            exploration.sweep_refine(sweep)?;
-        }
-        // The search over all parameters was asked for and needs the time; the curves are completed
-        // after it.
-        if exploration.options.all_parameters {
-            continue;
-        }
-        // Repeating doubtful points comes before new ones.
-        let ids = exploration.state.evidence.result_points();
-        rounds::repair(exploration, &ids, Need::Ordinary)?;
-        ends_again(exploration, &sweeps)?;
-        for sweep in &sweeps {
-            exploration.sweep_fill(sweep)?;
-        }
+    }
+    steady.sort_unstable();
+    for (at, &index) in steady.iter().enumerate() {
+        exploration.begin_part(steady.len() - at);
+        finer(exploration, &sweeps(exploration, index))?;
     }
     Ok(())
 }
 
-/// Measures the focal point of the last region and the same with another number of processes.
-/// Memory does not tell how many requests storage serves at once, least of all how many writes, and
-/// the time may end before that region's own curves.
-fn last_by_others<P: Probe>(
+/// The order in which regions have their first points.
+fn outermost_first(count: usize) -> Vec<usize> {
+    let last = count.saturating_sub(1);
+    (0..count.min(1)).chain((last > 0).then_some(last)).chain(1..last.max(1)).collect()
+}
+
+/// Measures the ends and focal points of a region's curves; returns whether its set was steady.
+fn first_points<P: Probe>(
     exploration: &mut Exploration<'_, P>,
-    last: usize,
-) -> Result<(), P::Error> {
-    let all = sweeps(exploration, last);
-    let by_others = all.iter().find(|sweep| sweep.axis.parameter == Parameter::ProcessNum);
-    let Some(sweep) = by_others else { return Ok(()) };
-    if is_filling(exploration, &all)? {
+    index: usize,
+) -> Result<bool, P::Error> {
+    let mut sweeps = sweeps(exploration, index);
+    if is_filling(exploration, &sweeps)? {
+        let what = format!("the other parameters in region {}", index + 1);
+        let reason = "the file cache was still filling while its set was measured, so comparisons would show only that; give a longer --budget";
+        exploration.leave_out(&what, reason);
+        return Ok(false);
+    }
+    // The most processes may take the longest by far, as each of them waits for storage: they come
+    // even after writes.
+    sweeps.sort_by_key(|sweep| match sweep.axis.parameter {
+        Parameter::SeqFrac => 0,
+        Parameter::ProcessNum => 2,
+        _ => 1,
+    });
+    for (at, sweep) in sweeps.iter().enumerate() {
+        exploration.sweep_grid(sweep, &grid(sweep))?;
+        if at == 0 && index > 0 {
+            by_others(exploration, &sweeps)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Resolves the bends of a region's curves, measures what findings compare a second time, and fills
+/// the curves.
+fn finer<P: Probe>(exploration: &mut Exploration<'_, P>, sweeps: &[Sweep]) -> Result<(), P::Error> {
+    sweeps.iter().try_for_each(|sweep| exploration.sweep_refine(sweep))?;
+    // The search over all parameters was asked for and needs the time; the curves are completed
+    // after it.
+    if exploration.options.all_parameters {
         return Ok(());
     }
+    // Repeating doubtful points comes before new ones.
+    let ids = exploration.state.evidence.result_points();
+    rounds::repair(exploration, &ids, Need::Ordinary)?;
+    ends_again(exploration, sweeps)?;
+    sweeps.iter().try_for_each(|sweep| exploration.sweep_fill(sweep))
+}
+
+/// Keeps time for the first points of the curves of all regions known so far, which no set may
+/// take, however much it matters.
+pub(crate) fn keep_time<P: Probe>(exploration: &mut Exploration<'_, P>) {
+    let of = |index: usize| -> f64 {
+        let sweeps = sweeps(exploration, index);
+        let Some(first) = sweeps.first() else { return 0.0 };
+        let others: usize = sweeps.iter().map(|sweep| grid(sweep).len() - 1).sum();
+        WITH_REFERENCES * (1 + others) as f64 * exploration.similar_cost_s(&first.template)
+    };
+    let needed_s: Vec<f64> = (0..exploration.state.levels.regions.len()).map(of).collect();
+    let budget_s = exploration.options.budget_s;
+    exploration.allotment.keep_for_curves(&needed_s, budget_s);
+}
+
+/// Measures one point with another number of processes. Memory does not tell how many requests
+/// storage serves at once, least of all how many writes, and the time may end before the ends of
+/// this curve.
+fn by_others<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    sweeps: &[Sweep],
+) -> Result<(), P::Error> {
+    let by_others = sweeps.iter().find(|sweep| sweep.axis.parameter == Parameter::ProcessNum);
+    let Some(sweep) = by_others else { return Ok(()) };
     let Axis { low, high, .. } = sweep.axis;
-    let focal = f64::from(sweep.template.process_num);
-    exploration.sweep_grid(sweep, &[focal, if focal < high { high } else { low }])
+    let several = sweep.axis.between(low, high).unwrap_or(high);
+    let is_one = f64::from(sweep.template.process_num) == low;
+    exploration.sweep_grid(sweep, &[if is_one { several } else { low }])
 }
 
 /// Measures the focal point of a region, which is on all its curves, and returns whether its set
@@ -335,10 +378,10 @@ mod tests {
         assert_eq!(measured_once(&exploration.state.evidence, &all), [dear]);
     }
 
-    /// Guards against taking the speed of many writers of storage from those in memory where the
-    /// time ends before the last region's curves.
+    /// Guards against saying nothing of sequential requests on storage, and taking the speed of many
+    /// writers there from those in memory, where the time ends before the last region's curves.
     #[test]
-    fn the_last_region_has_other_processes_before_the_curves_of_those_between() {
+    fn the_last_region_has_its_first_points_before_those_between() {
         let mut probe = Scripted { cost_s: 0.5, fill_s: 0.0 };
         let mut exploration = with_region(55.0, &mut probe);
         let [first, between, last] = [64, 256, 512].map(|mib| {
@@ -348,14 +391,16 @@ mod tests {
         exploration.state.levels.regions = vec![first, between, last];
         region_curves(&mut exploration).unwrap();
         let asked = &exploration.so_far().probes;
-        let first_with = |mib: u64, several: bool| {
-            let is_it =
-                |one: &Workload| one.unique_bytes == mib << 20 && (one.process_num > 1) == several;
+        let first_with = |mib: u64, is_it: fn(&Workload) -> bool| {
+            let is_it = |one: &Workload| one.unique_bytes == mib << 20 && is_it(one);
             asked.iter().position(|probe| is_it(&probe.measurement.workload)).expect("measured")
         };
-        let [first, last, between] =
-            [(64, false), (512, true), (256, false)].map(|(mib, many)| first_with(mib, many));
-        assert!(first < last && last < between, "{first} {last} {between}");
+        let first = first_with(64, |one| one.read_frac == 0.0);
+        let sequential = first_with(512, |one| one.seq_frac == 1.0);
+        let by_several = first_with(512, |one| one.process_num > 1);
+        let between = first_with(256, |_| true);
+        let order = [first, sequential, by_several, between];
+        assert!(order.is_sorted(), "{order:?}");
     }
 
     /// Guards against measuring its focal point and one among mostly reads, which then stood alone.

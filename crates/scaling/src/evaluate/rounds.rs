@@ -57,11 +57,7 @@ pub(crate) fn repair_late<P: Probe>(
     more: usize,
 ) -> Result<bool, P::Error> {
     let most = rounds_each(exploration, ids, more);
-    let hopeless = match need {
-        Need::Ordinary => HOPELESS,
-        Need::Essential => usize::MAX,
-    };
-    repair_up_to(exploration, &most, need, hopeless)
+    repair_up_to(exploration, &most, need, need == Need::Ordinary)
 }
 
 /// Like [`repair`], for points to which no later phase returns, so that it does not give up.
@@ -71,7 +67,7 @@ pub(crate) fn repair_for_good<P: Probe>(
     need: Need,
 ) -> Result<bool, P::Error> {
     let most = rounds_each(exploration, ids, 0);
-    repair_up_to(exploration, &most, need, usize::MAX)
+    repair_up_to(exploration, &most, need, false)
 }
 
 /// How many rounds each of these points may have: at least `more` beyond those it has.
@@ -84,16 +80,16 @@ fn rounds_each<P: Probe>(
     ids.iter().map(|&id| (id, ROUNDS_MOST.max(store.round_count(id) + more))).collect()
 }
 
-/// Like [`repair`], for points that may have the given numbers of rounds, until a round of at least
-/// `hopeless` points cures none.
+/// Like [`repair`], for points that may have the given numbers of rounds; if it `gives_up`, only
+/// until load turns out to last.
 fn repair_up_to<P: Probe>(
     exploration: &mut Exploration<'_, P>,
     most: &[(PointId, usize)],
     need: Need,
-    hopeless: usize,
+    gives_up: bool,
 ) -> Result<bool, P::Error> {
     let mut has_cured = false;
-    if hopeless == HOPELESS && load_lasts(exploration)? {
+    if gives_up && load_lasts(exploration)? {
         return Ok(false);
     }
     for round in 1..most.iter().map(|one| one.1).max().unwrap_or(0) {
@@ -110,7 +106,7 @@ fn repair_up_to<P: Probe>(
         let still = due.iter().filter(|&&id| store.verdict(id).doubtful).count();
         has_cured |= still < due.len();
         exploration.state.load_lasts = !is_over && still == due.len() && still >= HOPELESS;
-        if is_over || (still == due.len() && still >= hopeless) {
+        if is_over || (gives_up && exploration.state.load_lasts) {
             break;
         }
     }

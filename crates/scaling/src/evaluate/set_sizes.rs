@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::sweep::{Refine, Sweep, next_even};
-use super::{fills, rounds};
+use super::{fills, region_curves, rounds};
 use crate::judge::levels::{
     Judged, Levels, RegionState, Telling, borders_of, judged, reconsider, settle as settle_levels,
 };
@@ -128,6 +128,7 @@ fn curve<P: Probe>(
         confirm(exploration, operation)?;
     }
     settle(exploration, focal);
+    region_curves::keep_time(exploration);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::points::positive;
 use super::segment::Sample;
 use ioscape_schema::statistics::{geometric_mean, median};
-use ioscape_schema::{BorderOperation, Bounded, Evaluation, Parameter, Point};
+use ioscape_schema::{Bounded, Evaluation, Parameter, Point};
 
 /// Share of the best throughput that counts as performing well.
 pub(crate) const PERFORMS_WELL: f64 = 0.75;
@@ -152,14 +152,8 @@ impl Repeatability {
 /// Returns the points of all curves, each once. A region's focal point lies on all its curves, and
 /// perhaps on a set-size curve.
 fn points_of(evaluation: &Evaluation) -> Vec<&Point> {
-    let set_sizes = [BorderOperation::Mixed, BorderOperation::Read, BorderOperation::Write];
-    let mut curves = set_sizes.map(|operation| evaluation.set_size_curve(operation)).to_vec();
-    for region in &evaluation.regions {
-        curves
-            .extend(Parameter::ALL.iter().filter_map(|&p| region.curves.get(p)).map(Vec::as_slice));
-    }
     let mut points: Vec<&Point> = Vec::new();
-    for point in curves.into_iter().flatten() {
+    for point in evaluation.curves(&Parameter::ALL).flatten() {
         let workload = &point.measurement.workload;
         if !points.iter().any(|seen| seen.measurement.workload == *workload) {
             points.push(point);

@@ -5,7 +5,7 @@ use super::borders::SetBorder;
 use super::evidence::Evidence;
 use super::levels::{Levels, RegionState, reconsider};
 use super::points::Points;
-use super::sides::{alike, curves, lost};
+use super::sides::{Alike, curves};
 use crate::phase::Phase;
 use ioscape_schema::{Border, Evaluation, Probe, Purpose, Region};
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 ///
 /// Measurements that are not in the log (how writers scale) are kept.
 pub fn judge(evaluation: &Evaluation) -> Evaluation {
-    let mut evidence = evidence(evaluation);
+    let alike = Alike::of(evaluation);
+    let mut evidence = evidence(evaluation, &alike);
     let mut levels = levels(evaluation);
     let mut judged = evaluation.clone();
     if let Some((first, last)) = levels.regions.first().zip(levels.regions.last()) {
@@ -29,7 +30,7 @@ pub fn judge(evaluation: &Evaluation) -> Evaluation {
         let missing = evidence.without_curves(levels.regions.len());
         note_late(&mut judged.shortened, new, missing);
     }
-    judged.shortened.extend(lost(evaluation));
+    judged.shortened.extend(alike.lost(evaluation));
     let single_writer = std::mem::take(&mut judged.findings.single_writer);
     assemble::finish(&mut judged, &evidence, &levels);
     judged.findings.single_writer = single_writer;
@@ -75,8 +76,8 @@ fn levels(evaluation: &Evaluation) -> Levels {
 
 /// Returns every point with its rounds, in the order measured, on the curves where the document has
 /// it.
-fn evidence(evaluation: &Evaluation) -> Evidence {
-    let mut evidence = Evidence { points: points(&alike(evaluation)), ..Evidence::default() };
+fn evidence(evaluation: &Evaluation, alike: &Alike<'_>) -> Evidence {
+    let mut evidence = Evidence { points: points(&alike.probes), ..Evidence::default() };
     for (key, curve) in curves(evaluation) {
         for point in curve {
             if let Some(id) = evidence.points.find(&point.measurement.workload) {

@@ -4,7 +4,7 @@
 use super::drift::FAR;
 use super::moved::WITNESSES;
 use super::words::factor;
-use ioscape_schema::statistics::median;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{Evaluation, Measurement, Probe, Purpose, Workload};
 
 /// The largest cached share of a set: without it, a run is at most twice as slow, as [`FAR`] allows.
@@ -13,8 +13,8 @@ const CACHED_MOST: f64 = 0.5;
 /// some times and not at others.
 const LARGE: f64 = 0.25;
 
-/// A run of storage: its number among the probes, and its log throughput.
-type Run = (usize, f64);
+/// A run of storage, with its number among the probes.
+type Run<'a> = (usize, &'a Measurement);
 
 /// A lasting change.
 #[derive(Debug, PartialEq)]
@@ -54,17 +54,30 @@ pub(crate) fn are_apart(a: f64, b: f64) -> bool {
     (a / b).ln().abs() > FAR
 }
 
+/// The change of log throughput from an earlier run to a later one.
+fn change([earlier, later]: [&Measurement; 2]) -> f64 {
+    (later.throughput_bytes_per_s / earlier.throughput_bytes_per_s).ln()
+}
+
+/// Whether two runs are far apart, perhaps only because others read more than twice as much from
+/// the device during the slower one.
+fn may_be_by_reads([a, b]: [&Measurement; 2]) -> bool {
+    let [slower, other] = if change([a, b]) < 0.0 { [b, a] } else { [a, b] };
+    let [more, less] = [slower, other].map(Measurement::read_beside_per_s);
+    let is_more = more.zip(less).is_some_and(|(more, less)| less < more / 2.0);
+    change([a, b]).abs() > FAR && is_more && slower.read_by_others().is_some()
+}
+
 /// Returns the runs of storage, those of one workload together and in order.
-fn runs(probes: &[Probe]) -> Vec<Vec<Run>> {
+fn runs(probes: &[Probe]) -> Vec<Vec<Run<'_>>> {
     let largest = probes.iter().map(|p| p.measurement.workload.unique_bytes).max().unwrap_or(0);
-    let mut all: Vec<(&Workload, Vec<Run>)> = Vec::new();
+    let mut all: Vec<(&Workload, Vec<Run<'_>>)> = Vec::new();
     for (at, probe) in probes.iter().enumerate() {
         let m = &probe.measurement;
         if is_of_point(probe) && m.throughput_bytes_per_s > 0.0 && is_of_storage(m, largest) {
-            let run = (at, m.throughput_bytes_per_s.ln());
             match all.iter_mut().find(|one| *one.0 == m.workload) {
-                Some((_, runs)) => runs.push(run),
-                None => all.push((&m.workload, vec![run])),
+                Some((_, runs)) => runs.push((at, m)),
+                None => all.push((&m.workload, vec![(at, m)])),
             }
         }
     }
@@ -73,28 +86,33 @@ fn runs(probes: &[Probe]) -> Vec<Vec<Run>> {
 
 /// Returns the references that leave memory, in order, each as the median of itself and its
 /// neighbours: a single stall is no return to another speed.
-fn references(probes: &[Probe]) -> Vec<Run> {
+fn references<'a>(probes: &'a [Probe]) -> Vec<Run<'a>> {
     let all = probes.iter().enumerate().filter(|(_, Probe { purpose, measurement: m })| {
         *purpose.first() == Purpose::Reference && m.throughput_bytes_per_s > 0.0 && leaves_memory(m)
     });
-    let all: Vec<Run> =
-        all.map(|(at, p)| (at, p.measurement.throughput_bytes_per_s.ln())).collect();
-    let middle = |three: &[Run]| (three[1].0, median(&[three[0].1, three[1].1, three[2].1]));
+    let all: Vec<Run<'_>> = all.map(|(at, probe)| (at, &probe.measurement)).collect();
+    let middle = |three: &[Run<'a>]| {
+        let mut sorted = three.to_vec();
+        sort_by_number(&mut sorted, |run| run.1.throughput_bytes_per_s);
+        (three[1].0, sorted[1].1)
+    };
     all.windows(3).map(middle).collect()
 }
 
 /// Returns how far the points moved that have runs on both sides of probe `cut`: by the two runs
-/// that differ least, since what passed is no lasting change. The references count as one more
-/// point where they moved far; where they did not, the drive's own cache may hold them.
-fn moved_at(points: &[Vec<Run>], references: &Vec<Run>, cut: usize) -> Option<Lasting> {
+/// that differ least, since what passed is no lasting change, and without pairs that reads by others
+/// may have set apart. The references count as one more point where they moved far; where they did
+/// not, the drive's own cache may hold them.
+fn moved_at(points: &[Vec<Run<'_>>], references: &Vec<Run<'_>>, cut: usize) -> Option<Lasting> {
     let mut between = [0, usize::MAX];
     let mut changes = Vec::new();
     let all = points.iter().map(|runs| (runs, false)).chain([(references, true)]);
     for (runs, are_references) in all {
         let (before, after) = runs.split_at(runs.partition_point(|run| run.0 < cut));
         let ([.., last_before], [first_after, ..]) = (before, after) else { continue };
-        let pairs = after.iter().flat_map(|a| before.iter().map(move |b| a.1 - b.1));
-        let Some(moved) = pairs.min_by(|a, b| a.abs().total_cmp(&b.abs())) else { continue };
+        let pairs = after.iter().flat_map(|a| before.iter().map(move |b| [b.1, a.1]));
+        let told = pairs.filter(|pair| !may_be_by_reads(*pair)).map(change);
+        let Some(moved) = told.min_by(|a, b| a.abs().total_cmp(&b.abs())) else { continue };
         if moved.abs() > FAR {
             between = [between[0].max(last_before.0), between[1].min(first_after.0)];
         } else if are_references {
@@ -163,7 +181,7 @@ pub(crate) fn found(probes: &[Probe]) -> Option<Lasting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::measurement;
+    use crate::testing::{measurement, reading};
     use ioscape_schema::{Access, CurveKey};
 
     /// What is said of direct reads of these sets in MiB at these speeds, in the order measured.
@@ -216,6 +234,26 @@ mod tests {
         let told = found(&probes).unwrap().sides(&probes).each_ref().map(sets);
         assert_eq!(told, [vec![100, 200, 300, 400], vec![400, 100, 200, 300]]);
         assert_eq!(found(&probes[..5]), None);
+    }
+
+    /// Guards against figures and predictions at the speed beside a backup that began late.
+    #[test]
+    fn what_reads_by_others_may_explain_is_no_lasting_change() {
+        let is_found = |first: (f64, u64), then: (f64, u64)| {
+            let run = |mib: u64, (speed, others): (f64, u64)| {
+                let mut measurement = reading(mib << 20, speed, others);
+                measurement.workload.access = Access::Direct;
+                Probe { purpose: CurveKey::Pilot.into(), measurement }
+            };
+            let all = [first, then].map(|speed| [100, 200, 300].map(|mib| run(mib, speed)));
+            found(&all.concat()).is_some()
+        };
+        let [quiet, busy] = [0, 80_000_000];
+        assert!(is_found((2e7, quiet), (8e6, quiet)));
+        assert!(!is_found((2e7, quiet), (8e6, busy)), "a backup began");
+        assert!(!is_found((8e6, busy), (2e7, quiet)), "a backup ended");
+        assert!(is_found((2e7, busy), (8e6, busy)), "they read all day");
+        assert!(is_found((2e7, busy), (8e6, quiet)), "slower without them");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::absence::{no_cache, untold_end};
 use super::beyond;
 use super::curve::{Repeatability, at};
+use super::dirty;
 use super::policy::is_of_file_cache;
 use super::residency;
 use super::rivals::{filling, not_read_in, probability_of, rivals, why_no_count};
@@ -103,7 +104,7 @@ fn cache(evaluation: &Evaluation, operation: BorderOperation) -> String {
         (true, _) => "The effective file cache",
         (false, true) => "A cache, perhaps one behind the file cache such as the drive's own,",
         (false, false) if may_be_seeks(largest, drop) => {
-            "Whatever makes smaller sets faster, a cache behind the file cache or a disk's shorter seeks,"
+            "The advantage of smaller sets (a cache behind the file cache or a disk's shorter seeks)"
         }
         (false, false) => "A cache behind the file cache, such as the drive's own,",
     };
@@ -164,6 +165,12 @@ fn witnesses(
     found: Bounded,
     drop: Option<(Bounded, f64)>,
 ) -> String {
+    if operation == BorderOperation::Write && dirty::show(evaluation, found) {
+        return match is_sure(drop) {
+            true => ", by both dirty bytes and throughput".into(),
+            false => ", by dirty bytes alone".into(),
+        };
+    }
     match residency::held_in_all(evaluation).filter(|_| evaluation.has_file_cache(operation)) {
         Some(held) if held.low <= found.value && found.value <= held.high => match is_sure(drop) {
             true => ", by both residency and throughput".into(),
@@ -443,7 +450,7 @@ mod tests {
             cache(&evaluation, BorderOperation::Read)
         };
         let seeks = said(1.23, 5e-3);
-        let words = "a cache behind the file cache or a disk's shorter seeks, ";
+        let words = "(a cache behind the file cache or a disk's shorter seeks) for reads ends ";
         assert!(seeks.contains(words) && seeks.contains("1.23"), "{seeks}");
         for sure in [said(26.0, 5e-3), said(1.23, 1e-4)] {
             assert!(sure.starts_with("A cache behind the file cache, such as"), "{sure}");

@@ -1,6 +1,7 @@
 //! The levels of the storage hierarchy: borders of all three set-size curves, and the regions between them.
 
 use super::borders::{Gate, SetBorder, borders};
+use super::dirty;
 use super::evidence::Evidence;
 use super::in_memory;
 use super::points::PointId;
@@ -71,6 +72,12 @@ fn held(evidence: &Evidence) -> Option<Bounded> {
     residency::of_reads_or(held_of(&[BorderOperation::Read]), || held_of(&CURVES))
 }
 
+/// Returns between which sets writers begin to be held up, by the dirty bytes of the curve of writes.
+fn limit(evidence: &Evidence) -> Option<[f64; 2]> {
+    let ids = evidence.ids(CurveKey::UniqueBytes(BorderOperation::Write)).into_iter();
+    dirty::limit(ids.flat_map(|id| evidence.points.rounds(id)))
+}
+
 fn sorted(mut borders: Vec<SetBorder>) -> Vec<SetBorder> {
     sort_by_number(&mut borders, |one| one.border.unique_bytes);
     borders
@@ -106,7 +113,7 @@ pub(crate) fn judged(evidence: &Evidence, range: [f64; 2], asks: bool) -> Judged
         let (ranges, counts, telling) = (ranges(&by_rules, range), Vec::new(), Vec::new());
         return Judged { borders: by_rules, ranges, counts, telling };
     }
-    let posterior = posterior(evidence, held(evidence), range);
+    let posterior = posterior(evidence, held(evidence), limit(evidence), range);
     let mut of_levels = confirmed(posterior.borders(), &by_rules);
     of_levels.retain(|border| !is_contradicted(evidence, border));
     // Settle where a curve's own border lies before how many there are; the latter would only

@@ -1,7 +1,9 @@
 //! All points measured so far with their rounds, and which round stands for each point.
 
-use super::{drift, moved};
-use ioscape_schema::statistics::{mean, median, sort_by_number};
+use super::drift::References;
+pub(crate) use super::drift::positive;
+use super::moved;
+use ioscape_schema::statistics::{median, sort_by_number};
 use ioscape_schema::{Drift, Measurement, Point, Purpose, Warning, WarningKind, Workload};
 
 /// Index of a distinct workload in the store.
@@ -40,27 +42,15 @@ pub(crate) struct Verdict {
     pub doubtful: bool,
 }
 
-/// Mean distance of two normal values, in standard deviations.
-const MEAN_DIFFERENCE: f64 = 1.128;
-
 /// Every distinct workload measured, and the references.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Points {
     points: Vec<Tracked>,
-    references: Vec<f64>,
-    /// How many of the references waited for storage themselves.
-    waiting: usize,
-    off: Vec<bool>,
-    far_off: Vec<bool>,
+    references: References,
     /// Whether rounds of the points confirm the references that are far off.
     is_borne_out: bool,
     /// Whether rounds were slower while others read from the device.
     is_slowed_by_reads: bool,
-}
-
-/// A throughput made positive, so that it can be a divisor and has a logarithm.
-pub(crate) fn positive(throughput: f64) -> f64 {
-    if throughput.is_finite() { throughput.max(1e-3) } else { 1e-3 }
 }
 
 /// Mean of the smallest of these, the last of which counts in part; there must be at least one.
@@ -140,10 +130,7 @@ impl Points {
     }
 
     pub(crate) fn add_reference(&mut self, reference: &Measurement) {
-        self.references.push(positive(reference.judged_bytes_per_s()));
-        self.waiting += usize::from(reference.waits());
-        self.off = drift::off(&self.references);
-        self.far_off = drift::far_off(&self.references);
+        self.references.add(reference);
         self.weigh_witnesses();
     }
 
@@ -155,26 +142,15 @@ impl Points {
 
     /// Whether the latest reference is off, so that repeating a point now would not help.
     pub(crate) fn is_off_now(&self) -> bool {
-        self.off.last().copied().unwrap_or(false)
-    }
-
-    /// Returns the throughput of a reference next to the round, before or after, that is off.
-    fn beside(&self, off: &[bool], round: &Round) -> Option<f64> {
-        let neighbours = round.references.checked_sub(1).into_iter().chain([round.references]);
-        let is_off = |at: &usize| off.get(*at) == Some(&true);
-        neighbours.filter(is_off).find_map(|at| self.references.get(at).copied())
+        self.references.is_off_now()
     }
 
     /// Whether rounds confirm references that wait for storage, as with direct access: rounds
     /// beside a slow or fast one were slow or fast, too. The references alone do not tell, since
     /// their small set may be in the drive's cache at some times and not at others.
     fn bears_out(&self) -> bool {
-        if 2 * self.waiting <= self.references.len() {
-            return false;
-        }
-        let usual = positive(median(&self.references));
-        let way = |reference: f64| (reference / usual).ln().signum();
-        self.have_moved(|round| self.beside(&self.far_off, round).map(way), |_| true)
+        let way = |round: &Round| self.references.far_off_beside(round.references);
+        self.references.wait() && self.have_moved(way, |_| true)
     }
 
     /// Whether rounds were slower while others read than while they read far less. A round that is
@@ -215,9 +191,10 @@ impl Points {
             let is_read_beside = self.is_slowed_by_reads && m.read_by_others().is_some();
             return m.was_delayed()
                 || is_read_beside
-                || (self.is_borne_out && self.beside(&self.far_off, round).is_some());
+                || (self.is_borne_out
+                    && self.references.far_off_beside(round.references).is_some());
         }
-        m.disturbed || self.beside(&self.off, round).is_some()
+        m.disturbed || self.references.is_off_beside(round.references)
     }
 
     pub(crate) fn verdict(&self, id: PointId) -> Verdict {
@@ -292,20 +269,15 @@ impl Points {
 
     /// How far the references differ from one to the next, as a standard deviation of log throughput; `None` before there are three.
     pub(crate) fn reference_noise(&self) -> Option<f64> {
-        let steps = self.references.windows(2).map(|w| (w[0] / w[1]).ln().abs());
-        let steps: Vec<f64> = steps.collect();
-        (steps.len() > 1).then(|| mean(&steps) / MEAN_DIFFERENCE)
+        self.references.noise()
     }
 
     /// How steady the machine was, from the references and the rounds of the points in the result.
     pub(crate) fn drift(&self, result: &[PointId]) -> Drift {
-        let median = median(&self.references);
-        let distance = |t: &f64| (t / positive(median) - 1.0).abs();
-        let largest = self.references.iter().map(distance).fold(0.0, f64::max);
         let first_suspect = |p: &&Tracked| p.rounds.len() > 1 && self.is_suspect(&p.rounds[0]);
         let remeasured = self.points.iter().filter(first_suspect).count() as u32;
         let unresolved = result.iter().filter(|&&id| self.verdict(id).doubtful).count() as u32;
-        Drift { throughputs: self.references.clone(), median, largest, remeasured, unresolved }
+        Drift { remeasured, unresolved, ..self.references.drift() }
     }
 }
 
@@ -491,7 +463,8 @@ mod tests {
     fn references_that_only_a_cache_of_the_drive_sets_apart_put_nothing_in_doubt() {
         let (cached, not) = ((130.0, 6.0), (6.0, 6.1));
         let store = waiting(&[cached, cached, cached, not, not, cached, cached], 0.1, false);
-        assert_eq!(store.far_off.iter().filter(|far| **far).count(), 2);
+        let far_off = (0..8).filter(|&at| store.references.far_off_beside(at).is_some()).count();
+        assert_eq!(far_off, 3, "two and the round before the first");
         let Verdict { counted, doubtful, .. } = store.verdict(0);
         assert_eq!((counted.len(), doubtful), (7, false));
         let drift = store.drift(&[0]);

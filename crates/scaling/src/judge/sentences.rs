@@ -72,13 +72,14 @@ fn speeds_in_words(speeds: Speeds, errors: Errors) -> String {
     let told = |what: &str, speed: Option<f64>, error| {
         speed.map(|speed| format!("{what} at {}", speed_within(speed, error)))
     };
-    let all = [
+    let first = [
         told("reads run", Some(reads), errors[0]),
         told("writes", Some(writes), errors[1]),
         told("synchronous writes", dsync, errors[2]),
-        told("writes in the last region", writes_behind, errors[3]),
     ];
-    format!("In the first region {}.", all.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    let first: Vec<String> = first.into_iter().flatten().collect();
+    let last = told("; in the last region writes run", writes_behind, errors[3]);
+    format!("In the first region {}{}.", first.join(", "), last.unwrap_or_default())
 }
 
 /// A ratio of speeds with this error in log throughput.

@@ -10,14 +10,12 @@ use std::collections::BTreeSet;
 /// points that wait for storage on, or from as many as the earlier one has.
 const LATER: usize = 3;
 
-/// The side of a change that counts.
-struct Side<'a> {
-    name: &'static str,
-    probes: Vec<&'a Probe>,
-    /// The points that have runs on it.
-    points: Vec<&'a Workload>,
-    /// The number of all points.
-    of_points: usize,
+/// The runs that are judged together: all of them or, if storage changed for good, those from the
+/// side of the change that counts. A curve over both sides would fall where no level ends.
+pub(crate) struct Alike<'a> {
+    pub(crate) probes: Vec<&'a Probe>,
+    /// The change, and the side of it that counts, in a word.
+    change: Option<(Lasting, &'static str)>,
 }
 
 /// Returns the points that these runs belong to.
@@ -31,43 +29,56 @@ fn points<'a>(probes: impl Iterator<Item = &'a Probe>) -> Vec<&'a Workload> {
     found
 }
 
-/// Returns the side that counts. By the log alone, so that it stays the same when the result has
-/// lost the other's points.
-fn chosen<'a>(evaluation: &'a Evaluation, change: &Lasting) -> Side<'a> {
-    let all = || evaluation.probes.iter();
-    let [before, after] = change.sides(&evaluation.probes);
-    let waits = |probe: &&Probe| !probe.measurement.computes();
-    let waiting = |side: &[&'a Probe]| points(side.iter().copied().filter(waits)).len();
-    let (earlier, later) = (waiting(&before), waiting(&after));
-    let is_after = later >= earlier || later * LATER >= points(all().filter(waits)).len();
-    let (name, probes) = if is_after { ("after", after) } else { ("before", before) };
-    let points_there = points(probes.iter().copied());
-    Side { name, probes, points: points_there, of_points: points(all()).len() }
-}
+impl<'a> Alike<'a> {
+    /// Returns them by the log alone, so that the side stays the same when the result has lost the
+    /// other's points.
+    pub(crate) fn of(evaluation: &'a Evaluation) -> Self {
+        let all = || evaluation.probes.iter();
+        let Some(change) = lasting::found(&evaluation.probes) else {
+            return Self { probes: all().collect(), change: None };
+        };
+        let [before, after] = change.sides(&evaluation.probes);
+        let waits = |probe: &&Probe| !probe.measurement.computes();
+        let waiting = |side: &[&'a Probe]| points(side.iter().copied().filter(waits)).len();
+        let (earlier, later) = (waiting(&before), waiting(&after));
+        let is_after = later >= earlier || later * LATER >= points(all().filter(waits)).len();
+        let (name, probes) = if is_after { ("after", after) } else { ("before", before) };
+        Self { probes, change: Some((change, name)) }
+    }
 
-/// Returns the probes that are judged together: all of them or, if storage changed for good, those
-/// from the side of the change that counts. A curve over both sides would fall where no level ends.
-pub(crate) fn alike(evaluation: &Evaluation) -> Vec<&Probe> {
-    match lasting::found(&evaluation.probes) {
-        None => evaluation.probes.iter().collect(),
-        Some(change) => chosen(evaluation, &change).probes,
+    /// Returns the curves that have no point since none was measured on the side of a lasting change
+    /// that counts, each with the words that say so.
+    pub(super) fn lost(&self, evaluation: &Evaluation) -> Vec<(String, String)> {
+        let Some((_, name)) = &self.change else { return Vec::new() };
+        let key = |probe: &Probe| match probe.purpose.first() {
+            Purpose::Curve(key @ (CurveKey::UniqueBytes(_) | CurveKey::Region { .. })) => {
+                Some(*key)
+            }
+            _ => None,
+        };
+        let kept: BTreeSet<CurveKey> = self.probes.iter().filter_map(|probe| key(probe)).collect();
+        let all: BTreeSet<CurveKey> = evaluation.probes.iter().filter_map(key).collect();
+        let why = format!("not measured {name} storage changed for good; evaluate again");
+        all.difference(&kept).map(|key| (key.to_string(), why.clone())).collect()
     }
 }
 
 /// What changed for good, in words, and which runs count; `None` if nothing did or no points
 /// measured again tell.
 pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
-    let change = lasting::found(&evaluation.probes)?;
-    let Side { name, probes, points, of_points } = chosen(evaluation, &change);
+    let Alike { probes, change } = Alike::of(evaluation);
+    let (change, name) = change?;
+    let (kept, all) = (points(probes.iter().copied()), points(evaluation.probes.iter()));
     let on_curves = curves(evaluation).into_iter().flat_map(|(_, curve)| curve);
     let mut result = on_curves.chain(&evaluation.extra);
     // Results of older versions rest on both sides.
-    let which = match result.all(|point| points.contains(&&point.measurement.workload)) {
+    let which = match result.all(|point| kept.contains(&&point.measurement.workload)) {
         true => format!(
-            ", so only runs from {name} it count, and any that hardly wait for storage ({} of {} in all, with {} of {of_points} points)",
+            ", so only runs from {name} it count, and any that hardly wait for storage ({} of {} in all, with {} of {} points)",
             probes.len(),
             evaluation.probes.len(),
-            points.len()
+            kept.len(),
+            all.len()
         ),
         false => String::new(),
     };
@@ -75,21 +86,6 @@ pub(crate) fn told(evaluation: &Evaluation) -> Option<String> {
     Some(format!(
         "{change}: figures from before and after do not belong together{which}; evaluate again"
     ))
-}
-
-/// Returns the curves that have no point since none was measured on the side of a lasting change
-/// that counts, each with the words that say so.
-pub(super) fn lost(evaluation: &Evaluation) -> Vec<(String, String)> {
-    let Some(change) = lasting::found(&evaluation.probes) else { return Vec::new() };
-    let Side { name, probes, .. } = chosen(evaluation, &change);
-    let key = |probe: &Probe| match probe.purpose.first() {
-        Purpose::Curve(key @ (CurveKey::UniqueBytes(_) | CurveKey::Region { .. })) => Some(*key),
-        _ => None,
-    };
-    let kept: BTreeSet<CurveKey> = probes.iter().filter_map(|probe| key(probe)).collect();
-    let all: BTreeSet<CurveKey> = evaluation.probes.iter().filter_map(key).collect();
-    let why = format!("not measured {name} storage changed for good; evaluate again");
-    all.difference(&kept).map(|key| (key.to_string(), why.clone())).collect()
 }
 
 /// Returns every curve of the document with its key.
@@ -163,7 +159,8 @@ mod tests {
             let counts = which.split(" points").next().unwrap().split("in all, with ").nth(1);
             let side = which.split(' ').next().unwrap().to_owned();
             let names = |(key, why): (String, String)| format!("{key}: {why}");
-            let lost: Vec<String> = lost(&evaluation).into_iter().map(names).collect();
+            let lost: Vec<String> =
+                Alike::of(&evaluation).lost(&evaluation).into_iter().map(names).collect();
             (side, counts.unwrap().to_owned(), lost.join(", "))
         };
         let later = said(4, 3);

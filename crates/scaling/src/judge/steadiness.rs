@@ -141,7 +141,9 @@ mod tests {
         let probe = |measurement| Probe { purpose: Purpose::Interaction, measurement };
         let probes = [run, quiet].map(probe).to_vec();
         let throughputs = references.to_vec();
-        let drift = Drift { throughputs, largest: 0.03, remeasured, unresolved, median: 1.0 };
+        let (largest, median) = (0.03, 1.0);
+        let drift =
+            Drift { throughputs, largest, remeasured, unresolved, median, ..Drift::default() };
         Evaluation { probes, drift, ..Evaluation::default() }
     }
 

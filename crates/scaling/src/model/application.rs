@@ -26,7 +26,7 @@ const MISSES: [f64; 2] = [0.02, 0.98];
 /// default (`VM_READAHEAD_PAGES`).
 const READ_AHEAD: f64 = 131_072.0;
 /// A wait for storage beyond those for writes takes as long as a write of this many bytes.
-const WAIT_BYTES: u64 = 4096;
+pub(super) const WAIT_BYTES: u64 = 4096;
 /// Shares of a class below this get no place of their own.
 const SHARE_LEAST: f64 = 1e-6;
 /// Half the width of the 90 % interval of ln(computing time) over runs of the same program.
@@ -303,7 +303,7 @@ impl Application<'_> {
         parts.extend([
             ("waits for writes that storage still has to take".to_owned(), behind_s),
             ("waits for fsync beyond one for each write".to_owned(), further_s),
-            ("waits for fsync, as traced".to_owned(), self.sync_s(here)),
+            ("waits for fsync or flushes, as traced".to_owned(), self.sync_s(here)),
             (
                 "between requests (computing, opening and renaming files), as traced".to_owned(),
                 io_s * (1.0 - at_io),

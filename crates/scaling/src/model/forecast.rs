@@ -6,11 +6,11 @@
 //! rule. Each is moved to its ends, and the resulting changes are added in squares, as independent
 //! errors are.
 
-use super::application::Application;
+use super::application::{Application, WAIT_BYTES};
 use super::exchange::CacheDoubt;
 use super::input::{ModelInput, Observation};
 use super::predict::Estimate;
-use super::system_model::{Model, prediction};
+use super::system_model::{Model, predict, prediction};
 use super::what_if::{WhatIf, WhatIfError};
 use ioscape_schema::{Access, AccessPattern, MemoryForecast, Op, Prediction, Workload};
 
@@ -85,15 +85,14 @@ pub fn predict_application(
 
 /// How many times as slow, and as fast, as predicted an application that called `fsync` and the like
 /// `syncs` times may be, each at least 1. It waited for the storage of the trace; here each wait may
-/// take as long as a synchronous write, if any was measured, or no time.
+/// take `wait_s` seconds, or no time.
 pub(crate) fn by_syncs(
     model: &Model,
     what_if: &WhatIf,
     memory_bytes: Option<u64>,
-    (pattern, syncs): (&AccessPattern, u64),
+    (pattern, syncs, wait_s): (&AccessPattern, u64, f64),
 ) -> [f64; 2] {
     let traced_s = pattern.sync_s;
-    let wait_s = synchronous_s(what_if.storage.as_ref().unwrap_or(model)).unwrap_or(0.0);
     let throughput = |sync_s: f64| {
         let pattern = AccessPattern { sync_s, ..pattern.clone() };
         let one = application(model, what_if, memory_bytes, &pattern);
@@ -105,11 +104,15 @@ pub(crate) fn by_syncs(
     }
 }
 
-/// How long a synchronous write waits for storage, in seconds; `None` if none was measured beside
-/// writes that do not.
-fn synchronous_s(model: &Model) -> Option<f64> {
-    let Observation { place, log_throughput, .. } = model.synchronous?;
-    Some(model.clients * place.process_num * place.size_mean / log_throughput.exp())
+/// How long a synchronous write waits for storage, in seconds; `None` if none was measured.
+pub(crate) fn synchronous_s(model: &Model) -> Option<f64> {
+    if let Some(Observation { place, log_throughput, .. }) = model.synchronous {
+        return Some(model.clients * place.process_num * place.size_mean / log_throughput.exp());
+    }
+    let base = model.base();
+    let small = Workload { read_frac: 0.0, size_mean: WAIT_BYTES, process_num: 1, ..base.clone() };
+    let predicted = (base.access == Access::Dsync).then(|| predict(model, &small).ok()).flatten();
+    predicted.map(|one| one.response_time_ns / 1e9)
 }
 
 fn application<'a>(

@@ -1,7 +1,7 @@
 //! Where a workload lies in the five-parameter space, and what was observed there.
 
 use super::kind::same_kind;
-use crate::judge::sides::alike;
+use crate::judge::sides::Alike;
 use ioscape_schema::statistics::sort_by_number;
 use ioscape_schema::{Advice, Evaluation, Measurement, Parameter, Point, Workload};
 
@@ -129,15 +129,7 @@ fn resident(measurement: &Measurement) -> Option<f64> {
 
 /// The points of every curve, then the extra points.
 pub(super) fn points(evaluation: &Evaluation) -> impl Iterator<Item = (&Point, bool)> {
-    let across = [
-        &evaluation.unique_bytes_curve,
-        &evaluation.unique_bytes_read_curve,
-        &evaluation.unique_bytes_write_curve,
-    ];
-    let within = evaluation.regions.iter().flat_map(|region| {
-        Parameter::ALL.into_iter().filter_map(|parameter| region.curves.get(parameter))
-    });
-    let curves = across.into_iter().chain(within).flatten().map(|point| (point, false));
+    let curves = evaluation.curves(&Parameter::ALL).flatten().map(|point| (point, false));
     curves.chain(evaluation.extra.iter().map(|point| (point, true)))
 }
 
@@ -165,7 +157,8 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
     }
     let on_curves = found.len();
     let mut others: Vec<(ModelInput, Vec<Observation>)> = Vec::new();
-    for probe in alike(evaluation).into_iter().filter(|probe| !probe.measurement.disturbed) {
+    let probes = Alike::of(evaluation).probes.into_iter();
+    for probe in probes.filter(|probe| !probe.measurement.disturbed) {
         if !same_kind(&probe.measurement.workload, base) {
             continue;
         }
@@ -187,7 +180,7 @@ pub(super) fn observations(evaluation: &Evaluation) -> Vec<Observation> {
 /// kind, and the logarithm of its throughput, including runs left out of medians.
 pub(super) fn runs(evaluation: &Evaluation) -> Vec<(ModelInput, f64)> {
     let Some(base) = base(evaluation) else { return Vec::new() };
-    let measured = alike(evaluation).into_iter().map(|probe| &probe.measurement);
+    let measured = Alike::of(evaluation).probes.into_iter().map(|probe| &probe.measurement);
     let of_kind = measured.filter(|m| same_kind(&m.workload, base));
     of_kind.map(|m| (ModelInput::of(&m.workload), m.judged_bytes_per_s().ln())).collect()
 }

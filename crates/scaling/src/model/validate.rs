@@ -239,6 +239,7 @@ fn summary(
     let by_parameter = Parameter::ALL.into_iter().map(|p| (p, bins(&points, &errors, p))).collect();
     let errors_of_default = default.figures();
     Ok(Validation {
+        target: String::new(),
         workloads: points.len() as u32,
         repeatability_error,
         error_over_repeatability: repeatability_error

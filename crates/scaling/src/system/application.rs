@@ -3,8 +3,8 @@
 use super::{ChangedSystem, NotPredicted};
 use ioscape_schema::units::Count;
 use ioscape_schema::{
-    Access, AccessPattern, Characterization, Engine, Prediction, TraceTraits, Warning, WarningKind,
-    Workload,
+    Access, AccessPattern, Characterization, Engine, Prediction, TraceCharacterization,
+    TraceTraits, Warning, WarningKind, Workload,
 };
 
 /// How to observe the application where its trace says too little.
@@ -13,6 +13,11 @@ const HELP: &str = "run the application under `ioscape characterize -o FILE -- C
 /// How many times as slow or as fast waits for `fsync` may make an application before its prediction
 /// counts as extrapolated.
 const SYNC_MOST: f64 = 1.1;
+/// How long a hard disk may take to flush its cache, in seconds: a seek and a turn.
+const DISK_SYNC_S: f64 = 0.01;
+
+/// The share of a trace's requests from which on a disk counts.
+const DISK_SHARE_LEAST: f64 = 0.1;
 
 /// An application to predict.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,13 +25,14 @@ pub struct TracedApplication {
     name: String,
     /// Its five parameters.
     workload: Workload,
-    /// The application's own access; a trace has none, and takes the evaluation's.
+    /// The application's own access; a trace has none unless most requests wait for the medium, and
+    /// takes the evaluation's.
     access: Option<Access>,
     /// Whether its requests were recorded at a device, below any file cache.
     is_below_cache: bool,
     /// Whether a part of its requests was not seen, or not told apart by file.
     is_partial: bool,
-    /// How often it called `fsync` and the like.
+    /// How often it called `fsync` and the like, or its requests waited for the medium.
     syncs: u64,
     pattern: AccessPattern,
 }
@@ -71,13 +77,19 @@ impl TracedApplication {
                 "{name} tells no completions, so how long its application computed between requests is not known: {HELP}"
             ));
         }
-        let workload = overall.workload;
+        let (workload, syncs) = (overall.workload, overall.syncs);
+        let access = Some(workload.access).filter(|access| *access == Access::Dsync);
+        // In the sum over all processes. With dsync flushes are no part of the think time.
+        let sync_s = overall.flush_s * f64::from(workload.process_num);
+        let flushed_ns =
+            if access.is_none() { 1e9 * sync_s / overall.requests as f64 } else { 0.0 };
         let pattern = AccessPattern {
             process_num: workload.process_num,
-            think_time_ns: workload.think_time_ns as f64,
+            think_time_ns: (workload.think_time_ns as f64 - flushed_ns).max(0.0),
+            sync_s,
             ..classes
         };
-        let (access, is_below_cache, is_partial, syncs) = (None, true, false, 0);
+        let (is_below_cache, is_partial) = (true, false);
         Ok(Self { name, workload, access, is_below_cache, is_partial, syncs, pattern })
     }
 
@@ -95,57 +107,93 @@ impl TracedApplication {
         })
     }
 
+    /// The doubt about a trace of several disks, which is predicted as if it had one.
+    pub fn doubt_of_disks(found: &TraceCharacterization) -> Option<Warning> {
+        let is_used = |disk: &&TraceTraits| {
+            disk.requests as f64 >= DISK_SHARE_LEAST * found.overall.requests as f64
+        };
+        let used: Vec<&str> =
+            found.disks.iter().filter(is_used).map(|disk| disk.name.as_str()).collect();
+        let message = format!(
+            "the requests to {} disks ({}) are predicted as if all went to one; --disk chooses one",
+            used.len(),
+            used.join(", ")
+        );
+        (used.len() > 1).then(|| Warning::new(WarningKind::Other, message).at(&*found.name))
+    }
+
     /// The access whose evaluation should predict it: its own, or what meets the device as its
     /// trace did; `None` if any will do.
     pub fn access(&self) -> Option<Access> {
         self.access.or(self.is_below_cache.then_some(Access::Direct))
     }
 
-    /// Predicts it on a system.
+    /// Predicts it on a system, with the doubts beyond those about [every prediction
+    /// there](ChangedSystem::doubts).
     ///
     /// # Errors
     /// An access that was never measured there, or not with one request at a time; an exchange that
     /// no evaluation covers; no model of levels.
-    pub fn on<'a>(&self, system: &'a ChangedSystem<'_>) -> Result<Prediction, NotPredicted<'a>> {
+    pub fn on<'a>(
+        &self,
+        system: &'a ChangedSystem<'_>,
+    ) -> Result<(Prediction, Vec<Warning>), NotPredicted<'a>> {
         let workload = workload_of_application(system.base(), &self.workload, self.access);
         // The pattern contains its pauses.
         let workload = Workload { think_time_ns: system.base().think_time_ns, ..workload };
         let found = system.predict_application(&self.name, &workload, &self.pattern)?;
-        let ([low, high], [slower, faster]) = (found.interval90, self.by_syncs(system));
-        let has_other_pages = system.doubt_of_pages(&self.name, &self.pattern).is_some();
-        let is_doubted = self.is_partial || has_other_pages || slower.max(faster) > SYNC_MOST;
-        let extrapolated = found.extrapolated || is_doubted;
-        Ok(Prediction { interval90: [low / slower, high * faster], extrapolated, ..found })
-    }
-
-    /// The doubts about its prediction on a system, beyond those about [every prediction
-    /// there](ChangedSystem::doubts).
-    pub fn doubts(&self, system: &ChangedSystem<'_>) -> Vec<Warning> {
+        let [low, high] = found.interval90;
+        let wait_s = system.synchronous_s();
+        let by_syncs = system.by_syncs(&self.pattern, self.syncs, wait_s.unwrap_or(0.0));
         let memory = system.lack_of_memory(&self.name, &self.pattern);
-        let is_cached_again = self.is_below_cache && system.has_file_cache();
+        let is_met = self.access != Some(Access::Dsync) || self.workload.read_frac > 0.0;
+        let is_cached_again = self.is_below_cache && is_met && system.has_file_cache();
         let cached = is_cached_again.then(|| system.second_cache(&self.name));
         let sizes = system.doubt_of_sizes((&self.name, &self.workload), &self.pattern);
-        let syncs = self.doubt_of_syncs(system);
+        let syncs = match wait_s {
+            Some(_) => self.doubt_of_syncs(by_syncs, system.name()),
+            None => self.doubt_of_unmeasured_syncs(system),
+        };
         let pages = system.doubt_of_pages(&self.name, &self.pattern);
-        memory.into_iter().chain(cached).chain(sizes).chain(syncs).chain(pages).collect()
+        let extrapolated =
+            found.extrapolated || self.is_partial || pages.is_some() || syncs.is_some();
+        let interval90 = [low / by_syncs[0], high * by_syncs[1]];
+        let doubts = [memory, cached, sizes, syncs, pages].into_iter().flatten().collect();
+        Ok((Prediction { interval90, extrapolated, ..found }, doubts))
     }
 
-    /// How many times as slow, and as fast, its waits for `fsync` may make it on a system.
-    fn by_syncs(&self, system: &ChangedSystem<'_>) -> [f64; 2] {
-        system.by_syncs(&self.pattern, self.syncs)
-    }
-
-    fn doubt_of_syncs(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
-        let ways = self.by_syncs(system).into_iter().zip(["slow", "fast"]);
-        let far = ways.filter(|(by, _)| *by > SYNC_MOST);
+    /// The doubt about an application that its waits for `fsync` may make so many times as slow, and
+    /// as fast, on a `system`.
+    fn doubt_of_syncs(&self, by: [f64; 2], system: &str) -> Option<Warning> {
+        let far = by.into_iter().zip(["slow", "fast"]).filter(|(by, _)| *by > SYNC_MOST);
         let far: Vec<String> = far.map(|(by, way)| format!("{by:.1} times as {way}")).collect();
         let message = format!(
-            "{} waited for fsync on the storage where it was observed, which is not recorded: if that was other storage, it may be up to {} here, as its interval says",
+            "{} waited for {} on the storage where it was observed, which is not recorded: if that was other storage, it may be up to {} here, as its interval says",
             self.name,
+            self.waits(),
             far.join(" or ")
         );
-        let doubt = || Warning::new(WarningKind::Extrapolated, message).at(system.name());
+        let doubt = || Warning::new(WarningKind::Extrapolated, message).at(system);
         (!far.is_empty()).then(doubt)
+    }
+
+    /// The doubt about an application that calls `fsync` so often that it matters how long each call
+    /// waits on a `system` where that was not measured.
+    fn doubt_of_unmeasured_syncs(&self, system: &ChangedSystem<'_>) -> Option<Warning> {
+        let [slower, faster] = system.by_syncs(&self.pattern, self.syncs, DISK_SYNC_S);
+        let message = format!(
+            "how long a wait for {} takes here was not measured; the prediction assumes that it takes as long as where {} was observed: `{}` tells",
+            self.waits(),
+            self.name,
+            system.measuring_syncs()
+        );
+        let doubt = || Warning::new(WarningKind::Extrapolated, message).at(system.name());
+        (slower.max(faster) > SYNC_MOST).then(doubt)
+    }
+
+    /// What its syncs are called.
+    fn waits(&self) -> &'static str {
+        if self.is_below_cache { "flushes" } else { "fsync" }
     }
 }
 
@@ -208,6 +256,48 @@ mod tests {
         };
         assert_eq!(doubt(1), None);
         assert!(doubt(2).is_some_and(|said| said.contains("completes 650 requests a second")));
+    }
+
+    /// Once, flushes of a drive's cache counted as computing, and writes past it as any others.
+    #[test]
+    fn what_waits_for_the_medium_in_a_trace_is_no_pause() {
+        let of = |access| {
+            let workload = Workload { access, think_time_ns: 5_000_000, ..Workload::default() };
+            let (requests, syncs, flush_s) = (100, 40, 0.2);
+            let response_time_ns = Some(1.0);
+            let overall = TraceTraits {
+                workload,
+                requests,
+                syncs,
+                flush_s,
+                response_time_ns,
+                ..Default::default()
+            };
+            TracedApplication::of_rows("t".into(), overall, AccessPattern::default()).unwrap()
+        };
+        let one = of(Access::Direct);
+        assert_eq!((one.access(), one.syncs, one.pattern.sync_s), (Some(Access::Direct), 40, 0.2));
+        assert_eq!(one.pattern.think_time_ns, 3_000_000.0);
+        let one = of(Access::Dsync);
+        assert_eq!((one.access(), one.pattern.think_time_ns), (Some(Access::Dsync), 5_000_000.0));
+    }
+
+    /// Once, a data disk and a log disk were predicted to be half as fast on one like each.
+    #[test]
+    fn several_disks_predicted_as_one_are_told() {
+        let told = |requests: [u64; 3]| {
+            let one = |(name, requests): (&str, u64)| TraceTraits {
+                name: name.to_owned(),
+                requests,
+                ..TraceTraits::default()
+            };
+            let disks = ["vda", "vdb", "vdc"].into_iter().zip(requests).map(one).collect();
+            let overall = one(("all", requests.iter().sum()));
+            let found = TraceCharacterization { overall, disks, ..Default::default() };
+            TracedApplication::doubt_of_disks(&found).map(|doubt| doubt.message)
+        };
+        assert_eq!(told([95, 5, 0]), None);
+        assert!(told([50, 45, 5]).is_some_and(|said| said.contains("2 disks (vda, vdb)")));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::model::{
 };
 use ioscape_schema::units::{Bytes, bytes_word};
 use ioscape_schema::{
-    Access, AccessPattern, BorderOperation, Engine, Environment, Parameter, Prediction, Warning,
-    WarningKind, Workload, WritePolicy,
+    Access, AccessPattern, BorderOperation, Engine, Environment, Filled, Parameter, Prediction,
+    Warning, WarningKind, Workload, WritePolicy,
 };
 
 /// Multiple of the memory up to which sets must be measured to show a cache.
@@ -253,11 +253,30 @@ impl<'a> ChangedSystem<'a> {
         Some(doubt.at(self.name.clone()))
     }
 
+    /// How long a synchronous write waits for its storage, in seconds; `None` if none was measured.
+    pub(super) fn synchronous_s(&self) -> Option<f64> {
+        self.storage().synchronous_s
+    }
+
     /// How many times as slow, and as fast, as predicted an application that called `fsync` `syncs`
-    /// times may be.
-    pub(super) fn by_syncs(&self, pattern: &AccessPattern, syncs: u64) -> [f64; 2] {
+    /// times may be if each call may wait for `wait_s` seconds.
+    pub(super) fn by_syncs(&self, pattern: &AccessPattern, syncs: u64, wait_s: f64) -> [f64; 2] {
         let (model, memory) = (&self.system.model, self.system.memory_bytes());
-        by_syncs(model, &self.what_if, memory, (pattern, syncs))
+        by_syncs(model, &self.what_if, memory, (pattern, syncs, wait_s))
+    }
+
+    /// The command that measures how long synchronous writes wait for its storage.
+    pub(super) fn measuring_syncs(&self) -> String {
+        format!(
+            "ioscape evaluate {} --access {},dsync",
+            self.storage().evaluation.target,
+            self.base().access
+        )
+    }
+
+    /// The system that stores its data.
+    fn storage(&self) -> &System {
+        self.lender.as_deref().unwrap_or(self.system)
     }
 
     /// The doubt about an application called `name` that was counted in other pages than those of
@@ -280,10 +299,15 @@ impl<'a> ChangedSystem<'a> {
 
     /// The doubt about requests called `name` that had passed a file cache already.
     pub(super) fn second_cache(&self, name: &str) -> Warning {
-        let message = format!(
-            "the requests of {name} are assumed to have reached a device, but this evaluation goes through the file cache, which may hold them and gathers writes: to predict what the device does, measure it with `ioscape evaluate {} --direct`",
-            self.system.evaluation.target
-        );
+        let message = match self.base().access {
+            Access::Dsync => format!(
+                "the reads of {name} are assumed to have reached a device, but those of this evaluation go through the file cache, which may hold them"
+            ),
+            _ => format!(
+                "the requests of {name} are assumed to have reached a device, but this evaluation goes through the file cache, which may hold them and gathers writes: to predict what the device does, measure it with `ioscape evaluate {} --direct`",
+                self.system.evaluation.target
+            ),
+        };
         Warning::new(WarningKind::Extrapolated, message).at(self.name.clone())
     }
 
@@ -315,6 +339,11 @@ impl<'a> ChangedSystem<'a> {
         expected
     }
 
+    /// What the simulated solid-state drive on which it stores its data held at first, if requested.
+    pub fn precondition(&self) -> Option<Filled> {
+        self.storage().evaluation.settings.as_ref()?.precondition
+    }
+
     /// A workload with the access, engine and other settings for which the evaluation holds.
     pub fn base(&self) -> &Workload {
         self.system.model.base()
@@ -327,7 +356,10 @@ impl<'a> ChangedSystem<'a> {
         let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
         let behind = doubts_of_memory(&self.system.model, &self.what_if);
         let own = idle.chain(behind).map(|doubt| doubt.at(self.system.name.clone()));
-        own.chain(lender.and_then(System::interruption)).collect()
+        let lent = lender.into_iter().flat_map(|one| {
+            one.interruption().into_iter().chain(one.traps()).map(|doubt| doubt.at(&*one.name))
+        });
+        own.chain(lent).collect()
     }
 
     /// Refuses the storage of a system whose memory no evaluated set filled, not even in a control
@@ -452,38 +484,5 @@ fn whole_mebibytes(bytes: f64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::ModelKind;
-    use crate::testing::{border, point, region};
-    use ioscape_schema::{Document, Evaluation, Outcome, Region, RegionCurves};
-    use std::path::Path;
-
-    /// A system on which these requests were seen to reach storage.
-    fn evaluated(operation: BorderOperation) -> System {
-        let at = |value: f64| point((Parameter::ReadFrac, value), 1e8, 1);
-        let read_frac = [0.0, 0.5, 1.0].map(at).to_vec();
-        let curves = RegionCurves { read_frac, ..RegionCurves::default() };
-        let region = Region { unique_bytes: [1e6, 1e10], ..region(curves) };
-        let border = border(operation, [9e8, 1e9, 1.1e9], 9.0);
-        let evaluation =
-            Evaluation { borders: vec![border], regions: vec![region], ..Evaluation::default() };
-        let outcome = Some(Outcome::Evaluation(Box::new(evaluation)));
-        let document = Document { outcome, ..Document::default() };
-        System::of(Path::new("here.ioscape.json"), document, ModelKind::Product).unwrap()
-    }
-
-    #[test]
-    fn nobody_is_sent_to_measure_larger_sets_for_writes_that_stay_in_memory_where_reads_left_it() {
-        let is_sent = |operation, error: fn(String) -> WhatIfError| {
-            let system = evaluated(operation);
-            let changed = ChangedSystem::new(&system, Vec::new()).unwrap();
-            let not = changed.refused(&error("here".to_owned()), None, &Workload::default());
-            not.missing.is_some()
-        };
-        assert!(is_sent(BorderOperation::Write, WhatIfError::NoWrites));
-        assert!(!is_sent(BorderOperation::Read, WhatIfError::NoWrites));
-        assert!(!is_sent(BorderOperation::Read, WhatIfError::NoOwnWrites));
-        assert!(is_sent(BorderOperation::Write, WhatIfError::NoOwnStorage));
-    }
-}
+#[path = "changed_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ pub use application::{TracedApplication, workload_of_application};
 pub use changed::{ChangedSystem, Exchange, NotExchanged};
 
 use crate::judge::steadiness;
-use crate::model::{Model, ModelError, ModelKind, WhatIf, extrapolations, predict};
+use crate::model::{Model, ModelError, ModelKind, WhatIf, extrapolations, predict, synchronous_s};
 use ioscape_schema::{
     Access, Document, Engine, Evaluation, Outcome, Parameter, Prediction, Warning, WarningKind,
     Workload,
@@ -40,6 +40,9 @@ pub struct System {
     others: Vec<Self>,
     /// Its memory, where no evaluated set filled it.
     unfilled: Option<Unfilled>,
+    /// How long a synchronous write waits for storage, in seconds, as measured with this access or
+    /// another.
+    synchronous_s: Option<f64>,
 }
 
 /// Why a result cannot be used for predictions.
@@ -118,6 +121,12 @@ impl System {
         let others =
             others.map(|one| Self::of_one(path, document.clone(), (one, Vec::new()), kind));
         system.others = others.collect::<Result<_, _>>()?;
+        let waits_s = system.parts().find_map(|one| one.synchronous_s);
+        for one in std::iter::once(&mut system.synchronous_s)
+            .chain(system.others.iter_mut().map(|one| &mut one.synchronous_s))
+        {
+            *one = one.or(waits_s);
+        }
         Ok(system)
     }
 
@@ -131,11 +140,28 @@ impl System {
         let model = Model::of_kind(kind, &evaluation)
             .map_err(|source| SystemError::NoModel { file: path.display().to_string(), source })?;
         let (name, path, others) = (stem(path), path.to_path_buf(), Vec::new());
-        let mut system = Self { name, path, document, evaluation, model, others, unfilled: None };
+        let (unfilled, waits_s) = (None, synchronous_s(&model));
+        let mut system = Self {
+            name,
+            path,
+            document,
+            evaluation,
+            model,
+            others,
+            unfilled,
+            synchronous_s: waits_s,
+        };
         let unfilled =
             |memory| Unfilled::new(&system.evaluation, &system.model, memory, (confined, kind));
         system.unfilled = system.memory_bytes().and_then(unfilled);
+        let group = system.unfilled.as_ref().and_then(Unfilled::group_model);
+        system.synchronous_s = system.synchronous_s.or_else(|| group.and_then(synchronous_s));
         Ok(system)
+    }
+
+    /// It as evaluated with each access, the main one first.
+    fn parts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.others)
     }
 
     fn call(&mut self, name: &str) {
@@ -148,8 +174,7 @@ impl System {
 
     /// This system as evaluated with `access`, or with its first access if that was not measured.
     pub fn with_access(&self, access: Access) -> &Self {
-        let mut all = std::iter::once(self).chain(&self.others);
-        all.find(|one| one.model.base().access == access).unwrap_or(self)
+        self.parts().find(|one| one.model.base().access == access).unwrap_or(self)
     }
 
     /// Whether `name` is this system's name, file or target.
@@ -165,10 +190,10 @@ impl System {
         asked.into_iter().chain(self.document.environment.memory_limit_bytes).min()
     }
 
-    /// Memory that the caches could use, in bytes: the limit, or otherwise all memory of the
-    /// machine.
+    /// Memory that the caches could use, in bytes: the limit, or all memory of the machine where
+    /// that is less.
     pub fn memory_bytes(&self) -> Option<u64> {
-        self.memory_limit_bytes().or(self.document.environment.memory_bytes)
+        self.memory_limit_bytes().into_iter().chain(self.document.environment.memory_bytes).min()
     }
 
     /// Whether an evaluation in the same memory, however long, varies request sizes or processes up
@@ -185,8 +210,7 @@ impl System {
 
     /// The accesses it was evaluated with, the main one first.
     pub fn accesses(&self) -> Vec<Access> {
-        let all = std::iter::once(self).chain(&self.others);
-        all.map(|one| one.model.base().access).collect()
+        self.parts().map(|one| one.model.base().access).collect()
     }
 
     /// Predicts a workload under this system's name.
@@ -288,10 +312,26 @@ impl System {
         self.document.interrupted.then(doubt)
     }
 
+    /// The doubts of its own measurements about what they describe, each once.
+    fn traps(&self) -> Vec<Warning> {
+        let access = self.model.base().access;
+        let own = self.evaluation.probes.iter().map(|probe| &probe.measurement);
+        let all = own.filter(|one| one.workload.access == access).flat_map(|one| &one.warnings);
+        let mut traps: Vec<Warning> = Vec::new();
+        for doubt in all {
+            let is_trap =
+                matches!(doubt.kind, WarningKind::Trap | WarningKind::DirectWithoutDevice);
+            if is_trap && !traps.contains(doubt) {
+                traps.push(doubt.clone());
+            }
+        }
+        traps
+    }
+
     /// The doubts about predictions of this system's model, where one of `kind` was asked for.
     pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
         let mut doubts: Vec<Warning> = self.interruption().into_iter().collect();
-        for part in std::iter::once(self).chain(&self.others) {
+        for part in self.parts() {
             let of_part =
                 |one: &&Prediction| std::ptr::eq(self.with_access(one.workload.access), part);
             let own: Vec<&Prediction> = predictions.iter().filter(of_part).collect();
@@ -319,6 +359,7 @@ impl System {
         doubts.extend(self.unfilled.as_ref().and_then(|unfilled| unfilled.doubt(&names)));
         doubts.extend(extrapolations(&self.model, &by_model));
         if !own.is_empty() {
+            doubts.extend(self.traps());
             let changed = steadiness::doubts(&self.evaluation).into_iter();
             doubts.extend(changed.map(|told| Warning::new(WarningKind::Drift, told)));
         }

@@ -211,16 +211,78 @@ fn application(own_bytes: u64) -> TracedApplication {
         memory_bytes: Some(own_bytes),
         ..AccessPattern::default()
     };
-    traced(pattern, size_mean, 0)
+    traced(pattern, (Access::Buffered, size_mean), 0)
 }
 
-/// The application of a pattern of 1000 requests that called `fsync` so many times.
-fn traced(pattern: AccessPattern, size_mean: u64, syncs: u64) -> TracedApplication {
+/// The application of a pattern of 1000 requests with this access that called `fsync` so many times.
+fn traced(
+    pattern: AccessPattern,
+    (access, size_mean): (Access, u64),
+    syncs: u64,
+) -> TracedApplication {
     let unique_bytes = pattern.unique_bytes;
-    let overall = Traits { requests: 1000, unique_bytes, size_mean, syncs, ..Traits::default() };
+    let overall =
+        Traits { requests: 1000, unique_bytes, size_mean, syncs, access, ..Traits::default() };
     let command = vec!["/bin/db".to_owned()];
     let found = Characterization { overall, command, pattern: Some(pattern), ..Default::default() };
     TracedApplication::of_calls("db.json", found).unwrap()
+}
+
+/// 1000 writes of 16 KiB that waited for `fsync` so long.
+fn writes(sync_s: f64) -> AccessPattern {
+    let class = RequestClass {
+        op: Op::Write,
+        requests: 1000,
+        bytes: 16_384_000,
+        miss_ratio: vec![(4096.0, 0.0)],
+        ..RequestClass::default()
+    };
+    AccessPattern {
+        classes: vec![class],
+        unique_bytes: 16 << 20,
+        unique_write_bytes: 16 << 20,
+        process_num: 1,
+        sync_s,
+        ..AccessPattern::default()
+    }
+}
+
+/// How long a synchronous write of the evaluation waited, in seconds.
+fn synchronous_s(evaluation: &Evaluation) -> f64 {
+    let written = evaluation.last(&Purpose::SynchronousWrites).unwrap();
+    written.workload.size_mean as f64 / written.throughput_bytes_per_s
+}
+
+/// Once, a database with `O_DIRECT` was predicted to wait for `fsync` as on its old storage, although
+/// the part with the other access had measured such waits.
+#[test]
+fn direct_requests_wait_for_fsync_as_long_as_any_access_measured() {
+    let limited = system("dirty limit");
+    let measured = evaluate(&limited, 0.0, 5, EXTRA);
+    let direct = of_access(measured.clone(), Access::Direct);
+    let buffered = with_synchronous(measured.clone(), &limited);
+    let added_s = 1000.0 * synchronous_s(&buffered);
+    let told = |evaluation: &Evaluation, other: &Evaluation| {
+        let other_accesses = vec![other.clone()];
+        let both = of("ext4", Evaluation { other_accesses, ..evaluation.clone() });
+        let changed = ChangedSystem::new(both.with_access(Access::Direct), Vec::new()).unwrap();
+        let one = traced(writes(0.0), (Access::Direct, 16_384), 1000);
+        let (predicted, mut doubts) = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        assert!(predicted.extrapolated);
+        (predicted, doubts.pop().expect("a doubt").message)
+    };
+    for (first, second) in [(&buffered, &direct), (&direct, &buffered)] {
+        let (found, doubt) = told(first, second);
+        assert!(doubt.contains("times as slow here"), "{doubt}");
+        assert!(16_384_000.0 / found.interval90[0] > added_s, "{found:?}");
+    }
+    let synchronous = of_access(measured.clone(), Access::Dsync);
+    assert!(told(&direct, &synchronous).1.contains("times as slow here"));
+    let (_, doubt) = told(&direct, &measured);
+    assert!(
+        doubt.contains("was not measured") && doubt.contains("--access direct,dsync"),
+        "{doubt}"
+    );
 }
 
 /// Guards against waits for `fsync` on a slow disk, and those in memory, being carried to other
@@ -229,29 +291,14 @@ fn traced(pattern: AccessPattern, size_mean: u64, syncs: u64) -> TracedApplicati
 fn what_fsync_waited_for_on_other_storage_is_a_guess() {
     let limited = system("dirty limit");
     let evaluation = with_synchronous(evaluate(&limited, 0.0, 5, EXTRA), &limited);
-    let written = &evaluation.last(&Purpose::SynchronousWrites).unwrap();
-    let wait_s = written.workload.size_mean as f64 / written.throughput_bytes_per_s;
+    let wait_s = synchronous_s(&evaluation);
     let here = of("ext4", evaluation);
     let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
     let told = |sync_s: f64, waits_s: f64| {
-        let class = RequestClass {
-            op: Op::Write,
-            requests: 1000,
-            bytes: 16_384_000,
-            miss_ratio: vec![(4096.0, 0.0)],
-            ..RequestClass::default()
-        };
-        let pattern = AccessPattern {
-            classes: vec![class],
-            unique_bytes: 16 << 20,
-            unique_write_bytes: 16 << 20,
-            process_num: 1,
-            sync_s,
-            ..AccessPattern::default()
-        };
-        let one = traced(pattern, 16_384, (waits_s / wait_s).round() as u64);
-        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
-        (predicted, one.doubts(&changed).pop().map(|doubt| doubt.message))
+        let syncs = (waits_s / wait_s).round() as u64;
+        let one = traced(writes(sync_s), (Access::Buffered, 16_384), syncs);
+        let (predicted, mut doubts) = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted, doubts.pop().map(|doubt| doubt.message))
     };
     let seconds = |one: &Prediction| one.interval90.map(|rate| 16_384_000.0 / rate);
     let (usual, none) = told(0.0, 0.0);
@@ -280,7 +327,7 @@ fn what_fsync_waited_for_on_other_storage_is_a_guess() {
 fn memory_that_no_set_filled_is_filled_by_what_a_process_has_beside_its_set() {
     let here = evaluated("ext4", 5);
     let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
-    let told = |own_bytes| application(own_bytes).on(&changed).map(|told| told.extrapolated);
+    let told = |own_bytes| application(own_bytes).on(&changed).map(|told| told.0.extrapolated);
     assert_eq!(told(512 << 20).map_err(|not| not.why), Ok(false));
     let not = told(896 << 20).unwrap_err();
     let why = "its set of 256 MiB and the 896 MiB or more that it had for itself outgrow the 1 GiB";
@@ -294,8 +341,8 @@ fn of_a_process_that_would_have_no_memory_left_a_guess_is_told_as_one() {
     let one = application(300 << 20);
     let told = |exchanges| {
         let changed = ChangedSystem::new(&here, exchanges).unwrap();
-        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
-        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
+        let (predicted, mut doubts) = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted.extrapolated, doubts.pop().map(|doubt| doubt.message))
     };
     assert_eq!(told(Vec::new()), (false, None));
     let (is_guess, doubt) = told(vec![Exchange::Memory(256 << 20)]);
@@ -313,8 +360,8 @@ fn an_application_counted_in_other_pages_than_those_of_the_file_cache_is_extrapo
     let mut told = |page_bytes| {
         here.document.environment.page_bytes = page_bytes;
         let changed = ChangedSystem::new(&here, Vec::new()).unwrap();
-        let predicted = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
-        (predicted.extrapolated, one.doubts(&changed).pop().map(|doubt| doubt.message))
+        let (predicted, mut doubts) = one.on(&changed).unwrap_or_else(|not| panic!("{}", not.why));
+        (predicted.extrapolated, doubts.pop().map(|doubt| doubt.message))
     };
     assert_eq!([told(None), told(Some(4096))], [(false, None), (false, None)]);
     let (is_guess, doubt) = told(Some(16_384));

@@ -26,6 +26,7 @@ fn system_of(evaluated: Evaluation, memory: u64, group: Option<Evaluation>) -> S
         flush_interval_s: None,
         layout_bytes_per_s: None,
         memory_limit_bytes,
+        precondition: None,
     };
     let group = group.map(|one| Evaluation { settings: Some(settings(Some(LIMIT))), ..one });
     let evaluation = Evaluation {
@@ -117,4 +118,15 @@ fn without_a_control_group_nothing_is_guessed() {
     assert!(refused.missing.unwrap().in_less_memory.is_some(), "{}", refused.why);
     let borrower = system_of(evaluate(&system("one cache"), 0.02, 43, EXTRA), LIMIT, None);
     assert!(told(&borrower, Exchange::Storage(Box::new(here)), &reads(256 << 20)).is_none());
+}
+
+/// Guards against a cache of 64 GiB on a machine of 24, in results of versions that took `--memory
+/// 64G` for a limit there.
+#[test]
+fn a_limit_beyond_the_machine_is_none() {
+    let mut here = unfilled(false);
+    for (limit, memory) in [(4 * MEMORY, MEMORY), (LIMIT, LIMIT)] {
+        here.document.environment.memory_limit_bytes = Some(limit);
+        assert_eq!(here.memory_bytes(), Some(memory));
+    }
 }

@@ -105,14 +105,14 @@ impl Filling {
         Some(block * self.pages_per_block + place)
     }
 
-    /// Block, and place in it, of a die's page by its number on that die; `None` if the drive began
-    /// empty.
+    /// Block, and place in it, of a die's page by its number on that die; `None` if it holds nothing
+    /// at first.
     fn locate(&self, number: u32) -> Option<(u32, u32)> {
-        if self.blocks() == 0 {
+        let at = if self.scattered { permuted(number, self.share, false) } else { number };
+        if at >= self.starts[self.blocks() as usize] {
             return None;
         }
-        let at = if self.scattered { permuted(number, self.share, false) } else { number };
-        if self.whole && at < self.starts[self.blocks() as usize] {
+        if self.whole {
             let [block, place] = self.by_block.split(at);
             return Some((block, place));
         }
@@ -166,10 +166,15 @@ impl Model {
         let used = share(flash, self.pages()).div_ceil(flash.pages_per_block);
         let blocks = u64::from(flash.blocks_per_die - used) * u64::from(self.dies());
         let pages = blocks * u64::from(flash.pages_per_block);
-        let erased = Bytes(pages as f64 * f64::from(flash.page_bytes));
-        (self.filled != Filled::SteadyState && !self.is_spare_assumed).then(|| {
+        let spare = Bytes(pages as f64 * f64::from(flash.page_bytes));
+        let erased = match self.filled {
+            Filled::Empty => "all flash erased but that of its set".to_owned(),
+            Filled::Full => format!("{spare} of erased flash"),
+            Filled::SteadyState => return None,
+        };
+        (!self.is_spare_assumed).then(|| {
             format!(
-                "every point begins with {erased} of erased flash and collects no garbage before writes have used it up: writes to a drive that has long been in use may be several times slower, as `ioscape simulate TRACE --drive NAME --precondition steady-state` tells of a trace of them"
+                "every point begins with {erased} and collects no garbage before writes have used it up: writes to a drive that has long been in use may be several times slower, as `ioscape evaluate sim:NAME --precondition steady-state` tells"
             )
         })
     }
@@ -201,6 +206,9 @@ mod tests {
         assert!(said.starts_with("every point begins with 68 GiB of erased flash"), "{said}");
         // Shipped drives are in the program: a user has no file to copy.
         assert!(said.contains("--precondition steady-state"), "{said}");
+        drive.filled = Filled::Empty;
+        let said = drive.build().unwrap().doubt_of_garbage().expect("nothing but its set");
+        assert!(said.starts_with("every point begins with all flash erased but that of its set"));
         drive.filled = Filled::SteadyState;
         assert_eq!(drive.build().unwrap().doubt_of_garbage(), None);
         drive.filled = Filled::Full;

@@ -20,6 +20,7 @@ mod run;
 
 pub use doubts::{ASSUMED_BUFFER, ASSUMED_SPARE, Doubt, JUDGED_ON};
 pub use ftl::{Ftl, Programmed};
+pub use ioscape_schema::Filled;
 pub use limit::{Limit, Only};
 pub use run::Ssd;
 
@@ -29,6 +30,7 @@ use crate::extent::Extent;
 use crate::seek::nanoseconds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Size in bytes of the blocks that traces use.
 pub const SECTOR_BYTES: u32 = 512;
@@ -123,20 +125,6 @@ pub struct Controller {
     pub power_loss_protection: bool,
 }
 
-/// What the drive holds when a run begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Filled {
-    /// Nothing, as it left the factory: for long no garbage to collect, and reads need no flash.
-    Empty,
-    /// Every page was written once, in order: what a trace reads was written before the trace
-    /// began.
-    #[default]
-    Full,
-    /// Pages were written at random for long: the cost of garbage collection has settled.
-    SteadyState,
-}
-
 /// A solid-state drive's parameter file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -167,7 +155,7 @@ pub struct Parameters {
 }
 
 /// A drive ready for simulation: times in nanoseconds, and counts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Model {
     /// The drive's name.
     pub name: String,
@@ -216,6 +204,9 @@ pub struct Model {
     link_block: [u64; 2],
     /// Time to copy a written block meanwhile, in 2^-10 ns.
     copy_block: u64,
+    /// Pages in use of each block of a die when a run begins, once one has begun: its steady state
+    /// takes half a second to find.
+    counts: OnceLock<Vec<u16>>,
 }
 
 impl Parameters {
@@ -292,6 +283,7 @@ impl Parameters {
             link_block: [0, 1].map(|of| if busy_ms[of].is_some() { 0 } else { link_block[of] }),
             busy_block: [0, 1].map(|of| if busy_ms[of].is_some() { link_block[of] } else { 0 }),
             copy_block: controller.write_copy_bytes_per_s.map_or(0, block),
+            counts: OnceLock::new(),
         })
     }
 

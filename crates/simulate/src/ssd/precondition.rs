@@ -1,7 +1,7 @@
 //! Preconditioning: what a drive holds when a run begins.
 
 use super::filling::{Filling, share};
-use super::{Filled, Flash, Ftl};
+use super::{Filled, Flash, Ftl, Model};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
@@ -13,14 +13,42 @@ const SAMPLE_PAGES: u32 = 1024;
 /// How many times that die is overwritten before its state is taken.
 const OVERWRITES: u32 = 6;
 
-/// Returns the state named by `filled`, for chips with `pages` logical pages.
-pub fn filling(flash: &Flash, pages: u32, filled: Filled) -> Filling {
+impl Model {
+    /// What the drive holds when a run begins.
+    pub(super) fn begins(&self) -> Filling {
+        let Self { flash, filled, .. } = self;
+        let pages = self.pages();
+        let counts = self.counts.get_or_init(|| counts(flash, pages, *filled));
+        Filling::new(flash, pages, counts, *filled == Filled::SteadyState)
+    }
+
+    /// What it holds if data were written to its first `pages`, in order: these alone where it
+    /// begins empty.
+    pub(super) fn begins_with(&self, pages: u32) -> Filling {
+        match self.filled {
+            Filled::Empty => {
+                let counts = counts(&self.flash, pages, Filled::Full);
+                Filling::new(&self.flash, self.pages(), &counts, false)
+            }
+            Filled::Full | Filled::SteadyState => self.begins(),
+        }
+    }
+}
+
+/// Pages in use of each block of a die in the state named by `filled`, on chips with `pages`
+/// logical pages.
+fn counts(flash: &Flash, pages: u32, filled: Filled) -> Vec<u16> {
     let share = share(flash, pages);
-    let counts = match filled {
+    match filled {
         Filled::Empty => Vec::new(),
         Filled::Full => in_order(share, flash.pages_per_block),
         Filled::SteadyState => steady(flash, share),
-    };
+    }
+}
+
+/// Returns the state named by `filled`, for chips with `pages` logical pages.
+pub fn filling(flash: &Flash, pages: u32, filled: Filled) -> Filling {
+    let counts = counts(flash, pages, filled);
     Filling::new(flash, pages, &counts, filled == Filled::SteadyState)
 }
 
@@ -85,6 +113,7 @@ fn balance(counts: &mut [u16], share: u32, most: u16) {
 mod tests {
     use super::*;
     use crate::command::Command;
+    use crate::ssd::tests::{below, send, small};
     use crate::ssd::{Parameters, SHIPPED, Ssd};
 
     #[test]
@@ -93,6 +122,32 @@ mod tests {
         balance(&mut counts, 140, 64);
         assert_eq!(counts.iter().map(|&c| u32::from(c)).sum::<u32>(), 140);
         assert!(counts.iter().all(|&c| c <= 64));
+    }
+
+    /// Guards against a defect: every point of an evaluation took half a second to find it again.
+    #[test]
+    fn a_steady_state_is_found_once_and_every_run_begins_in_it() {
+        let parameters = Parameters { filled: Filled::SteadyState, ..small() };
+        let [model, anew] = [0; 2].map(|_| parameters.build().unwrap());
+        let times = |model: &Model| -> Vec<u64> {
+            let (mut ssd, mut dice) = (Ssd::new(model), Pcg64Mcg::new(3));
+            let mut page = || u64::from(below(&mut dice, model.pages()));
+            (0..20_000).map(|n| send(&mut ssd, n * 20_000, 8 * page(), 8, true)).collect()
+        };
+        let first = times(&model);
+        let found = counts(&model.flash, model.pages(), Filled::SteadyState);
+        assert_eq!(model.counts.get(), Some(&found), "it is kept");
+        assert!(times(&model) == first && times(&anew) == first);
+    }
+
+    #[test]
+    fn a_set_laid_out_on_an_empty_drive_is_all_that_it_holds() {
+        let model = small().build().unwrap();
+        let mut ssd = Ssd::laid_out(&model, 8 * 1000);
+        for (page, nothing) in [(0, 0), (999, 0), (1024, 1), (16_383, 2)] {
+            send(&mut ssd, page * 1_000_000, 8 * page, 8, false);
+            assert_eq!(ssd.traffic().unwritten_reads, nothing, "{page}");
+        }
     }
 
     #[test]

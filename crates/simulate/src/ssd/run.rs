@@ -8,9 +8,9 @@
 use super::buffer::Buffer;
 use super::dies::{Channel, Event, Task};
 use super::divisor::Divisor;
+use super::filling::Filling;
 use super::limit::Bucket;
 use super::line::Line;
-use super::precondition::filling;
 use super::queue::Queue;
 use super::{Filled, Ftl, Model, SECTOR_BYTES};
 use crate::command::{Command, Done, Parts, Traffic};
@@ -49,21 +49,20 @@ pub struct Ssd<'a> {
 impl<'a> Ssd<'a> {
     /// Creates an idle drive.
     pub fn new(model: &'a Model) -> Self {
-        Self::holding(model, model.filled)
+        Self::holding(model, model.begins())
     }
 
-    /// Creates an idle drive whose pages were all written: once, in order, if the model would begin
-    /// empty.
-    pub fn laid_out(model: &'a Model) -> Self {
-        let is_empty = model.filled == Filled::Empty;
-        Self::holding(model, if is_empty { Filled::Full } else { model.filled })
+    /// Creates an idle drive after data were written to its first `blocks` of 512 bytes.
+    pub fn laid_out(model: &'a Model, blocks: u64) -> Self {
+        let pages = blocks.div_ceil(model.page_blocks) as u32;
+        Self::holding(model, model.begins_with(pages))
     }
 
-    fn holding(model: &'a Model, filled: Filled) -> Self {
+    fn holding(model: &'a Model, filling: Filling) -> Self {
         let flash = &model.flash;
         Self {
             model,
-            ftl: Ftl::new(flash, filling(flash, model.pages(), filled)),
+            ftl: Ftl::new(flash, filling),
             channels: (0..flash.channels).map(|_| Channel::new(flash.dies_per_channel)).collect(),
             by_channel: Divisor::new(flash.channels),
             by_batch: Divisor::new(model.batch_pages),

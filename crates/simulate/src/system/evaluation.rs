@@ -63,6 +63,7 @@ impl SystemParameters {
             flush_interval_s: self.flush_interval_s(),
             layout_bytes_per_s: None,
             memory_limit_bytes: None,
+            precondition: None,
         })
     }
 }

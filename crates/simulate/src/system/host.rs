@@ -91,13 +91,16 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// The drive at rest, with data in every block; a block has this many sectors.
-    fn at_rest(&self, sectors: u64) -> Lower<'a> {
+    /// The drive at rest, with data in its first `blocks`, each of this many sectors.
+    fn at_rest(&self, blocks: u32, sectors: u64) -> Lower<'a> {
         match *self {
             Self::Disk(drive) => {
                 Lower::Disk(Box::new(Disk::new(drive, drive.buffer.usual())), sectors)
             }
-            Self::Flash(model) => Lower::Flash(Box::new(Ssd::laid_out(model)), sectors),
+            Self::Flash(model) => {
+                let laid_out = Ssd::laid_out(model, u64::from(blocks) * sectors);
+                Lower::Flash(Box::new(laid_out), sectors)
+            }
         }
     }
 }
@@ -153,7 +156,7 @@ impl<'a> Host<'a> {
             )));
         }
         let blocks = bytes.div_ceil(BLOCK).max(1) as u32;
-        let disk = storage.at_rest(sectors);
+        let disk = storage.at_rest(blocks, sectors);
         let (lower, own) = match (&system.wire, &system.server_cache, &system.server_processor) {
             (Some(wire), Some(cache), Some(processor)) => {
                 let server = Self::with(processor, cache, blocks, disk);

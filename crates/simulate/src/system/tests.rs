@@ -169,7 +169,7 @@ fn a_request_to_a_drive_alone_takes_as_long_as_the_drive_says() {
         let done_ns = host.request(0, 0, 256, write, Access::Direct);
         let command = Command { block, count, write, synchronous: true };
         // The call takes one nanosecond.
-        let alone = ssd::Ssd::laid_out(&model).act(1, command, IoFlags::empty());
+        let alone = ssd::Ssd::laid_out(&model, count).act(1, command, IoFlags::empty());
         assert_eq!(done_ns, alone.completed_ns, "a write: {write}");
     }
 }

@@ -210,6 +210,13 @@ fn random_drives_with_zones_and_defects_are_found_from_starts_that_are_wrong_in_
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
+/// Guards against a defect: the seek curve made up for writes that settle sooner than at the start.
+#[test]
+fn what_only_switches_of_tracks_show_is_not_taken_for_seeks() {
+    let [truth, start] = world(117);
+    is_found(&truth, &start);
+}
+
 #[test]
 fn a_right_start_is_not_left() {
     let truth = changed();

@@ -170,7 +170,8 @@ impl Interleaving {
         self
     }
 
-    /// Adds the question whether some row meets `condition`.
+    /// Adds the question whether some row meets `condition`. If that is about response times, the
+    /// throughputs get no verdict, and no part of the error.
     ///
     /// # Errors
     /// No row counts the metric of the condition.
@@ -179,6 +180,10 @@ impl Interleaving {
             let found = "throughput and time".to_owned();
             let (condition, metric) = (one.text.clone(), one.metric.word());
             return Err(NotComparable::NoMetric { condition, metric, found });
+        }
+        if condition.as_ref().is_some_and(|one| one.metric == Metric::Time) {
+            let all = self.duels.iter_mut().flat_map(|duel| &mut duel.series);
+            all.for_each(Series::judge_times_alone);
         }
         self.condition = condition;
         Ok(self)
@@ -238,7 +243,7 @@ impl Interleaving {
         unrested_s(self.duels.len(), (1 + RUNS_UNRESTED) as f64 * run_s)
     }
 
-    /// Measures each workload that has a verdict on throughput a few times more without rests, for
+    /// Measures each workload that has a verdict on what is asked a few times more without rests, for
     /// `run_s` seconds each, once there are no further pairs: an arm that rests in the other's turns
     /// may earn something in them, such as burst credit. So each arm has all its runs in a row, the
     /// one that ran last before the other: `arms`. Before the first measured run of a workload it
@@ -331,35 +336,47 @@ impl Interleaving {
         self.duels.iter().flat_map(of).collect()
     }
 
-    /// The indexes of the workloads that have a verdict on throughput.
+    /// The told quantities of a workload that are asked about.
+    fn asked<'a>(&'a self, duel: &'a Duel) -> impl Iterator<Item = &'a Series> {
+        let condition = self.condition.as_ref();
+        duel.series.iter().filter(move |one| one.is_asked(condition) && one.is_told())
+    }
+
+    /// The indexes of the workloads that have a verdict on what is asked.
     fn settled(&self) -> Vec<usize> {
-        let is_settled = |index: &usize| !self.duels[*index].series[0].test.is_open();
+        let is_settled = |index: &usize| {
+            let duel = &self.duels[*index];
+            self.asked(duel).any(|one| !one.test.is_open())
+        };
         (0..self.duels.len()).filter(is_settled).collect()
     }
 
-    /// The workloads whose throughputs compare otherwise without rests, in order, each with the
-    /// ratios without them and with them.
+    /// The rows asked about that compare otherwise without rests, in order, each with the ratios
+    /// without them and with them.
     pub fn changed_by_rests(&self) -> Vec<String> {
-        let of = |duel: &Duel| {
-            let (name, test) = (&duel.name, &duel.series[0].test);
-            let without = test.unrested()?;
-            Some(format!("{name} ({without:.2} times, {:.2} with rests)", test.ratio()))
+        let asked = self.duels.iter().flat_map(|duel| self.asked(duel).map(move |one| (duel, one)));
+        let told = |(duel, one): (&Duel, &Series)| {
+            let (without, with) = (one.test.unrested()?, one.test.ratio());
+            Some(format!("{} ({without:.2} times, {with:.2} with rests)", one.name(&duel.name)))
         };
-        self.duels.iter().filter_map(of).collect()
+        asked.filter_map(told).collect()
     }
 
     /// The workloads of which too few layouts were measured for a verdict, in order.
     pub fn few_layouts(&self) -> Vec<&str> {
-        let is_one = |test: &PairedTest| test.is_open() && test.layouts > 0.0;
-        let found = self.duels.iter().filter(|duel| is_one(&duel.series[0].test));
-        found.map(|duel| duel.name.as_str()).collect()
+        self.undecided(|test| test.layouts > 0.0)
     }
 
-    /// The workloads whose throughputs are not told apart and whose ratio changed during the
-    /// measurement, in order.
+    /// The workloads whose arms are not told apart and whose ratio changed during the measurement,
+    /// in order.
     pub fn wandering(&self) -> Vec<&str> {
-        let is_wandering = |test: &PairedTest| test.is_open() && test.wanders();
-        let found = self.duels.iter().filter(|duel| is_wandering(&duel.series[0].test));
+        self.undecided(PairedTest::wanders)
+    }
+
+    /// The workloads without a verdict on a row asked about of which this `holds`, in order.
+    fn undecided(&self, holds: impl Fn(&PairedTest) -> bool) -> Vec<&str> {
+        let is_one = |one: &Series| one.test.is_open() && holds(&one.test);
+        let found = self.duels.iter().filter(|duel| self.asked(duel).any(is_one));
         found.map(|duel| duel.name.as_str()).collect()
     }
 
@@ -393,10 +410,12 @@ impl Interleaving {
         }
     }
 
-    /// Says, in one line, where the throughput of the workload with this index stands.
+    /// Says, in one line, where the workload with this index stands: its throughput, or the first
+    /// row that is asked about.
     pub fn standing(&self, index: usize) -> String {
         let duel = &self.duels[index];
-        let test = &duel.series[0].test;
+        let one = self.asked(duel).next().unwrap_or(&duel.series[0]);
+        let (name, test) = (one.name(&duel.name), &one.test);
         let ends = test.interval();
         let [low, high] = ends.map(|end| format!("{end:.3}"));
         let between = match is_wide(ends) {
@@ -406,7 +425,7 @@ impl Interleaving {
             false => format!("{low} to {high}"),
         };
         let pairs = counted(test.pairs() as u64, "pair");
-        format!("{}: {:.3} ({between}) after {pairs}", duel.name, test.ratio())
+        format!("{name}: {:.3} ({between}) after {pairs}", test.ratio())
     }
 }
 

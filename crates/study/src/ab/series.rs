@@ -5,7 +5,8 @@ use crate::comparison::measured::Condition;
 use crate::quantity::{BIN, QUANTITIES, Quantity};
 use ioscape_schema::{Basis, MeasuredRow, Measurement, Metric, Verdict, statistics};
 
-/// Share of all false verdicts that throughputs may have: the pairs end once these are certain.
+/// Share of all false verdicts that throughputs may have, unless response times alone are asked
+/// about: the pairs end once these are certain.
 pub(super) const OF_THROUGHPUT: f64 = 0.8;
 
 /// The pairs of one quantity.
@@ -34,6 +35,14 @@ impl Series {
             Self { number, tick_ns: 0.0, has_few: false, test, samples: Default::default() }
         };
         QUANTITIES.iter().enumerate().map(new).collect()
+    }
+
+    /// Leaves the whole error to response times; throughputs get no verdict.
+    pub(super) fn judge_times_alone(&mut self) {
+        self.test.alpha = match self.quantity().metric {
+            Metric::Time => self.test.alpha / (1.0 - OF_THROUGHPUT),
+            _ => 0.0,
+        };
     }
 
     fn quantity(&self) -> &'static Quantity {
@@ -95,12 +104,17 @@ impl Series {
         self.samples[1].push(second);
     }
 
+    /// Whether it is asked about: by `condition` or, without one, since it is the throughput.
+    pub(super) fn is_asked(&self, condition: Option<&Condition>) -> bool {
+        let asked = condition.map_or(Metric::Throughput, |condition| condition.metric);
+        self.quantity().metric == asked
+    }
+
     /// Whether further pairs are needed: to tell whether `condition` is met or, without one, how
     /// the throughputs compare.
     pub(super) fn is_open(&self, condition: Option<&Condition>) -> bool {
-        let asked = condition.map_or(Metric::Throughput, |condition| condition.metric);
         let is_undecided = |condition: &Condition| condition.is_met(self.test.interval()).is_none();
-        self.quantity().metric == asked
+        self.is_asked(condition)
             && !self.has_few
             && (self.test.is_open() || condition.is_some_and(is_undecided))
     }

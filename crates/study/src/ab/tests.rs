@@ -210,8 +210,29 @@ fn a_condition_is_met_beyond_chance_or_not_at_all() {
     // It is slower, but whether by that much is not certain yet.
     assert_eq!(met("throughput<0.9", 0.9e8, 6), (vec![], true));
     assert_eq!(met("time>1.1", 0.5e8, 6), (vec![1, 2], false));
+    assert_eq!(met("time>1.1", 1e8, 6), (vec![], false));
     let rate = "rate<0.9".parse().ok();
     assert!(Interleaving::new(one(), 0.05, 0.03, 1).failing_if(rate).is_err());
+}
+
+/// Guards against sentences on throughput where response times alone get a verdict.
+#[test]
+fn what_is_told_beside_the_rows_is_about_what_was_asked() {
+    let condition = "time>1.1".parse().ok();
+    let ab = Interleaving::new(one(), 0.05, 0.03, 1);
+    let mut ab = ab.failing_if(condition).expect("what its rows count");
+    for pair in 0..8u32 {
+        let scatter = if pair % 2 == 0 { 1.002 } else { 1.0 / 1.002 };
+        ab.record(0, &runs([3e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
+    }
+    assert_eq!(ab.settled(), [0], "the response times have a verdict");
+    assert!(ab.standing(0).starts_with("one, p50 response time: 0.750 ("), "{}", ab.standing(0));
+    ab.record_unrested(0, &[1.0, 0.99, 1.01].map(|by| runs([3e7 * by, 2e7])));
+    let told = ab.changed_by_rests();
+    assert!(told[0].starts_with("one, p50 response time (1.5"), "{told:?}");
+    let open: Vec<bool> =
+        ab.rows().iter().map(|row| row.verdict == Verdict::CannotBeTold).collect();
+    assert_eq!(open, [true; 3]);
 }
 
 #[test]

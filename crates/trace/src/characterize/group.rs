@@ -6,7 +6,9 @@ use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
 use ioscape_schema::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
-use ioscape_schema::{Access, Io, ModelFit, Op, RequestCounts, SizeDistribution, Workload};
+use ioscape_schema::{
+    Access, Io, IoFlags, ModelFit, Op, RequestCounts, SizeDistribution, Workload,
+};
 use rustc_hash::FxHashSet;
 
 /// The most blocks counted exactly, in about 300 MB.
@@ -29,9 +31,31 @@ pub struct Group {
     /// Requests with a known completion, and the sum of their times.
     timed: u64,
     elapsed_ns: u128,
-    busy_ns: u64,
+    /// Time with requests in flight that move data, and with any.
+    busy: Busy,
+    busy_or_flushing: Busy,
     first_ns: Option<u64>,
-    last_ns: u64,
+    /// Flushes, and writes past the drive's cache.
+    syncs: u64,
+    /// Writes since the last flush.
+    unflushed: u64,
+    /// Requests that waited for the medium: with FUA, or flushed before the next write.
+    durable: u64,
+}
+
+/// The time in which something was in flight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    ns: u64,
+    end_ns: u64,
+}
+
+impl Busy {
+    /// Takes in a request, which arrived no earlier than those before it.
+    fn add(&mut self, io: &Io) {
+        self.ns += io.completed_ns.saturating_sub(self.end_ns.max(io.queued_ns));
+        self.end_ns = self.end_ns.max(io.completed_ns).max(io.queued_ns);
+    }
 }
 
 impl Group {
@@ -47,10 +71,36 @@ impl Group {
 
     /// When the first request arrived, and when the last one was complete.
     pub fn span_ns(&self) -> [u64; 2] {
-        [self.first_ns.unwrap_or(self.last_ns), self.last_ns]
+        let last_ns = self.busy_or_flushing.end_ns;
+        [self.first_ns.unwrap_or(last_ns), last_ns]
     }
 
-    /// Takes in a request.
+    /// Takes in a flush that moves no data.
+    pub fn flush(&mut self, io: &Io) {
+        self.first_ns = self.first_ns.or(Some(io.queued_ns));
+        self.busy_or_flushing.add(io);
+        self.syncs += 1;
+        self.flushed();
+    }
+
+    /// Counts a write that was flushed before the next one.
+    fn flushed(&mut self) {
+        self.durable += u64::from(std::mem::take(&mut self.unflushed) == 1);
+    }
+
+    /// Notes whether a request that moves data waited for the medium.
+    fn note_medium(&mut self, io: &Io) {
+        let waits = io.flags.contains(IoFlags::FUA);
+        let writes = io.request.op == Op::Write;
+        self.durable += u64::from(waits);
+        if io.flags.contains(IoFlags::FLUSH) {
+            self.flushed();
+        }
+        self.unflushed += u64::from(writes && !waits);
+        self.syncs += u64::from(writes && io.flags.intersects(IoFlags::FUA | IoFlags::FLUSH));
+    }
+
+    /// Takes in a request that moves data.
     pub fn update(&mut self, io: &Io, place: RequestPosition, size: BlockSize) {
         let op = io.request.op;
         self.sizes.add(u64::from(io.request.len));
@@ -78,11 +128,10 @@ impl Group {
             self.timed += 1;
             self.elapsed_ns += u128::from(io.elapsed_ns());
         }
-        let from =
-            if self.first_ns.is_some() { self.last_ns.max(io.queued_ns) } else { io.queued_ns };
-        self.busy_ns += io.completed_ns.saturating_sub(from);
         self.first_ns = self.first_ns.or(Some(io.queued_ns));
-        self.last_ns = self.last_ns.max(io.completed_ns).max(io.queued_ns);
+        self.busy.add(io);
+        self.busy_or_flushing.add(io);
+        self.note_medium(io);
     }
 
     /// Returns the workload closest to the requests, and how close it is by `fit`; `going_on` has
@@ -104,7 +153,7 @@ impl Group {
         let seq_frac = self.follow as f64 / self.could_follow.max(1) as f64;
         let size_mean = (self.sizes.mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
         let in_flight =
-            if self.busy_ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy_ns as f64 };
+            if self.busy.ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy.ns as f64 };
         let process_num = (in_flight.round() as u32).clamp(1, 4096);
         let response = self.elapsed_ns as f64 / self.timed.max(1) as f64;
         let [first_ns, last_ns] = self.span_ns();
@@ -114,7 +163,13 @@ impl Group {
             Some(time) => (time as f64, count),
             None => (span, count - f64::from(process_num)),
         };
-        let paused = (f64::from(process_num) * time - count * response).max(0.0);
+        let flush_ns = self.busy_or_flushing.ns.saturating_sub(self.busy.ns) as f64;
+        // With dsync each write includes its flush.
+        let (access, flushed) = match 2 * self.durable > requests {
+            true => (Access::Dsync, flush_ns),
+            false => (Access::Direct, 0.0),
+        };
+        let paused = (f64::from(process_num) * (time - flushed) - count * response).max(0.0);
         let think = if pauses > 0.0 { paused / pauses } else { 0.0 };
         let mut workload = Workload {
             unique_bytes: self.unique_bytes().max(size_mean),
@@ -123,7 +178,7 @@ impl Group {
             seq_frac,
             process_num,
             think_time_ns: think as u64,
-            access: Access::Direct,
+            access,
             ..Workload::default()
         };
         let counts = self.counts(going_on);
@@ -146,6 +201,8 @@ impl Group {
             processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
             response_time_ns: (self.timed > 0).then_some(response),
             elapsed_s: span / 1e9,
+            syncs: self.syncs,
+            flush_s: flush_ns / 1e9,
         }
     }
 

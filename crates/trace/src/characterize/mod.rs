@@ -7,7 +7,9 @@ mod position;
 use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
 use group::Group;
-use ioscape_schema::{Io, Op, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
+use ioscape_schema::{
+    Io, IoFlags, Op, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind,
+};
 pub use position::Fit;
 use position::RequestPosition;
 use rustc_hash::FxHashMap;
@@ -79,9 +81,15 @@ impl Characterizer {
         }
     }
 
-    /// Takes in the next rows, in order of arrival; leaves out those that move no data.
+    /// Takes in the next rows, in order of arrival; of those that move no data only flushes count.
     pub fn update(&mut self, rows: &[Io]) {
-        for io in rows.iter().filter(|io| io.moves_data()) {
+        for io in rows {
+            if !io.moves_data() {
+                if io.flags.contains(IoFlags::FLUSH) {
+                    self.flush(io);
+                }
+                continue;
+            }
             let place = self.place(io);
             let block = self.size;
             self.overall.update(io, place, block);
@@ -103,6 +111,19 @@ impl Characterizer {
                 }
             }
         }
+    }
+
+    /// Takes in a flush that moves no data. It makes no group of its own.
+    fn flush(&mut self, io: &Io) {
+        self.overall.flush(io);
+        let width = self.window_ns.unwrap_or(1);
+        let window = self.windows.last_mut().filter(|last| last.0 == io.queued_ns / width);
+        let groups = [
+            self.disks.get_mut(&io.device),
+            self.processes.get_mut(&io.process),
+            window.map(|last| &mut last.1),
+        ];
+        groups.into_iter().flatten().for_each(|group| group.flush(io));
     }
 
     fn place(&mut self, io: &Io) -> RequestPosition {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{io, model};
-use ioscape_schema::{ModelFit, RequestCounts, SizeDistribution, Workload};
+use ioscape_schema::{Access, ModelFit, RequestCounts, SizeDistribution, Workload};
 
 fn of(rows: &[Io]) -> TraceCharacterization {
     let mut seen = Characterizer::new(4096, Some(1_000_000_000));
@@ -107,6 +107,37 @@ fn pauses_are_counted_between_requests() {
     let untimed: Vec<Io> =
         rows.iter().map(|row| Io { completed_ns: row.queued_ns, ..*row }).collect();
     assert_eq!(think(&of(&untimed, 60).overall), 20_000, "the mean time between arrivals");
+}
+
+/// Once, the flushes of a log counted as pauses, and writes with FUA as any others.
+#[test]
+fn writes_that_wait_for_the_medium_are_dsync() {
+    const US: u64 = 1000;
+    // Writes of 0.1 ms one after the other; after so many each a flush of 8 ms.
+    let rows = |writes: u64, flags: IoFlags| {
+        let (mut rows, mut queued_ns) = (Vec::new(), 0);
+        let mut add = |len, flags, took_ns| {
+            let completed_ns = queued_ns + took_ns;
+            rows.push(Io { queued_ns, completed_ns, flags, ..io(0, Op::Write, 0, len) });
+            queued_ns = completed_ns;
+        };
+        for i in 1..=100 {
+            add(8192, flags, 100 * US);
+            if i % writes == 0 {
+                add(0, IoFlags::FLUSH, 8000 * US);
+            }
+        }
+        rows
+    };
+    let told = |writes, flags| {
+        let found = of(&rows(writes, flags)).overall;
+        let flushed_ms = (1e3 * found.flush_s).round() as u64;
+        (found.workload.access, found.workload.think_time_ns / US, found.syncs, flushed_ms)
+    };
+    assert_eq!(told(1, IoFlags::empty()), (Access::Dsync, 0, 100, 800));
+    assert_eq!(told(1000, IoFlags::FUA), (Access::Dsync, 0, 100, 0));
+    assert_eq!(told(4, IoFlags::empty()), (Access::Direct, 2020, 25, 200), "they are pauses");
+    assert_eq!(told(1000, IoFlags::empty()), (Access::Direct, 0, 0, 0));
 }
 
 /// One request per second, each from another process to another disk.

@@ -216,6 +216,11 @@ pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, 
     value.ok_or_else(|| wrong(name, text))
 }
 
+/// Returns the whole number in a field, or a sentence that names the wrong field.
+pub(crate) fn number(name: &str, text: &[u8]) -> Result<u64, Bad> {
+    field(whole(text), name, text)
+}
+
 /// Returns the sentence that a field is wrong.
 pub(crate) fn wrong(name: &str, text: &[u8]) -> Bad {
     Bad::from(format!("{name} {:?} cannot be", shown(text)))

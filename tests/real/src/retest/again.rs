@@ -80,6 +80,7 @@ mod tests {
             flush_interval_s: None,
             layout_bytes_per_s: None,
             memory_limit_bytes,
+            precondition: None,
         }
     }
 

@@ -70,6 +70,7 @@ impl Work<'_> {
 /// No model can be judged by them.
 pub fn conclude(
     run: &ValidationProgress,
+    log: &ValidationLog,
     evaluation: &Evaluation,
     changed: Option<&ChangedSystem<'_>>,
     document: &mut Document,
@@ -88,6 +89,7 @@ pub fn conclude(
     let (mut validation, doubts) =
         validate_with_rivals(evaluation, what_if, run.single(), orthogonal.as_deref(), &validated)
             .map_err(|e| Failure::Failed(format!("{e}; everything measured is saved")))?;
+    validation.target.clone_from(&log.target);
     if let Some(changed) = changed {
         let predictions = validation.points.iter_mut().map(|point| &mut point.prediction);
         predictions.for_each(|one| changed.name().clone_into(&mut one.system));
@@ -121,7 +123,8 @@ mod tests {
         }
         let mut document = Document::default();
         // Nothing was evaluated, so nothing is judged.
-        assert!(conclude(&run, &Evaluation::default(), None, &mut document).is_err());
+        let log = ValidationLog::default();
+        assert!(conclude(&run, &log, &Evaluation::default(), None, &mut document).is_err());
         let told = |one: &Warning| one.message.contains("not counted: 1 repetition, of a batch");
         assert!(document.warnings.iter().any(told), "{:?}", document.warnings);
     }

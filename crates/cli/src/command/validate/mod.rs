@@ -95,7 +95,7 @@ pub fn main(args: &ValidateArgs, typed: &GivenOptions) -> Result<(), Failure> {
     // The models are judged by whatever was measured: that costs nothing compared with the
     // measurements.
     let changed = (!log.what_if.is_empty()).then_some(&changed_system);
-    conclude(&run, &system.evaluation, changed, &mut document)?;
+    conclude(&run, &log, &system.evaluation, changed, &mut document)?;
     drop(measurer);
     keeper.conclude(document, finished)
 }

@@ -26,7 +26,6 @@ pub fn main(
     name: &str,
 ) -> Result<(), Failure> {
     let outputs = names(args).open()?;
-    let target = Simulated::open(name)?;
     let earlier = args.resume.as_deref().map(|path| earlier(path, args)).transpose()?;
     let before = args.resume.as_deref().zip(earlier.as_ref().map(|found| &found.environment));
     let options = typed.without(&["--budget"]);
@@ -41,8 +40,11 @@ pub fn main(
             "{result} was measured, and {simulated} is simulated: run `ioscape evaluate {simulated} -o FILE` and give that FILE"
         )));
     }
-    target.parameters.accesses(&[base.access], Vec::new())?;
     let changed_system = exchanged(system, &log)?;
+    // The evaluated drive may have been a solid-state drive, and this one a disk.
+    let target = Simulated::open(name, changed_system.precondition())
+        .or_else(|_| Simulated::open(name, None))?;
+    target.parameters.accesses(&[base.access], Vec::new())?;
     let mut document = asked::document(args, earlier.as_ref());
     document.environment.identity = identity;
     document.environment.memory_bytes = target.parameters.memory_bytes();
@@ -69,7 +71,7 @@ pub fn main(
         Ok(target.measure(&next.step.workload, seed, next.cap_s, BLOCKS_MOST)?)
     });
     let changed = (!log.what_if.is_empty()).then_some(&changed_system);
-    conclude(&run, &system.evaluation, changed, &mut document)?;
+    conclude(&run, &log, &system.evaluation, changed, &mut document)?;
     keeper.conclude(document, finished)
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct Curves {
     pub points: [Vec<Observed>; 3],
     /// How much of a set memory holds, by residency, in bytes.
     pub held: Option<Bounded>,
+    /// Between which sets writers begin to be held up, by dirty bytes, in bytes.
+    pub limit: Option<[f64; 2]>,
 }
 
 /// The curves, in the order of [`Curves::points`].

@@ -99,10 +99,15 @@ fn observed_point(evidence: &Evidence, value: f64, id: PointId) -> Observed {
 }
 
 /// Returns the posterior of the levels within `range` of `unique_bytes`; `held` is what memory
-/// holds, by residency.
-pub(crate) fn posterior(evidence: &Evidence, held: Option<Bounded>, range: [f64; 2]) -> Posterior {
+/// holds, by residency, and within `limit` writers begin to be held up, by dirty bytes.
+pub(crate) fn posterior(
+    evidence: &Evidence,
+    held: Option<Bounded>,
+    limit: Option<[f64; 2]>,
+    range: [f64; 2],
+) -> Posterior {
     let points = OPERATIONS.map(|operation| observed(evidence, operation));
-    let curves = Curves { points, held };
+    let curves = Curves { points, held, limit };
     let range = [(range[0] * MARGIN).ln(), (range[1] / MARGIN).ln()];
     Posterior::new(search(&curves, range), curves)
 }
@@ -194,7 +199,7 @@ mod tests {
     }
 
     fn judged(curve: &[Observed]) -> Posterior {
-        let curves = Curves { points: [(); 3].map(|()| curve.to_vec()), held: None };
+        let curves = Curves { points: [(); 3].map(|()| curve.to_vec()), ..Curves::default() };
         let range = [curve[0].log_set, curve[curve.len() - 1].log_set];
         Posterior::new(search(&curves, range), curves)
     }
@@ -224,7 +229,7 @@ mod tests {
         let (from, to) = (30.0 * MIB, 110.0 * MIB);
         reads.retain(|p| !(from..to).contains(&p.log_set.exp()));
         let range = [all[0].log_set, all[all.len() - 1].log_set];
-        let curves = Curves { points: [reads, all.clone(), all], held: None };
+        let curves = Curves { points: [reads, all.clone(), all], ..Curves::default() };
         let posterior = Posterior::new(search(&curves, range), curves);
         for SetBorder { border, .. } in posterior.borders() {
             let is_open = border.low < 25.0 * MIB && border.high > 118.0 * MIB;
@@ -263,7 +268,7 @@ mod tests {
         ];
         let [value, low, high] = [125.0, 122.0, 129.0].map(|mib| mib * MIB);
         let held = Some(Bounded { value, low, high });
-        let curves = Curves { points: [reads, writes, points(&mixed)], held };
+        let curves = Curves { points: [reads, writes, points(&mixed)], held, ..Curves::default() };
         let range = [(1.3 * MIB).ln(), (180.0 * MIB).ln()];
         let counts = Posterior::new(search(&curves, range), curves).level_counts();
         let is_held =
@@ -329,7 +334,7 @@ mod tests {
         let mut others = reads.clone();
         others.retain(|p| p.log_time < -(3e9_f64).ln());
         let range = [reads[0].log_set, reads[reads.len() - 1].log_set];
-        let curves = Curves { points: [reads, others.clone(), others], held: None };
+        let curves = Curves { points: [reads, others.clone(), others], ..Curves::default() };
         let posterior = Posterior::new(search(&curves, range), curves);
         let counts = posterior.level_counts();
         let ends_late = |c: &&LevelCount| c.read_borders.iter().any(|at| *at > 3e9);
@@ -415,7 +420,7 @@ mod tests {
             curve([&mixed, &slow_mixed]),
         ];
         let held = Bounded { value: 124.0 * MIB, low: 121.0 * MIB, high: 127.0 * MIB };
-        let curves = Curves { points, held: Some(held) };
+        let curves = Curves { points, held: Some(held), ..Curves::default() };
         let posterior = Posterior::new(search(&curves, [MIB.ln(), (300.0 * MIB).ln()]), curves);
         assert!(probability(&posterior, 3) > 0.9, "{:?}", posterior.level_counts());
     }
@@ -450,7 +455,8 @@ mod tests {
             (200.0, 9.7),
         ]);
         let held = Bounded { value: 22.7 * MIB, low: 22.3 * MIB, high: 23.2 * MIB };
-        let curves = Curves { points: [reads, writes, mixed], held: Some(held) };
+        let curves =
+            Curves { points: [reads, writes, mixed], held: Some(held), ..Curves::default() };
         let posterior = Posterior::new(search(&curves, [MIB.ln(), (200.0 * MIB).ln()]), curves);
         let borders = posterior.borders();
         let own = borders.iter().filter(|b| b.border.operation == BorderOperation::Read);
@@ -470,7 +476,7 @@ mod tests {
             for (point, time) in points.iter_mut().zip(&times) {
                 point.log_time = *time;
             }
-            let curves = Curves { points: [points.clone(), points, Vec::new()], held: None };
+            let curves = Curves { points: [points.clone(), points, Vec::new()], ..Curves::default() };
             let posterior = Posterior::new(search(&curves, [10.0, 25.0]), curves);
             let sum: f64 = posterior.counts.iter().map(|c| c.0).sum();
             prop_assert!((sum - 1.0).abs() < 1e-9);

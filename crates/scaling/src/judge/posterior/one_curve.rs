@@ -44,7 +44,7 @@ impl Search<'_> {
             }
         };
         let at = ends[i].log_bytes;
-        let prior = |place| self.prior.of_one(operation, place);
+        let prior = |place| self.prior.of_one(operation, at, place);
         let likelihood = |at| prior(at) * kinds.iter().map(|&kind| says(at, kind)).sum::<f64>();
         let about = |law: [f64; 2]| {
             let density = |place| log_density(place, law).exp() * likelihood(place);
@@ -116,7 +116,7 @@ mod tests {
         let often: Vec<f64> = (0..40).map(|i| 1.17f64.powi(i)).collect();
         let seldom = [1.0, 8.0, 32.0, 64.0, 107.0, 131.0, 500.0];
         let points = [curve(&seldom, 108.0), curve(&often, 108.0), curve(&often, 108.0)];
-        let curves = Curves { points, held: None };
+        let curves = Curves { points, ..Curves::default() };
         let posterior = Posterior::new(search(&curves, [MIB.ln(), (530.0 * MIB).ln()]), curves);
         let bounds = |of| {
             let mut found = posterior.borders().into_iter().map(|found| found.border);
@@ -127,6 +127,27 @@ mod tests {
         assert!(low < 109.0 && high > 112.0, "{low} {high}");
         let [low, high] = bounds(BorderOperation::Mixed);
         assert!(low < 108.0 && high > 108.0 && high < 1.15 * low, "{low} {high}");
+    }
+
+    /// Writes in sets of 24 and 71 MiB and none between, of which 40 MiB may be dirty.
+    #[test]
+    fn dirty_bytes_tell_where_in_a_gap_writes_slow_down() {
+        let sets = [1.0, 3.0, 9.0, 24.0, 71.0, 200.0, 500.0];
+        let bounds = |limit: Option<[f64; 2]>| {
+            let points = [curve(&sets, 1e9), curve(&sets, 40.0), curve(&sets, 40.0)];
+            let limit = limit.map(|limit| limit.map(|mib| mib * MIB));
+            let curves = Curves { points, limit, ..Curves::default() };
+            let range = [MIB.ln(), (500.0 * MIB).ln()];
+            let posterior = Posterior::new(search(&curves, range), curves);
+            let mut found = posterior.borders().into_iter().map(|found| found.border);
+            let Border { low, high, .. } =
+                found.find(|b| b.operation == BorderOperation::Write).unwrap();
+            [low / MIB, high / MIB]
+        };
+        let [low, high] = bounds(None);
+        assert!(low < 24.1 && high > 70.9, "{low} {high}");
+        let [low, high] = bounds(Some([27.0, 53.0]));
+        assert!((25.0..40.0).contains(&low) && (40.0..56.0).contains(&high), "{low} {high}");
     }
 
     /// As with three processes on one processor: as long as storage is not the busiest station,
@@ -144,7 +165,8 @@ mod tests {
                 Observed { log_time: (1e-10 * time).ln(), sigma: 0.05, together: true, ..of }
             };
             let points: Vec<Observed> = curve(&sets, cache).into_iter().map(hidden).collect();
-            let curves = Curves { points: [points.clone(), points.clone(), points], held: None };
+            let curves =
+                Curves { points: [points.clone(), points.clone(), points], ..Curves::default() };
             let range = [16.0 * MIB, 220.0 * MIB].map(f64::ln);
             let posterior = Posterior::new(search(&curves, range), curves);
             let found = posterior.borders().into_iter().map(|found| found.border);

@@ -278,7 +278,7 @@ mod tests {
         let points = [curve(&reads), curve(&writes), curve(&mixed)];
         let held =
             ioscape_schema::Bounded { value: 499.0 * MIB, low: 489.0 * MIB, high: 509.0 * MIB };
-        let curves = Curves { points, held: Some(held) };
+        let curves = Curves { points, held: Some(held), ..Curves::default() };
         let found = search(&curves, [MIB.ln(), (2048.0 * MIB).ln()]);
         let counts = Posterior::new(found, curves).level_counts();
         let two: f64 = counts.iter().filter(|c| c.regions == 2).map(|c| c.probability).sum();
@@ -318,7 +318,7 @@ mod tests {
         let points =
             [&reads[..], &writes, &mixed].map(|curve| curve.chunks(3).map(point).collect());
         let range = [1.3, 1024.0 / 1.3].map(|mib: f64| (mib * MIB).ln());
-        let found = search(&Curves { points, held: None }, range);
+        let found = search(&Curves { points, ..Curves::default() }, range);
         let scores: Vec<f64> = found.iter().map(|f| f.log_probability).collect();
         assert!(scores.iter().skip(2).all(|score| *score < scores[1] - 5.0), "{scores:?}");
     }

@@ -14,6 +14,8 @@ const HELD_IS_NONE: f64 = 0.1;
 const AT_HELD: f64 = 5.0;
 /// Least standard deviation of what memory holds, in ln(bytes).
 const HELD_LEAST: f64 = 0.004;
+/// Log odds against no end of writes where dirty bytes show that writers are held up.
+const NOT_HELD_UP: f64 = 4.0;
 /// Log odds against an end for reads in sets that memory holds.
 const WITHIN_HELD: f64 = 8.0;
 /// Sets smaller than this, in bytes, concern the processors' caches; and the log odds against an
@@ -33,14 +35,22 @@ pub(crate) struct Prior {
     pub range: [f64; 2],
     /// Mean and standard deviation of what memory holds, in ln(bytes).
     pub held: Option<[f64; 2]>,
+    /// Between which sets writers begin to be held up, by dirty bytes, in ln(bytes).
+    pub limit: Option<[f64; 2]>,
 }
 
 impl Prior {
     /// Creates the prior on ends within `range`, in ln(bytes), if memory holds `held`, in bytes, of
-    /// a set by its residency.
-    pub(crate) fn new(held: Option<Bounded>, range: [f64; 2]) -> Self {
+    /// a set by its residency, and writers are held up from within `limit`, in bytes, on.
+    pub(crate) fn new(held: Option<Bounded>, limit: Option<[f64; 2]>, range: [f64; 2]) -> Self {
         let sd = |held: Bounded| ((held.high / held.low).ln() / 3.92).max(HELD_LEAST);
-        Self { range, held: held.map(|held| [held.value.ln(), sd(held)]) }
+        let held = held.map(|held| [held.value.ln(), sd(held)]);
+        Self { range, held, limit: limit.map(|limit| limit.map(f64::ln)) }
+    }
+
+    /// Whether dirty bytes show that writers begin to be held up there.
+    fn is_at_limit(&self, log_bytes: f64) -> bool {
+        self.limit.is_some_and(|[low, high]| (low..=high).contains(&log_bytes))
     }
 
     /// Returns the standard deviation of what memory holds, in ln(bytes), if this end is the end of
@@ -61,9 +71,13 @@ impl Prior {
         Places::new(mean, 4.0 * sd, |at| log_density(at, [mean, sd]).exp())
     }
 
-    /// Returns the prior of a place for an end of one kind of request, relative to other places, by
-    /// what memory holds of the sets read.
-    pub(crate) fn of_one(&self, operation: BorderOperation, log_bytes: f64) -> f64 {
+    /// Returns the prior of a place for the end of one kind of request that all place at `end`,
+    /// relative to other places: by what memory holds of the sets read, or by dirty bytes.
+    pub(crate) fn of_one(&self, operation: BorderOperation, end: f64, log_bytes: f64) -> f64 {
+        let is_of_writes = operation == BorderOperation::Write;
+        if is_of_writes && self.is_at_limit(end) && !self.is_at_limit(log_bytes) {
+            return (-NOT_HELD_UP).exp();
+        }
         match self.held {
             Some([mean, sd])
                 if operation == BorderOperation::Read && log_bytes < mean - AT_HELD * sd =>
@@ -77,6 +91,9 @@ impl Prior {
     /// Logarithm of the prior of places, kinds and requests.
     pub(crate) fn log(&self, ends: &[LevelEnd]) -> f64 {
         let none = self.held.is_some() && !ends.iter().any(|e| self.held_at(e).is_some());
+        let holds_up =
+            |e: &LevelEnd| e.of.has(BorderOperation::Write) && self.is_at_limit(e.log_bytes);
+        let is_limited = self.limit.is_none() || ends.iter().any(holds_up);
         let own = |e: &LevelEnd| self.log_place(e) + log_prior(e.overflow);
         let orders: f64 = (1..=ends.len()).map(|n| (n as f64).ln()).sum();
         ends.iter().map(own).sum::<f64>()
@@ -84,6 +101,7 @@ impl Prior {
             + orders
             + COUNT[ends.len()].ln()
             + if none { HELD_IS_NONE.ln() } else { 0.0 }
+            - if is_limited { 0.0 } else { NOT_HELD_UP }
     }
 
     /// Logarithm of the prior density of the place of one end.
@@ -112,7 +130,7 @@ mod tests {
     fn an_end_is_likely_where_memory_ends_and_not_in_what_it_holds() {
         let range = [16.0, 24.0];
         let held = Some(Bounded { value: 20f64.exp(), low: 19.98f64.exp(), high: 20.02f64.exp() });
-        let (open, known) = (Prior::new(None, range), Prior::new(held, range));
+        let (open, known) = (Prior::new(None, None, range), Prior::new(held, None, range));
         let at = |log_bytes, of| [LevelEnd { log_bytes, overflow: Overflow::Random, of }];
         let gains = |log_bytes, of| known.log(&at(log_bytes, of)) - open.log(&at(log_bytes, of));
         assert!(gains(20.0, Requests::All) > 3.0, "its density is that of its bounds");
@@ -126,5 +144,24 @@ mod tests {
         let place = known.held_places().bounds(0.0);
         let off = [place.low - 19.98, place.at - 20.0, place.high - 20.02];
         assert!(off.iter().all(|off| off.abs() < 0.002), "{off:?}");
+    }
+
+    #[test]
+    fn an_end_of_writes_is_likely_where_dirty_bytes_hold_them_up() {
+        let range = [16.0, 24.0];
+        let limit = Some([19.0f64.exp(), 20.0f64.exp()]);
+        let (open, limited) = (Prior::new(None, None, range), Prior::new(None, limit, range));
+        let gains = |log_bytes, of| {
+            let ends = [LevelEnd { log_bytes, overflow: Overflow::Random, of }];
+            limited.log(&ends) - open.log(&ends)
+        };
+        assert_eq!(gains(19.5, Requests::Writes), 0.0);
+        assert_eq!(gains(19.5, Requests::All), 0.0);
+        assert!((gains(19.5, Requests::Reads) + NOT_HELD_UP).abs() < 1e-9);
+        assert!((gains(21.0, Requests::Writes) + NOT_HELD_UP).abs() < 1e-9);
+        let of = |operation, end| limited.of_one(operation, end, 21.0);
+        assert!(of(BorderOperation::Write, 19.5) < 0.02);
+        assert_eq!(of(BorderOperation::Write, 22.0), 1.0, "another end of writes");
+        assert_eq!(of(BorderOperation::Read, 19.5), 1.0);
     }
 }

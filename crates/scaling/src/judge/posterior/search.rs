@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         let kinds = &[Overflow::Random, Overflow::Thrash];
         Self {
             curves,
-            prior: Prior::new(curves.held, range),
+            prior: Prior::new(curves.held, curves.limit, range),
             kinds,
             steps: &STEPS,
             finest: &FINEST,

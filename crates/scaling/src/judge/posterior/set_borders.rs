@@ -66,7 +66,7 @@ fn bytes(log: f64) -> f64 {
 }
 
 /// Returns `Some` if the curve of reads, or of writes, leaves the place of an end open between two
-/// sets, and residency does not tell it.
+/// sets, and neither residency nor dirty bytes tell it.
 ///
 /// Then all that is known is these two sets. The value is 1 if the second shows only the beginning
 /// of a level, so that the one after it is the bound, and 0 otherwise.
@@ -78,7 +78,8 @@ fn left_open(
 ) -> Option<usize> {
     let is_open = operation != BorderOperation::Mixed
         && behind.log_set - before.log_set > WIDE_GAP.ln()
-        && !is_held(curves, operation, at);
+        && !is_held(curves, operation, at)
+        && !is_limited(curves, operation, at);
     is_open.then_some(usize::from(behind.log_set - at < BESIDE.ln()))
 }
 
@@ -86,6 +87,12 @@ fn left_open(
 fn is_held(curves: &Curves, operation: BorderOperation, at: f64) -> bool {
     let is_beside = |held: Bounded| (held.value.ln() - at).abs() < BESIDE.ln();
     operation == BorderOperation::Read && curves.held.is_some_and(is_beside)
+}
+
+/// Whether dirty bytes tell an end of these requests.
+fn is_limited(curves: &Curves, operation: BorderOperation, at: f64) -> bool {
+    let is_there = |[low, high]: [f64; 2]| (low..=high).contains(&at.exp());
+    operation == BorderOperation::Write && curves.limit.is_some_and(is_there)
 }
 
 /// Whether the set `behind` surely misses: it is far slower than the one `before` it, and its
@@ -183,7 +190,8 @@ mod tests {
             ..Observed::PLAIN
         };
         let sets = [MIB, 8.0 * MIB, 32.0 * MIB, before, behind, 300.0 * MIB, 1000.0 * MIB];
-        let curves = Curves { points: [(); 3].map(|()| sets.map(point).into()), held: None };
+        let curves =
+            Curves { points: [(); 3].map(|()| sets.map(point).into()), ..Curves::default() };
         let [low, at, high] = [0.98 * size, size, 1.02 * size].map(f64::ln);
         let hypothesis = Hypothesis {
             ends: vec![LevelEnd { log_bytes: at, overflow: Overflow::Random, of: Requests::All }],

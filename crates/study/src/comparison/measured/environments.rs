@@ -4,8 +4,8 @@ use super::places;
 use super::row::NamedDocument;
 use super::systems::differ;
 use crate::mount_options::without_names;
-use ioscape_schema::Environment;
 use ioscape_schema::units::Bytes;
+use ioscape_schema::{Document, Environment, Outcome};
 
 /// How two systems differ in kernel, memory limit, size and hypervisor, if both documents say so;
 /// one sentence each.
@@ -21,7 +21,7 @@ pub(super) fn of_machine(first: NamedDocument<'_>, second: NamedDocument<'_>) ->
 }
 
 /// How the places of two results other than micro-benchmarks differ, if both documents say so: in
-/// file system, or else mount options, in device and scheduler, and in what caches or limits
+/// target (of validations), in file system, or else mount options, in device and scheduler, and in what caches or limits
 /// requests below; one sentence each. With several places, only campaigns say where a row lies,
 /// each place with its mount options.
 pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> Vec<String> {
@@ -41,7 +41,18 @@ pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> V
         told(both, "loop device that caches", |here| here.cached_below.clone()),
         told(both, "I/O limit of a control group", |here| here.io_limit.clone()),
     ];
-    files.into_iter().chain(others.into_iter().flatten()).collect()
+    let targets = (target(first.document), target(second.document));
+    let target = match targets {
+        (Some(ours), Some(theirs)) => differ(both.map(|one| one.name), "target", [ours, theirs]),
+        _ => None,
+    };
+    target.into_iter().chain(files).chain(others.into_iter().flatten()).collect()
+}
+
+/// What a validation measured. The environment of a simulated system does not tell it apart.
+fn target(document: &Document) -> Option<&str> {
+    let Some(Outcome::Validation(run)) = &document.outcome else { return None };
+    run.validation.as_ref().map(|one| one.target.as_str()).filter(|target| !target.is_empty())
 }
 
 /// The sentence about a property that differs between the two systems.
@@ -64,9 +75,9 @@ fn memory_limit(here: &Environment) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{compared, document, os, run};
+    use super::super::tests::{compared, document, os, run, validated};
     use super::*;
-    use ioscape_schema::{Document, OtherPlace, Workload};
+    use ioscape_schema::{OtherPlace, Workload};
 
     /// The differences reported for a run as `second` against one as `first`.
     fn told(first: &Environment, second: &Environment) -> Vec<String> {
@@ -97,6 +108,22 @@ mod tests {
         assert_eq!(options, "mount options: rw,sync on b, rw,relatime on a");
         assert_eq!(limit, "memory limit: none on b, 512 MiB on a");
         assert_eq!(told(&usual(), &usual()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn validations_of_two_targets_name_them() {
+        let of = |target: &str| {
+            let mut document = validated(run("x", Workload::default(), 5e8));
+            if let Some(Outcome::Validation(run)) = &mut document.outcome {
+                run.validation.as_mut().expect("whole").target = target.to_owned();
+            }
+            document
+        };
+        let told = |there: &str| {
+            compared(&of("sim:hp-97560"), &of(there), None).expect("one row").differences
+        };
+        assert_eq!(told("sim:c2247a"), ["target: sim:c2247a on b, sim:hp-97560 on a"]);
+        assert_eq!([told("sim:hp-97560"), told("")], [Vec::<String>::new(), Vec::new()]);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use figures::{Judged, judge};
 use ioscape_schema::{
     ConditionResult, LoneRow, MARGIN, MeasuredComparison, MeasuredRow, Metric, Workload,
 };
+use jobs::Cells;
 use row::{Row, RowsByName};
 use rows::{Rows, rows};
 
@@ -89,9 +90,12 @@ fn compare_rows(
     let [one, other] = alike.as_ref().map_or(both, |[one, other]| [one, other]);
     let first = NamedDocument { name: first.name, document: one };
     let second = NamedDocument { name: second.name, document: other };
-    let (base, other) = (rows(first, [first, second])?, rows(second, [first, second])?);
+    let runs = rows::runs(&[first, second]);
+    let cells = [first, second].map(|one| jobs::cells(one.document));
+    let (base, other) = (rows(first, &runs, &cells)?, rows(second, &runs, &cells)?);
     let pairs = paired(&base.told, &other.told);
-    let (new, gone) = (lone([second, first], &other, &base), lone([first, second], &base, &other));
+    let new = lone([second, first], &other, &base, &cells[0]);
+    let gone = lone([first, second], &base, &other, &cells[1]);
     let lost = condition.map_or_else(Vec::new, |condition| lost(&gone, kind, condition));
     if pairs.is_empty() && lost.is_empty() {
         let reason = gone.iter().chain(&new).find(|(row, _)| is_lost(row));
@@ -142,10 +146,15 @@ fn is_one(first: NamedDocument<'_>, second: NamedDocument<'_>) -> bool {
     one.outcome == other.outcome || (is_begun_together && one.host == other.host)
 }
 
-/// The rows of the first of two documents that have no counterpart in the second, `there`, and why.
-/// There may be many rows without a name; they are reported only if none of their requests ended.
-fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> Vec<Lone> {
-    let cells = jobs::cells(second.document);
+/// The rows of the first of two documents that have no counterpart in the second, `there` with its
+/// `cells`, and why. There may be many rows without a name; they are reported only if none of their
+/// requests ended.
+fn lone(
+    [first, second]: [NamedDocument<'_>; 2],
+    here: &Rows,
+    there: &Rows,
+    cells: &Cells<'_>,
+) -> Vec<Lone> {
     let alone = here.told.all().iter().filter(|row| there.told.like(row).is_none());
     let lone = |row: &Row| {
         let ended = there.none_ended(row).then(|| "no request ended there".to_owned());
@@ -155,12 +164,12 @@ fn lone([first, second]: [NamedDocument<'_>; 2], here: &Rows, there: &Rows) -> V
             let other = there.told.called_like(row).next();
             let how = other.and_then(|one| jobs::other_work(one, row)).map(|(how, _)| how);
             let how = how.or_else(|| jobs::other_workload(row, &here.told, &there.told));
-            let how = how.or_else(|| jobs::other_cell(&cells, row))?;
+            let how = how.or_else(|| jobs::other_cell(cells, row))?;
             Some(format!("{OTHER_WORK}{how}"))
         };
         let why = ended.or_else(other_work);
         let why = why.or_else(|| os::not_measured(second.document, &name));
-        let why = why.or_else(|| jobs::impossible(&cells, &name));
+        let why = why.or_else(|| jobs::impossible(cells, &name));
         let why = why.or_else(|| rows::partial(second.document)).unwrap_or_default();
         Some((LoneRow { name, system: first.name.to_owned(), why }, row.metric))
     };

@@ -1,7 +1,7 @@
 //! What a document measured, as rows that another document of its kind may have too.
 
 use super::figures::{BETWEEN_RUNS, Figure, NORMAL95, UNKNOWN_BETWEEN};
-use super::jobs::{cells, of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
+use super::jobs::{Cells, of_campaign, of_percentiles, of_vxbench, other_campaign, other_work};
 use super::os::{missing, of_os};
 use super::refusal::NotComparable;
 use super::row::{NamedDocument, Row, RowsByName, RunWork, Work};
@@ -112,15 +112,16 @@ pub(super) fn runs<'a>(all: &[NamedDocument<'a>]) -> Runs<'a> {
     runs
 }
 
-/// Every row of `one` of two documents; `both` tell what its times are called.
+/// Every row of `one` of two documents; the `runs` and the `cells` of both tell what its times are
+/// called.
 pub(super) fn rows(
     one: NamedDocument<'_>,
-    both: [NamedDocument<'_>; 2],
+    runs: &Runs<'_>,
+    cells: &[Cells<'_>; 2],
 ) -> Result<Rows, NotComparable> {
     let mut found: Vec<Row> = match &one.document.outcome {
         Some(Outcome::Measurements(all)) => {
-            let runs = runs(&both);
-            all.iter().flat_map(|run| all_of_run(run, &runs)).collect()
+            all.iter().flat_map(|run| all_of_run(run, runs)).collect()
         }
         Some(Outcome::Evaluation(one)) => {
             let limit = one.memory_limit_bytes();
@@ -132,9 +133,7 @@ pub(super) fn rows(
             points.map(row).collect()
         }
         Some(Outcome::Vxbench(all)) => all.runs.iter().map(of_vxbench).collect(),
-        Some(Outcome::Campaign(campaign)) => {
-            of_campaign(campaign, &both.map(|one| cells(one.document)))
-        }
+        Some(Outcome::Campaign(campaign)) => of_campaign(campaign, cells),
         Some(Outcome::Os(results)) => of_os(results),
         _ => {
             let help = match one.document.outcome {
@@ -265,17 +264,12 @@ fn of_rounds(one: &Measurement, rounds: &[f64]) -> Row {
 
 /// The points of one evaluation; under a memory limit other than `usual`, they are different rows.
 fn of_evaluation(one: &Evaluation, usual: Option<u64>) -> Vec<Row> {
-    let across =
-        [&one.unique_bytes_curve, &one.unique_bytes_read_curve, &one.unique_bytes_write_curve];
-    let within = one.regions.iter().flat_map(|region| {
-        Parameter::WITH_DEPTH.into_iter().filter_map(|parameter| region.curves.get(parameter))
-    });
     let name = (one.memory_limit_bytes() != usual).then(|| one.way());
     let row = |point: &Point| {
         let row = of_point(point);
         Row { name: name.clone().or(row.name.clone()), ..row }
     };
-    across.into_iter().chain(within).chain([&one.extra]).flatten().map(row).collect()
+    one.curves(&Parameter::WITH_DEPTH).flatten().chain(&one.extra).map(row).collect()
 }
 
 /// Why two documents of one kind share no row: they were measured in different ways, did other work

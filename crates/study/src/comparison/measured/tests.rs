@@ -78,7 +78,7 @@ pub(super) fn os(factor: f64) -> Document {
     document(OsResults { benchmarks: vec![one], ..OsResults::default() })
 }
 
-fn validated(measurement: Measurement) -> Document {
+pub(super) fn validated(measurement: Measurement) -> Document {
     let twice = 2.0 * measurement.throughput_bytes_per_s;
     let workload = measurement.workload.clone();
     let point = ValidationPoint {

@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, fields, letter, only, request, whole, wrong};
+use crate::read::text::{field, fields, letter, number, only, request, whole, wrong};
 
 /// Parses Alibaba lines.
 #[derive(Default)]
@@ -18,10 +18,9 @@ impl Pieces for Alibaba {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [device, op, offset, length, time] = only(fields::<5>(line, b','))?;
         let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the opcode", op))?;
-        let offset = field(whole(offset), "the offset", offset)?;
-        let request = request(op, offset, field(whole(length), "the length", length)?)?;
+        let request = request(op, number("the offset", offset)?, number("the length", length)?)?;
         let time_ns = field(whole(time).and_then(|t| t.checked_mul(1000)), "the time", time)?;
-        let number = field(whole(device), "the device", device)?;
+        let number = number("the device", device)?;
         let device = sink.tables.device(device, || format!("device {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())

@@ -6,7 +6,7 @@ use crate::read::events::{Event, Kind, Pairing, device, positive_error, rwbs};
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{SECTOR, decimal, field, whole, words, wrong};
+use crate::read::text::{SECTOR, decimal, field, number, whole, words, wrong};
 use ioscape_schema::IoFlags;
 
 /// Why an event after a summary is refused.
@@ -102,7 +102,7 @@ impl Pieces for Blkparse {
             // A flush, or a command that is not a transfer: no sector is recorded.
             return self.without_sector(event, sink);
         }
-        event.sector = field(whole(sector), "the sector", sector)?;
+        event.sector = number("the sector", sector)?;
         if rest(&mut event, line, sink)? { self.pairing.take(event, sink) } else { Ok(()) }
     }
 
@@ -131,16 +131,16 @@ fn known(action: &[u8]) -> Result<(), Bad> {
 /// Parses what follows the sector: `+ n`, `/ sector`, `<- (major,minor) sector`, and at the end
 /// `[comm]` or `[error]`. Returns `false` for a command that is passed through to the device.
 fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<bool, Bad> {
-    let [mark, number] = match words::<10>(line) {
+    let [mark, place] = match words::<10>(line) {
         Some((cells, _)) => [cells[8], cells[9]],
         None => [words::<9>(line).map_or(&b""[..], |(cells, _)| cells[8]), b""],
     };
     match (mark, event.kind) {
         (b"+", _) => {
-            let count = field(whole(number), "the sector count", number)?;
+            let count = number("the sector count", place)?;
             event.bytes = count.checked_mul(SECTOR).ok_or("a sector count beyond 2^55")?;
         }
-        (b"/", Kind::Split) => event.from.1 = field(whole(number), "the sector", number)?,
+        (b"/", Kind::Split) => event.from.1 = number("the sector", place)?,
         // It moved nothing.
         ([b'[' | b'(', ..], Kind::Complete | Kind::Requeue) => {}
         // Bytes rather than a sector, before a command in parentheses or nothing.
@@ -151,7 +151,7 @@ fn rest(event: &mut Event, line: &[u8], sink: &mut Sink<'_>) -> Result<bool, Bad
         let (found, _) = words::<13>(line).ok_or("a remapping without its origin")?;
         let bare = found[11].strip_prefix(b"(").and_then(|t| t.strip_suffix(b")"));
         let from = bare.and_then(numbers).ok_or_else(|| wrong("the origin", found[11]))?;
-        event.from = (from, field(whole(found[12]), "the origin's sector", found[12])?);
+        event.from = (from, number("the origin's sector", found[12])?);
     }
     if let Some(inner) = bracket(line) {
         match event.kind {

@@ -6,7 +6,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
-use crate::read::text::{SECTOR, decimal, field, fields, hex, request, whole, wrong};
+use crate::read::text::{SECTOR, decimal, field, fields, hex, number, request, whole, wrong};
 
 /// Parses CloudPhysics lines.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl Pieces for CloudPhysics {
             return Err(wrong("the opcode", op));
         };
         let offset = field(whole(block).and_then(|b| b.checked_mul(SECTOR)), "the block", block)?;
-        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let request = request(op, offset, number("the size", size)?)?;
         let time_ns = field(decimal(time, 9), "the time", time)?;
         let device = sink.tables.only_device()?;
         if !time.contains(&b'.') {

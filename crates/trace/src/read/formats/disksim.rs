@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::{answered, at};
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, hex, letter, only, sectors, whole, words, wrong};
+use crate::read::text::{decimal, field, hex, letter, number, only, sectors, words, wrong};
 use ioscape_schema::Op;
 
 /// The bit of the flags that marks a read.
@@ -24,10 +24,9 @@ impl Pieces for Ascii {
             0 => Op::Write,
             _ => Op::Read,
         };
-        let block = field(whole(block), "the block", block)?;
-        let request = sectors(op, block, field(whole(count), "the block count", count)?)?;
+        let request = sectors(op, number("the block", block)?, number("the block count", count)?)?;
         let time_ns = field(decimal(time, 6), "the time", time)?;
-        let number = field(whole(disk), "the device", disk)?;
+        let number = number("the device", disk)?;
         let device = sink.tables.device(disk, || format!("disk {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())
@@ -52,8 +51,7 @@ impl Pieces for Validate {
             return Err("not of the form R|W Hit|Miss block count service think".into());
         }
         let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the kind", op))?;
-        let block = field(whole(block), "the block", block)?;
-        let request = sectors(op, block, field(whole(count), "the block count", count)?)?;
+        let request = sectors(op, number("the block", block)?, number("the block count", count)?)?;
         let service_ns = field(decimal(service, 3), "the service time", service)?;
         let think_ns = field(decimal(think, 3), "the think time", think)?;
         let next_ns = self.next_ns.checked_add(service_ns).and_then(|t| t.checked_add(think_ns));

@@ -6,7 +6,7 @@ use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, without};
-use crate::read::text::{field, fields, request, whole, words, wrong};
+use crate::read::text::{field, fields, number, request, whole, words, wrong};
 use ioscape_schema::{Io, IoFlags, Op, Request};
 
 /// First lines of the two versions.
@@ -90,8 +90,8 @@ impl FioLog {
         let numbers = words::<4>(line).map(|(cells, _)| [cells[2], cells[3]]);
         let both = || {
             let [offset, length] = numbers.ok_or("no offset and length")?;
-            let offset = field(whole(offset), "the offset", offset)?;
-            Ok::<_, Bad>((offset, field(whole(length), "the length", length)?))
+            let offset = number("the offset", offset)?;
+            Ok::<_, Bad>((offset, number("the length", length)?))
         };
         let (op, flags) = match action {
             b"add" | b"open" => return sink.tables.device_named(file).map(drop),

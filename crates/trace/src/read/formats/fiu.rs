@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, letter, sectors, whole, words, wrong};
+use crate::read::text::{field, letter, number, sectors, whole, words, wrong};
 use ioscape_schema::Io;
 
 /// Parses FIU lines.
@@ -21,9 +21,8 @@ impl Pieces for Fiu {
         let ([time, pid, process, block, blocks, op, major, minor], _) =
             words::<8>(line).ok_or("fewer than 8 fields")?;
         let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the kind", op))?;
-        let block = field(whole(block), "the block", block)?;
-        let request = sectors(op, block, field(whole(blocks), "the block count", blocks)?)?;
-        let time_ns = field(whole(time), "the time", time)?;
+        let request = sectors(op, number("the block", block)?, number("the block count", blocks)?)?;
+        let time_ns = number("the time", time)?;
         let pid = field(whole(pid).filter(|p| *p <= u64::from(u32::MAX)), "the process", pid)?;
         let known = whole(major).and(whole(minor)).is_some();
         if !known {

@@ -6,7 +6,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::answered;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, fields, letter, only, request, whole, wrong};
+use crate::read::text::{field, fields, letter, number, only, request, whole, wrong};
 
 /// 1 January 1970 in units of 100 ns since 1601.
 const UNIX: u64 = 116_444_736_000_000_000;
@@ -25,15 +25,14 @@ impl Pieces for Msr {
 
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, host, disk, op, offset, size, response] = only(fields::<7>(line, b','))?;
-        let ticks = field(whole(time), "the time", time)?;
+        let ticks = number("the time", time)?;
         let begin = self.begin.unwrap_or(if ticks < UNIX { 0 } else { UNIX });
         let since = ticks.checked_sub(begin).and_then(|t| t.checked_mul(100));
         let time_ns = field(since, "the time", time)?;
         let response_ns =
             field(whole(response).and_then(|t| t.checked_mul(100)), "the response time", response)?;
         let op = letter(op).ok_or_else(|| wrong("the type", op))?;
-        let offset = field(whole(offset), "the offset", offset)?;
-        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let request = request(op, number("the offset", offset)?, number("the size", size)?)?;
         self.key.clear();
         self.key.extend_from_slice(host);
         self.key.push(b'_');

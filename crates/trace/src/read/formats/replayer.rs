@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, one_is_read, only, request, whole, words};
+use crate::read::text::{decimal, field, number, one_is_read, only, request, words};
 
 /// Parses replayer lines.
 #[derive(Default)]
@@ -17,10 +17,9 @@ impl Pieces for Replayer {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, disk, offset, size, op] = only(words::<5>(line))?;
         let op = one_is_read(op)?;
-        let offset = field(whole(offset), "the offset", offset)?;
-        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let request = request(op, number("the offset", offset)?, number("the size", size)?)?;
         let time_ns = field(decimal(time, 6), "the time", time)?;
-        let number = field(whole(disk), "the disk", disk)?;
+        let number = number("the disk", disk)?;
         let device = sink.tables.device(disk, || format!("disk {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())

@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{SECTOR, decimal, field, fields, letter, request, whole, wrong};
+use crate::read::text::{SECTOR, decimal, field, fields, letter, number, request, whole, wrong};
 
 /// Parses SPC lines.
 #[derive(Default)]
@@ -20,9 +20,9 @@ impl Pieces for Spc {
             fields::<5>(line, b',').ok_or("fewer than 5 fields")?;
         let op = letter(op).filter(|_| op.len() == 1).ok_or_else(|| wrong("the opcode", op))?;
         let offset = field(whole(block).and_then(|b| b.checked_mul(SECTOR)), "the block", block)?;
-        let request = request(op, offset, field(whole(size), "the size", size)?)?;
+        let request = request(op, offset, number("the size", size)?)?;
         let time_ns = field(decimal(time, 9), "the time", time)?;
-        let number = field(whole(unit), "the unit", unit)?;
+        let number = number("the unit", unit)?;
         let device = sink.tables.device(unit, || format!("ASU {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())

@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{field, one_is_read, only, sectors, whole, words};
+use crate::read::text::{number, one_is_read, only, sectors, words};
 
 /// Parses SSDSim lines.
 #[derive(Default)]
@@ -17,10 +17,9 @@ impl Pieces for SsdSim {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, disk, block, count, op] = only(words::<5>(line))?;
         let op = one_is_read(op)?;
-        let block = field(whole(block), "the block", block)?;
-        let request = sectors(op, block, field(whole(count), "the sector count", count)?)?;
-        let time_ns = field(whole(time), "the time", time)?;
-        let number = field(whole(disk), "the device", disk)?;
+        let request = sectors(op, number("the block", block)?, number("the sector count", count)?)?;
+        let time_ns = number("the time", time)?;
+        let number = number("the device", disk)?;
         let device = sink.tables.device(disk, || format!("disk {number}"))?;
         sink.rows.push(at(time_ns, request, device));
         Ok(())

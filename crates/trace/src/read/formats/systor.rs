@@ -5,7 +5,7 @@ use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::answered;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{decimal, field, fields, letter, only, request, whole, wrong};
+use crate::read::text::{decimal, field, fields, letter, number, only, request, wrong};
 
 /// Parses SYSTOR lines.
 #[derive(Default)]
@@ -32,9 +32,8 @@ impl Pieces for Systor {
             [] => 0,
             _ => field(decimal(response, 9), "the response time", response)?,
         };
-        let offset = field(whole(offset), "the offset", offset)?;
-        let request = request(op, offset, field(whole(size), "the size", size)?)?;
-        let number = field(whole(unit), "the LUN", unit)?;
+        let request = request(op, number("the offset", offset)?, number("the size", size)?)?;
+        let number = number("the LUN", unit)?;
         let device = sink.tables.device(unit, || format!("LUN {number}"))?;
         sink.rows.push(answered(time_ns, response_ns, request, device));
         Ok(())

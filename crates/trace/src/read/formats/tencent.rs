@@ -8,7 +8,7 @@ use crate::read::lines::{Pieces, fits, rows_of};
 use crate::read::plausible::are_too_large;
 use crate::read::row::at;
 use crate::read::tables::{Bad, Sink, in_seconds};
-use crate::read::text::{field, fields, only, sectors, whole, wrong};
+use crate::read::text::{field, fields, number, only, sectors, whole, wrong};
 use ioscape_schema::Op;
 
 /// Counts the first lines that can be rows, unless their sizes are in bytes or fio wrote them: its
@@ -33,10 +33,9 @@ impl Pieces for Tencent {
             b"1" => Op::Write,
             _ => return Err(wrong("the type", op)),
         };
-        let offset = field(whole(offset), "the offset", offset)?;
-        let request = sectors(op, offset, field(whole(size), "the size", size)?)?;
+        let request = sectors(op, number("the offset", offset)?, number("the size", size)?)?;
         let time = field(whole(time).and_then(|t| t.checked_mul(1_000_000_000)), "the time", time)?;
-        let number = field(whole(volume), "the volume", volume)?;
+        let number = number("the volume", volume)?;
         let device = sink.tables.device(volume, || format!("volume {number}"))?;
         in_seconds(sink);
         sink.rows.push(at(time, request, device));

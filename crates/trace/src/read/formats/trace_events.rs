@@ -10,7 +10,7 @@ use crate::read::events::{Event, Kind, Pairing, is_passed_through, kernel_event,
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{SECTOR, decimal, field, hex, whole, wrong};
+use crate::read::text::{SECTOR, decimal, hex, number, whole, wrong};
 
 /// Parses lines of block events.
 #[derive(Default)]
@@ -184,13 +184,13 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
         }
         word = next()?;
     }
-    let sector = field(whole(word), "the sector", word)?;
+    let sector = number("the sector", word)?;
     // A flush has no sector, so the kernel writes -1.
     event.sector = if sector == u64::MAX { 0 } else { sector };
     match next()? {
         b"+" => {
             let count = next()?;
-            let sectors = field(whole(count), "the sector count", count)?;
+            let sectors = number("the sector count", count)?;
             if is_passed_through(letters, sector, sectors) {
                 return Ok(false);
             }
@@ -198,7 +198,7 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
         }
         b"/" => {
             let second = next()?;
-            event.from.1 = field(whole(second), "the sector", second)?;
+            event.from.1 = number("the sector", second)?;
         }
         sign => return Err(wrong("the sign after the sector", sign)),
     }
@@ -208,7 +208,7 @@ fn body(event: &mut Event, body: &[u8]) -> Result<bool, Bad> {
         let bare = origin.strip_prefix(b"(").and_then(|t| t.strip_suffix(b")"));
         let from = bare.and_then(numbers).ok_or_else(|| wrong("the origin", origin))?;
         let sector = next()?;
-        event.from = (from, field(whole(sector), "the origin's sector", sector)?);
+        event.from = (from, number("the origin's sector", sector)?);
     }
     if let Some(bytes) = told_bytes.filter(|bytes| *bytes > 0) {
         event.bytes = bytes;

@@ -32,6 +32,10 @@ const PHASES: usize = 8;
 /// in everything lose about 1/4.
 const LOSS: f64 = 0.02;
 
+/// Neighbours are also merged while that loses less than this, divided by the number of requests:
+/// as much as random ones differ by chance.
+const LOSS_BY_CHANCE: f64 = 4.0;
+
 /// The largest request of a phase, in bytes.
 const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 
@@ -128,7 +132,7 @@ impl Stages {
     ) -> Vec<Phase> {
         let end_ns = self.windows.iter().map(|window| window.end_ns).max().unwrap_or(0);
         let places = Places::new(files);
-        let windows = put_together(self.windows);
+        let windows = put_together(self.windows, &places);
         let begins: Vec<u64> = windows.iter().map(|window| window.begin_ns).collect();
         let ends = begins.iter().skip(1).copied().chain([end_ns]);
         windows
@@ -170,13 +174,15 @@ fn halved(windows: Vec<Window>) -> Vec<Window> {
 }
 
 /// Merges neighbours, in the order of the smallest loss.
-fn put_together(mut windows: Vec<Window>) -> Vec<Window> {
+fn put_together(mut windows: Vec<Window>, places: &Places) -> Vec<Window> {
     let all: u64 = windows.iter().map(Window::bytes).sum();
+    let requests: u64 = windows.iter().map(Window::requests).sum();
+    let least_loss = LOSS.max(LOSS_BY_CHANCE / requests.max(1) as f64);
     loop {
-        let losses = windows.windows(2).map(|pair| pair[0].loss(&pair[1], all as f64));
+        let losses = windows.windows(2).map(|pair| pair[0].loss(&pair[1], all as f64, places));
         let least = losses.enumerate().min_by(|one, other| one.1.total_cmp(&other.1));
         match least {
-            Some((at, loss)) if loss < LOSS || windows.len() > PHASES => {
+            Some((at, loss)) if loss < least_loss || windows.len() > PHASES => {
                 let next = windows.remove(at + 1);
                 windows[at].merge(next);
             }

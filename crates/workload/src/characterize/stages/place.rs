@@ -65,6 +65,11 @@ impl Places {
         (from < to).then_some((from, to - from))
     }
 
+    /// Returns how many bytes of the set these files have.
+    pub(super) fn bytes<'a>(&self, files: impl Iterator<Item = &'a u32>) -> u64 {
+        files.filter_map(|file| self.files.get(file)).map(|place| place.length).sum()
+    }
+
     /// Returns the position in the set of a file's byte.
     fn at(&self, file: u32, byte: u64) -> Option<u64> {
         let place = self.files.get(&file)?;

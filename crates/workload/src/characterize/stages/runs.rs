@@ -19,9 +19,14 @@ pub(super) enum Step {
         again: bool,
         /// The number of runs.
         depth: u32,
+        /// The number of runs that it could have continued.
+        open: u32,
     },
     /// It begins elsewhere.
-    Jumps,
+    Jumps {
+        /// The number of runs that it could have continued.
+        open: u32,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +46,7 @@ impl OpenRuns {
     pub(super) fn follow(&mut self, call: &FileCall) -> Step {
         let (file, offset) = (call.file, call.request.offset);
         let end = offset.saturating_add(u64::from(call.request.len));
+        let open = self.0.len() as u32;
         let found = self.0.iter().rposition(|run| (run.file, run.end) == (file, offset));
         let Some(at) = found else {
             if self.0.len() == REMEMBERED {
@@ -48,7 +54,7 @@ impl OpenRuns {
                 self.0.remove(oldest);
             }
             self.0.push(Run { file, end, resumed: false });
-            return Step::Jumps;
+            return Step::Jumps { open };
         };
         if at + 1 == self.0.len() {
             self.0[at].end = end;
@@ -57,6 +63,6 @@ impl OpenRuns {
         let run = self.0.remove(at);
         let later = self.0[at..].iter().filter(|other| other.resumed || !run.resumed).count();
         self.0.push(Run { end, resumed: true, ..run });
-        Step::Turns { again: run.resumed, depth: later as u32 + 1 }
+        Step::Turns { again: run.resumed, depth: later as u32 + 1, open }
     }
 }

@@ -15,8 +15,11 @@ const FILES_MOST: usize = 4096;
 const ADVICES: [Advice; 3] = [Advice::Normal, Advice::Random, Advice::Sequential];
 
 /// Runs count as continued in turn if there is at least one such request for each of them, and one
-/// per this many that begin elsewhere.
-const CHANCE: u64 = 8;
+/// per this many that begin elsewhere ...
+const CHANCE: f64 = 8.0;
+/// ... and this many times as many of these as random places would have: sizes and places that are
+/// not spread evenly hit ends more often.
+const BEYOND_CHANCE: f64 = 4.0;
 
 /// Two parts of the set count as one if they share at least this much of their union.
 const SAME: f64 = 0.5;
@@ -31,6 +34,8 @@ struct Kind {
     /// depths.
     turns: [u64; 2],
     depth: [u64; 2],
+    /// The runs that jumps and turns could have continued, added up.
+    open: u64,
     /// Bytes by the advice given to the kernel: none, random, sequential.
     advised: [u64; 3],
     /// Requests and bytes by size.
@@ -61,13 +66,15 @@ impl Kind {
         self.bytes = self.bytes.saturating_add(len);
         match step {
             Step::Stays => {}
-            Step::Turns { again, depth } => {
+            Step::Turns { again, depth, open } => {
                 let at = usize::from(again);
                 self.turns[at] += 1;
                 self.depth[at] += u64::from(depth);
+                self.open += u64::from(open);
             }
-            Step::Jumps => {
+            Step::Jumps { open } => {
                 self.jumps += 1;
+                self.open += u64::from(open);
                 self.again += u64::from(!is_new);
             }
         }
@@ -103,6 +110,7 @@ impl Kind {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.jumps += other.jumps;
         self.again += other.again;
+        self.open += other.open;
         for at in [0, 1] {
             self.turns[at] += other.turns[at];
             self.depth[at] += other.depth[at];
@@ -125,15 +133,29 @@ impl Kind {
     /// Returns the requests that continue another run than the previous one. Returns 0 if they are
     /// fewer than the runs, or so few, compared with those that begin elsewhere, that they hit the
     /// end of an earlier run by chance.
-    fn turned(&self) -> u64 {
+    fn turned(&self, places: &Places) -> u64 {
         let turns: u64 = self.turns.iter().sum();
-        let is_chance = turns.saturating_mul(CHANCE) < self.jumps || (turns as f64) < self.depth();
-        if is_chance { 0 } else { turns }
+        let (found, jumps) = (turns as f64, self.jumps as f64);
+        let is_chance = || found < BEYOND_CHANCE * self.odds(turns + self.jumps, places) * jumps;
+        if found * CHANCE < jumps || found < self.depth() || is_chance() { 0 } else { turns }
+    }
+
+    /// Returns the requests that begin elsewhere, also at the end of an earlier run by chance.
+    fn jumped(&self, places: &Places) -> u64 {
+        self.jumps + self.turns.iter().sum::<u64>() - self.turned(places)
+    }
+
+    /// Returns how many of `tries` requests at random places would hit the end of an open run, over
+    /// those that would not.
+    fn odds(&self, tries: u64, places: &Places) -> f64 {
+        let bytes = places.bytes(self.files.keys());
+        let hit = share(self.open, bytes) * self.size_mean() / tries.max(1) as f64;
+        hit / (1.0 - hit).max(0.01)
     }
 
     /// Returns the number of runs that are continued in turn.
-    fn runs(&self) -> f64 {
-        let most = if self.turned() == 0 { 1.0 } else { f64::from(RUNS_MOST) };
+    fn runs(&self, places: &Places) -> f64 {
+        let most = if self.turned(places) == 0 { 1.0 } else { f64::from(RUNS_MOST) };
         self.depth().clamp(1.0, most)
     }
 
@@ -149,18 +171,25 @@ impl Kind {
 
     /// Returns how different the kinds are; runs, jumps or sizes that are far apart contribute 1
     /// each.
-    fn unlikeness(&self, other: &Self) -> f64 {
-        let runs = (self.runs() / other.runs()).log2() / 3.0;
-        let jumps = share(self.jumps, self.requests) - share(other.jumps, other.requests);
+    fn unlikeness(&self, other: &Self, places: &Places) -> f64 {
+        let runs = (self.runs(places) / other.runs(places)).log2() / 3.0;
+        let [one, two] = [self, other].map(|kind| share(kind.jumped(places), kind.requests));
+        let jumps = one - two;
         let sizes = (self.size_mean() / other.size_mean()).log2() / 4.0;
         runs * runs + jumps * jumps + sizes * sizes
     }
 
     /// Returns the kind as part of a phase of `process_num` processes, each of which starts in its
     /// own place: these starts are no jumps.
-    fn traits(&self, (from_bytes, span_bytes): (u64, u64), process_num: u32) -> PhaseRequests {
+    fn traits(
+        &self,
+        (from_bytes, span_bytes): (u64, u64),
+        process_num: u32,
+        places: &Places,
+    ) -> PhaseRequests {
         let most = span_bytes.max(1);
-        let jumps = self.jumps.saturating_sub(u64::from(process_num));
+        let starts = u64::from(process_num);
+        let jumps = self.jumps.saturating_sub(starts);
         let mut sizes: BTreeMap<u64, f64> = BTreeMap::new();
         for (requests, bytes) in self.sizes.values() {
             let size = (share(*bytes, *requests).round() as u64).clamp(1, most);
@@ -170,9 +199,9 @@ impl Kind {
             sizes: sizes.into_iter().collect(),
             from_bytes,
             span_bytes,
-            runs: self.runs().round() as u32,
-            turn_frac: share(self.turned(), self.requests),
-            jump_frac: share(jumps, self.requests),
+            runs: self.runs(places).round() as u32,
+            turn_frac: share(self.turned(places), self.requests),
+            jump_frac: share(self.jumped(places).saturating_sub(starts), self.requests),
             again_frac: share(self.again.min(jumps), jumps),
             advice: self.advice(),
             again: Vec::new(),
@@ -187,6 +216,10 @@ impl Window {
 
     pub(super) fn bytes(&self) -> u64 {
         self.kinds.iter().fold(0, |sum, kind| sum.saturating_add(kind.bytes))
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.requests).sum()
     }
 
     /// Adds a call: its relation to the open runs, whether its kind differs from that of its
@@ -220,14 +253,14 @@ impl Window {
 
     /// Returns the loss of merging both into one phase of an application that moves `all` bytes:
     /// the spread about their common mean, as in Ward's clustering.
-    pub(super) fn loss(&self, later: &Self, all: f64) -> f64 {
+    pub(super) fn loss(&self, later: &Self, all: f64, places: &Places) -> f64 {
         let bytes = [self.bytes() as f64, later.bytes() as f64];
         let reads = |one: &Self| share(one.kinds[0].bytes, one.bytes());
         let order = reads(self) - reads(later);
         let kinds = self.kinds.iter().zip(&later.kinds).map(|(one, other)| {
             let weight = share(one.bytes, self.bytes()).min(share(other.bytes, later.bytes()));
             let both = one.requests > 0 && other.requests > 0;
-            if both { weight * one.unlikeness(other) } else { 0.0 }
+            if both { weight * one.unlikeness(other, places) } else { 0.0 }
         });
         let unlike = order * order + kinds.sum::<f64>();
         bytes[0] * bytes[1] / (bytes[0] + bytes[1]).max(1.0) / all.max(1.0) * unlike
@@ -238,7 +271,7 @@ impl Window {
     pub(super) fn phase(&self, end_ns: u64, places: &Places, activity: Activity) -> Option<Phase> {
         let process_num = activity.processes();
         let [read, write] = &self.kinds;
-        let requests = read.requests + write.requests;
+        let requests = self.requests();
         let whole = (0, places.set);
         let part = |kind: &Kind| places.part(&kind.files).unwrap_or(whole);
         let mut parts = [part(read), part(write)];
@@ -247,7 +280,8 @@ impl Window {
         if let Some(both) = common(parts).filter(|_| have_both) {
             parts = [both; 2];
         }
-        let of = |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num));
+        let of =
+            |kind: &Kind, part| (kind.requests > 0).then(|| kind.traits(part, process_num, places));
         // A pause after several concurrent requests is a pause of each of them.
         let pause_ns = |at: usize| share(self.think_ns[at], self.pairs[at]) * activity.in_flight();
         (requests > 0 && places.set > 0).then(|| Phase {
