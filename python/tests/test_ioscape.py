@@ -60,7 +60,7 @@ def test_a_job_file_runs(tmp_path):
 def test_failures_are_exceptions_with_the_same_sentence(tmp_path):
     with pytest.raises(ioscape.Misuse, match="4kk"):
         ioscape.run(tmp_path, size_mean="4kk")
-    with pytest.raises(ioscape.Failed, match="no files to measure") as failed:
+    with pytest.raises(ioscape.Failed, match="nothing can be measured") as failed:
         ioscape.doctor("/proc")
     assert failed.value.document.doctor.checks[0].state == "missing"
     with pytest.raises(ioscape.Misuse, match="no result|not JSON"):

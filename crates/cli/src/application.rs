@@ -68,7 +68,8 @@ fn of_trace(args: &PredictArgs) -> Result<AskedApplication, Failure> {
     let disks = TracedApplication::doubt_of_disks(&found);
     let overall = found.overall;
     let doubts = ioscape_trace::doubts(rows.info());
-    let doubts = doubts.into_iter().map(|doubt| doubt.at(name.clone()));
+    let doubts = doubts.into_iter().chain(seen.doubt_of_completions());
+    let doubts = doubts.map(|doubt| doubt.at(name.clone()));
     let order = TracedApplication::doubt_of_order(&name, &overall);
     let doubts = doubts.chain(order).chain(disks).collect();
     let one = TracedApplication::of_rows(name, overall, patterns.finish(Access::Direct));

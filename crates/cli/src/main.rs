@@ -23,6 +23,7 @@ use ioscape_machine::output::is_standard_output;
 use ioscape_schema::text::inert;
 use ioscape_study::resume::GivenOptions;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -43,7 +44,10 @@ fn main() -> ExitCode {
     ioscape_machine::terminal::set_display(cli.display.display());
     ExitCode::from(match cli.command.storage() {
         Some(place) => {
-            let tell = |text: &str| output::tell(&inert(text));
+            // Why the command fails, or does not end: said even if it is to be quiet.
+            let tell = |text: &str| {
+                let _ = writeln!(std::io::stderr(), "ioscape: {}", inert(text));
+            };
             let then = match &cli.command {
                 Command::Trace(args) if args.is_recording() => AfterInterruption::Finish,
                 _ => AfterInterruption::End,

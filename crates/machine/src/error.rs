@@ -175,7 +175,7 @@ pub const TOO_MANY: &str =
     "; fewer threads or processes may run (ulimit -u, ulimit -v, pids.max of the control group)";
 
 /// Returns advice about the most common failures.
-fn advice(source: &io::Error) -> &'static str {
+pub(crate) fn advice(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
         Some(libc::ENOSPC) => {
             "; free some space, there or on what lies below it (a sparse image, a thin pool), or make the set smaller"

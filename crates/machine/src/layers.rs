@@ -58,10 +58,11 @@ pub fn served_here(system: &FileSystemInfo) -> (Option<String>, bool) {
 
 /// Returns that of the `disks` below `system` which is a loop device and serves requests, even
 /// direct ones, from the file cache, with its file; `None` if there is none, or all of it is in
-/// memory anyway.
+/// memory anyway and no limit holds back what the cache does not.
 pub(crate) fn cached_below(system: &FileSystemInfo, disks: &[BlockDevice]) -> Option<String> {
     let told = told_of_cache(disks)?;
-    memory_below(system).is_none().then_some(told)
+    let is_limited = || io_limits(system, disks, Traffic::ALL).is_some_and(|by| !by.is_empty());
+    (memory_below(system).is_none() || is_limited()).then_some(told)
 }
 
 fn told_of_cache(disks: &[BlockDevice]) -> Option<String> {

@@ -86,12 +86,25 @@ impl Gathered {
         self.numbers(case, fastest_ns).filter(|(_, number)| number.flaw.is_none()).count()
     }
 
-    /// Whether too few processes ran for a value because time ran out; disturbed processes have
-    /// other reasons.
-    pub(crate) fn lacks_time(&self, case: &Case, fastest_ns: u64) -> bool {
-        let counted = self.counted(case, fastest_ns);
+    /// Whether too few processes ran for a value because time ran out; disturbed processes, and
+    /// what no further process would tell, have other reasons.
+    pub(crate) fn lacks_time(&self, case: &Case, reference: Reference) -> bool {
+        let counted = self.counted(case, reference.fastest_ns);
         let ran = self.count();
-        !self.refused() && ran < COUNTED_LEAST && counted == ran
+        let is_short = !self.refused() && ran < COUNTED_LEAST && counted == ran;
+        is_short && self.untold_anyway(case, reference).is_none()
+    }
+
+    /// Why no process of the case has a value, however many there are, if that is so.
+    fn untold_anyway(&self, case: &Case, reference: Reference) -> Option<&'static str> {
+        let numbers: Vec<Number> =
+            self.numbers(case, reference.fastest_ns).map(|one| one.1).collect();
+        match reference.unseen {
+            _ if self.count() == 0 => None,
+            Some(why) => Some(why),
+            None if case.pinned && !reference.ever_alone => Some(NEVER_ALONE),
+            None => is_without_witness(case, &numbers).then_some(UNQUEUED),
+        }
     }
 
     /// Returns what others did during each process.
@@ -284,22 +297,16 @@ pub(crate) fn benchmark(case: &Case, found: &Gathered, reference: Reference) -> 
     let pairs = all.into_iter().zip(&numbers);
     let (mut good, mut flawed): (Vec<_>, Vec<_>) = pairs.partition(|(_, number)| counts(number));
     let refusal = found.refusal.as_ref().or(found.always_late()).cloned().or_else(|| {
-        let neighbours = case.pinned && !reference.ever_alone;
         let too_few = || {
             let beside = found.busy_beside(case);
             disturbed(&numbers, found.count(), good.len(), (&contamination, beside))
         };
         let late = || {
-            let lacks = found.lacks_time(case, reference.fastest_ns);
+            let lacks = found.lacks_time(case, reference);
             reference.no_time_s.filter(|_| lacks).map(|s| no_time(found.count(), s))
         };
-        match reference.unseen {
-            _ if found.count() == 0 => too_few().or_else(late),
-            Some(why) => Some(why.to_owned()),
-            None if neighbours => Some(NEVER_ALONE.to_owned()),
-            None if is_without_witness(case, &numbers) => Some(UNQUEUED.to_owned()),
-            None => too_few().or_else(late),
-        }
+        let anyway = found.untold_anyway(case, reference).map(str::to_owned);
+        anyway.or_else(too_few).or_else(late)
     });
     if refusal.is_some() {
         flawed.append(&mut good);

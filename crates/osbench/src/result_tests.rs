@@ -58,7 +58,11 @@ fn a_case_without_time_says_so() {
     slow.add(process(160, 0, 16), Background::default());
     let why = benchmark(&case(), &slow, late).not_measured.unwrap();
     assert!(why.contains("slower than at its best"), "a reason of its own: {why}");
-    assert!(!slow.lacks_time(&case(), 10));
+    assert!(!slow.lacks_time(&case(), late));
+    // Once, "give a longer --budget" was said beside busy loops, where it changes nothing.
+    let few = gathered(&[1.0]);
+    assert!(few.lacks_time(&case(), late));
+    assert!(!few.lacks_time(&case(), Reference { unseen: Some(UNSEEN), ..late }));
 }
 
 /// Returns ten batches of a process.

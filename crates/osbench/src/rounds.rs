@@ -164,9 +164,9 @@ impl<'a> Bench<'a> {
 
     /// Returns the number of cases without a value because time ran out.
     pub(crate) fn without_time(&self) -> usize {
-        let fastest_ns = self.reference().fastest_ns;
+        let reference = self.reference();
         let all = self.gathered.iter().zip(&self.cases).filter(|_| self.time_is_up);
-        all.filter(|(found, case)| found.lacks_time(case, fastest_ns)).count()
+        all.filter(|(found, case)| found.lacks_time(case, reference)).count()
     }
 
     /// Returns the warning that the time was too short for a run of this kind.

@@ -1,6 +1,8 @@
 //! The notes that accompany the rows of a measured comparison.
 
-use ioscape_schema::{Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric};
+use ioscape_schema::{
+    Basis, ConditionResult, LoneRow, MeasuredComparison, MeasuredRow, Metric, Verdict,
+};
 
 /// Gives the reason for at most this many rows without a counterpart.
 const LONE_MOST: usize = 12;
@@ -18,6 +20,9 @@ pub fn notes(one: &MeasuredComparison) -> Vec<String> {
              from, to: the interval that holds at all times, with 95 % over all throughputs, and over all response times, unless an arm has a slow state of its own. No \
              difference: the interval lies within {margin:.0} % of 1."
         )];
+        if one.rows.iter().any(|row| row.verdict == Verdict::NotAsked) {
+            notes.push("Not asked: the condition is about response times, so throughput has its interval, but no verdict.".to_owned());
+        }
         notes.extend(one.condition.iter().flat_map(|condition| ended(one, condition)));
         return notes;
     }
@@ -78,7 +83,7 @@ fn of_single_runs(one: &MeasuredComparison) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioscape_schema::{Environment, Verdict};
+    use ioscape_schema::Environment;
 
     fn row(metric: Metric) -> MeasuredRow {
         MeasuredRow {
@@ -115,6 +120,16 @@ mod tests {
     fn of_runs_in_turns_the_figures_are_said_to_be_medians() {
         let one = comparison("ab", Vec::new());
         assert!(notes(&one)[0].starts_with("Figures: medians of the runs. Ratio: geometric mean"));
+    }
+
+    /// Once, such a row was said to be one that cannot be told.
+    #[test]
+    fn a_row_without_a_verdict_since_it_was_not_asked_about_is_said_to_be_one() {
+        let told = |verdict| {
+            let row = MeasuredRow { verdict, ..row(Metric::Throughput) };
+            notes(&comparison("ab", vec![row])).len()
+        };
+        assert_eq!([Verdict::CannotBeTold, Verdict::NotAsked].map(told), [1, 2]);
     }
 
     /// Once, the notes of `ab` did not mention the condition.

@@ -10,7 +10,7 @@ pub fn lead(replay: &TraceReplay) -> String {
     let timing = match replay.timing {
         ReplayTiming::Speed(_) if replay.span_ns == 0 => "all due at one time".to_owned(),
         ReplayTiming::Speed(1.0) if replay.lateness_ns.is_none() => {
-            "at the trace's times, in whole seconds".to_owned()
+            "at the trace's times, in coarse steps".to_owned()
         }
         ReplayTiming::Speed(1.0) => "at their original times".to_owned(),
         ReplayTiming::Speed(speed) => format!("at {speed} times the original speed"),
@@ -35,7 +35,7 @@ pub fn lead(replay: &TraceReplay) -> String {
     )
 }
 
-/// How late requests were, in one sentence; `None` if they had no times, whole seconds only, or all the same time.
+/// How late requests were, in one sentence; `None` if they had no times, coarse ones, or all the same time.
 pub fn lateness(replay: &TraceReplay) -> Option<String> {
     let has_times = replay.span_ns > 0;
     let late = replay.lateness_ns.as_ref().filter(|late| late.count > 0 && has_times)?;
@@ -77,6 +77,6 @@ mod tests {
         assert!(said.contains(" for a trace of "), "{said}");
         let replay = TraceReplay { lateness_ns: None, ..replay };
         let said = lead(&replay);
-        assert!(said.contains(", at the trace's times, in whole seconds, "), "{said}");
+        assert!(said.contains(", at the trace's times, in coarse steps, "), "{said}");
     }
 }

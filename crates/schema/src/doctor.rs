@@ -64,7 +64,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Returns whether files to measure can be made here.
+    /// Returns whether something can be measured here.
     pub fn can_measure(&self) -> bool {
         !self.checks.iter().any(|check| check.required && check.state == CheckState::Missing)
     }

@@ -93,9 +93,9 @@ impl Document {
         }
     }
 
-    /// Adds a warning unless there is already one of the same kind about the same place.
+    /// Adds a warning unless there is already [one like it](Warning::is_like) about the same place.
     pub fn warn_once(&mut self, warning: Warning) {
-        let is_told = |one: &Warning| one.kind == warning.kind && one.place == warning.place;
+        let is_told = |one: &Warning| one.is_like(&warning) && one.place == warning.place;
         if !self.warnings.iter().any(is_told) {
             self.warnings.push(warning);
         }

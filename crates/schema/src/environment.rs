@@ -238,9 +238,28 @@ impl Environment {
         apart.filter(|(_, (a, b))| a != b).map(|(what, (a, b))| (what, [a, b])).collect()
     }
 
+    /// Returns in what differs how requests get from the file system to the device: the name of each
+    /// property, its value here and its value in `other`, if both tell it.
+    pub fn ways_apart(&self, other: &Self) -> Vec<(&'static str, [String; 2])> {
+        let is_comparable = self.schedules_like(other);
+        let all = [
+            (
+                "scheduler",
+                [&self.scheduler, &other.scheduler].map(|it| it.as_ref().filter(|_| is_comparable)),
+            ),
+            ("loop device that caches", [self.cached_below.as_ref(), other.cached_below.as_ref()]),
+            ("I/O limit of a control group", [self.io_limit.as_ref(), other.io_limit.as_ref()]),
+        ];
+        let apart = all.into_iter().filter_map(|(what, [a, b])| Some((what, [a?, b?])));
+        apart
+            .filter(|(_, [a, b])| a != b)
+            .map(|(what, both)| (what, both.map(Clone::clone)))
+            .collect()
+    }
+
     /// Returns whether its scheduler can be compared with that of `other`. Older documents, without
     /// `cached_below`, name that of a volume (LVM, LUKS) itself, and later ones its drive's.
-    pub fn schedules_like(&self, other: &Self) -> bool {
+    fn schedules_like(&self, other: &Self) -> bool {
         let is_volume = |one: &Self| one.device.as_ref().is_some_and(|d| d.starts_with("dm-"));
         let is_as_old = self.cached_below.is_some() == other.cached_below.is_some();
         is_as_old || !(is_volume(self) || is_volume(other))

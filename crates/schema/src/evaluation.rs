@@ -302,9 +302,6 @@ pub struct Settings {
     /// Memory limit of the workers, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
-    /// What the simulated solid-state drive held at first, if requested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub precondition: Option<Filled>,
 }
 
 /// A self-scaling evaluation, complete or partial.
@@ -365,6 +362,9 @@ pub struct Evaluation {
     /// Whether sets came into the file cache page by page; absent if unknown, as up to version 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_page: Option<bool>,
+    /// What the simulated solid-state drive held at first, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Filled>,
     /// Evaluations of the same target with further access modes, or under a memory limit that its
     /// sets outgrow. Each has one mode and no further evaluations inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -427,13 +427,13 @@ impl Evaluation {
         self.probes.iter().rev().find(|p| p.purpose == *purpose).map(|p| &p.measurement)
     }
 
-    /// Returns the warnings of all probes: one of each kind, with the number of measurements that
-    /// have it. A measurement with several of a kind counts once.
+    /// Returns the warnings of all probes: one of those [alike](Warning::is_like), with the number
+    /// of measurements that have it. A measurement with several of them counts once.
     pub fn doubts(&self) -> Vec<Warning> {
         let mut seen: Vec<(Warning, usize)> = Vec::new();
         let probes = || self.each_access().flat_map(|one| &one.probes);
-        for warning in probes().flat_map(|p| one_of_each_kind(&p.measurement.warnings)) {
-            match seen.iter_mut().find(|(w, _)| w.kind == warning.kind) {
+        for warning in probes().flat_map(|p| one_of_each(&p.measurement.warnings)) {
+            match seen.iter_mut().find(|(w, _)| w.is_like(warning)) {
                 Some((_, count)) => *count += 1,
                 None => seen.push((warning.clone(), 1)),
             }
@@ -451,11 +451,10 @@ impl Evaluation {
     }
 }
 
-/// Returns the first warning of each kind.
-fn one_of_each_kind(warnings: &[Warning]) -> impl Iterator<Item = &Warning> {
-    let is_first = |(at, one): &(usize, &Warning)| {
-        warnings[..*at].iter().all(|earlier| earlier.kind != one.kind)
-    };
+/// Returns the first of the warnings that are alike.
+fn one_of_each(warnings: &[Warning]) -> impl Iterator<Item = &Warning> {
+    let is_first =
+        |(at, one): &(usize, &Warning)| warnings[..*at].iter().all(|earlier| !earlier.is_like(one));
     warnings.iter().enumerate().filter(is_first).map(|(_, one)| one)
 }
 
@@ -481,5 +480,18 @@ mod tests {
         let doubts = Evaluation { probes, ..Evaluation::default() }.doubts();
         let shown: Vec<String> = doubts.iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["2 of 3 measurements, for example: why", "1 of 3 measurements: why"]);
+    }
+
+    /// Once, a loop device in memory hid that a control group limited all requests.
+    #[test]
+    fn each_trap_is_told() {
+        let traps = ["kept in memory", "limits this program's I/O"];
+        let warnings = traps.map(|why| Warning::new(WarningKind::Trap, why)).to_vec();
+        let measurement =
+            Measurement { warnings, ..Measurement::empty(Workload::default(), Stop::TimeCap) };
+        let probe = Probe { purpose: "unique_bytes".into(), measurement };
+        let doubts = Evaluation { probes: vec![probe; 2], ..Evaluation::default() }.doubts();
+        let shown: Vec<&str> = doubts.iter().map(|one| &*one.message).collect();
+        assert_eq!(shown, traps);
     }
 }

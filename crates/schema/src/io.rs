@@ -215,6 +215,10 @@ pub struct TraceInfo {
     /// Broken records that were skipped.
     #[serde(default)]
     pub skipped: u64,
+    /// The step of all `queued_ns`, in nanoseconds, if it is so coarse that several requests arrive
+    /// in one step and their order and distance in time within it are unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival_step_ns: Option<u64>,
     /// What the source says about the system: machine, file system, mount options, how it was
     /// recorded.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
@@ -274,19 +278,20 @@ impl TraceInfo {
 
     /// Takes in what is new, as [`since`](Self::since) returns it.
     pub fn learn(&mut self, news: &Self) {
-        let Self { format, started_unix_ns, devices, commands, lost_by_cpu, skipped, notes } = news;
+        let Self { format, devices, commands, lost_by_cpu, notes, .. } = news;
         self.format.clone_from(format);
         self.devices.extend_from_slice(devices);
         self.commands.extend_from_slice(commands);
         self.lost_by_cpu.clone_from(lost_by_cpu);
         self.notes.clone_from(notes);
-        (self.started_unix_ns, self.skipped) = (*started_unix_ns, *skipped);
+        (self.started_unix_ns, self.skipped) = (news.started_unix_ns, news.skipped);
+        self.arrival_step_ns = news.arrival_step_ns;
     }
 
     /// Adds the properties of another trace that is merged into this one.
     ///
-    /// Losses and numeric notes are summed; of any other note the first value stays. The tables of
-    /// devices and commands are left alone.
+    /// Losses and numeric notes are summed; of any other note the first value stays, and of steps of
+    /// arrivals the coarser. The tables of devices and commands are left alone.
     pub fn absorb(&mut self, other: &Self) {
         if self.format != other.format {
             // Sorted, so that the order of the traces does not matter.
@@ -299,6 +304,7 @@ impl TraceInfo {
         let started = [self.started_unix_ns, other.started_unix_ns];
         self.started_unix_ns = started.into_iter().flatten().min();
         self.skipped = self.skipped.saturating_add(other.skipped);
+        self.arrival_step_ns = self.arrival_step_ns.max(other.arrival_step_ns);
         self.lost_by_cpu.resize(self.lost_by_cpu.len().max(other.lost_by_cpu.len()), 0);
         self.lost_by_cpu.iter_mut().zip(&other.lost_by_cpu).for_each(|(all, one)| *all += one);
         for (name, told) in &other.notes {

@@ -37,10 +37,12 @@ pub enum Verdict {
     NoDifference,
     /// The interval includes 1 and reaches beyond the margin.
     CannotBeTold,
+    /// The condition does not ask about the metric of this row.
+    NotAsked,
 }
 
 crate::words!(Verdict, Slower => "slower", Faster => "faster", NoDifference => "no difference",
-    CannotBeTold => "cannot be told");
+    CannotBeTold => "cannot be told", NotAsked => "not asked");
 
 /// What the interval of a row is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

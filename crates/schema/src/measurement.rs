@@ -148,11 +148,14 @@ pub struct Measurement {
     /// run stalled, but also above 1 by chance if a slice has few requests (with two, about 2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_ratio: Option<f64>,
-    /// Throughput of the run's median time slice over the mean. It is above 1 if stalls take less
-    /// than half of the time, and about 1 if the slices only vary by noise. Absent in older
-    /// results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub median_ratio: Option<f64>,
+    /// Seconds for which requests stalled, summed over all requests: the response times that are at
+    /// least 50 ms and 100 times the median. Absent without any, and in older results.
+    #[serde(
+        default,
+        skip_serializing_if = "crate::absent::is_default",
+        deserialize_with = "not_negative"
+    )]
+    pub stalled_s: f64,
     /// Bytes that the storage layer read for the workers; absent if the kernel does not count them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_read_bytes: Option<u64>,

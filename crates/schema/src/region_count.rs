@@ -144,11 +144,14 @@ impl Evaluation {
     }
 }
 
-/// Returns the round with the median throughput, among those that were not filling the cache if
-/// any.
+/// Returns the round with the median throughput, among those that were not filling the cache and
+/// those of which the throughput without others is known, if any.
 fn kept(mut rounds: Vec<&Measurement>) -> Option<&Measurement> {
     if rounds.iter().any(|m| !m.was_filling()) {
         rounds.retain(|m| !m.was_filling());
+    }
+    if rounds.iter().any(|m| m.undisturbed_bytes_per_s().is_some()) {
+        rounds.retain(|m| m.undisturbed_bytes_per_s().is_some());
     }
     sort_by_number(&mut rounds, |m| m.judged_bytes_per_s());
     rounds.get(rounds.len().saturating_sub(1) / 2).copied()

@@ -94,7 +94,7 @@ pub struct TraceReplay {
     /// Time from the first issue to the last completion.
     pub elapsed_ns: u64,
     /// Delay of issue after the due time; absent if requests were issued as fast as possible, or if
-    /// the trace has whole seconds only. Bins double from a microsecond.
+    /// the trace's arrivals are in steps of more than a millisecond. Bins double from a microsecond.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness_ns: Option<Distribution>,
     /// Mean time from arrival to completion of the same requests in the trace; absent if not

@@ -276,7 +276,6 @@ mod tests {
                 flush_interval_s: None,
                 layout_bytes_per_s: None,
                 memory_limit_bytes: None,
-                precondition: None,
             };
             let all = Evaluation { settings: Some(asked), ..reads(Vec::new()) };
             [BorderOperation::Read, BorderOperation::Write].map(|of| all.has_file_cache(of))

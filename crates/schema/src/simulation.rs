@@ -17,6 +17,17 @@ pub enum Filled {
     SteadyState,
 }
 
+impl Filled {
+    /// Returns its word in options and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Full => "full",
+            Self::SteadyState => "steady-state",
+        }
+    }
+}
+
 /// Times of a group of requests, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedTimes {

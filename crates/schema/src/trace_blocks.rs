@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A request of n bytes touches n / block blocks, rounded up, from the block in which it begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overwrites {
-    /// Time from one write of a block to its next, in nanoseconds; absent if arrivals are recorded
-    /// in whole seconds.
+    /// Time from one write of a block to its next, in nanoseconds; absent if arrivals are in steps
+    /// of more than 0.1 s.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub delay_ns: Distribution,
     /// Number of block writes.
@@ -20,7 +20,7 @@ pub struct Overwrites {
     pub count: u64,
     /// Fraction of overwrites within a second of the block's previous write.
     ///
-    /// Absent if arrivals are recorded in whole seconds. Like the two below, also absent without
+    /// Absent if arrivals are in steps of more than 0.1 s. Like the two below, also absent without
     /// overwrites, or if the trace is less than twice as long as the limit. An overwrite is seen
     /// only if both writes are in the trace: at a delay of half its length one in two is seen, and
     /// at its full length none.

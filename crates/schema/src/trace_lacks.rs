@@ -17,8 +17,11 @@ pub struct TraceLacks {
     pub operations: bool,
     /// Where on the device requests go, since the trace has object numbers instead.
     pub places: bool,
-    /// When requests arrive within a second, or at all.
-    pub instants: bool,
+    /// Which requests arrive within one step of this length, in nanoseconds; 0 if steps are fine,
+    /// [`u64::MAX`] if arrivals are not recorded at all.
+    pub arrival_step_ns: u64,
+    /// How long requests took, to within a step of the clock: some took less.
+    pub steps: bool,
 }
 
 impl TraceLacks {
@@ -29,8 +32,19 @@ impl TraceLacks {
             fast: has(SLOW_ALONE),
             operations: has("operations"),
             places: has("objects"),
-            instants: has("seconds") || has("arrivals"),
+            arrival_step_ns: match info.arrival_step_ns {
+                _ if has("arrivals") => u64::MAX,
+                // Earlier versions noted whole seconds alone.
+                None if has("seconds") => 1_000_000_000,
+                step_ns => step_ns.unwrap_or(0),
+            },
+            steps: has("steps"),
         }
+    }
+
+    /// Whether arrivals tell what happens within a time, in nanoseconds: it must be ten steps long.
+    pub fn tells(&self, within_ns: u64) -> bool {
+        self.arrival_step_ns <= within_ns / 10
     }
 }
 
@@ -47,9 +61,16 @@ mod tests {
     }
 
     #[test]
-    fn without_arrivals_there_are_no_instants() {
-        let notes = [("arrivals".to_owned(), String::new())].into();
-        let lacks = TraceLacks::of(&TraceInfo { notes, ..TraceInfo::default() });
-        assert_eq!(lacks, TraceLacks { instants: true, ..TraceLacks::default() });
+    fn arrivals_tell_what_takes_ten_of_their_steps() {
+        let of = |note: &str, arrival_step_ns| {
+            let notes = [(note.to_owned(), String::new())].into();
+            let lacks =
+                TraceLacks::of(&TraceInfo { notes, arrival_step_ns, ..TraceInfo::default() });
+            [1_000_000, 1_000_000_000, 30_000_000_000, u64::MAX].map(|ns| lacks.tells(ns))
+        };
+        assert_eq!(of("host", None), [true; 4]);
+        assert_eq!(of("host", Some(1_000_000)), [false, true, true, true]);
+        assert_eq!(of("seconds", None), [false, false, true, true], "of an older version");
+        assert_eq!(of("arrivals", None), [false; 4]);
     }
 }

@@ -43,7 +43,7 @@ pub struct TraceSummary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alignment: Vec<AlignedShare>,
     /// Time between two arrivals on any disk, in nanoseconds (Figure 6); absent if arrivals are in
-    /// whole seconds. Absent, like all figures that relate requests to others, if the trace holds
+    /// steps of more than 0.1 ms. Absent, like all figures that relate requests to others, if the trace holds
     /// only slow ones.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub inter_arrival_ns: Distribution,
@@ -79,8 +79,8 @@ pub struct TraceSummary {
     /// Miss ratio of an LRU cache of any size.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub miss_ratio: MissRatio,
-    /// Burstiness of arrivals at each time scale; if arrivals are in whole seconds, only for
-    /// windows of a second or more.
+    /// Burstiness of arrivals at each time scale; if arrivals are in coarse steps, only
+    /// for windows of a step or more.
     #[serde(default, skip_serializing_if = "crate::absent::is_default")]
     pub burstiness: Burstiness,
     /// Load by process, busiest first.
@@ -188,7 +188,9 @@ pub struct Times {
     /// From issue to completion: service time. Absent if the trace does not record issue times.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub physical_ns: Distribution,
-    /// From arrival to completion: includes queueing.
+    /// From arrival to completion: includes queueing. Absent if more than one request in a hundred
+    /// has no arrival in an event trace.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub elapsed_ns: Distribution,
 }
 
@@ -208,7 +210,7 @@ pub struct OpTimes {
 impl OpTimes {
     /// Returns whether no time is known.
     pub fn is_empty(&self) -> bool {
-        self.all.elapsed_ns.is_empty()
+        self.all.elapsed_ns.is_empty() && self.all.physical_ns.is_empty()
     }
 }
 
@@ -258,7 +260,7 @@ pub struct DiskSummary {
     #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_groups: Runs,
     /// Runs of writes that follow one another within 30 ms (Figure 10); absent if arrivals are in
-    /// whole seconds.
+    /// steps of more than 3 ms.
     #[serde(default, skip_serializing_if = "Runs::is_empty")]
     pub write_bursts: Runs,
     /// Fraction of writes that cover the same bytes as the previous write.

@@ -18,6 +18,10 @@ const MISSED: f64 = 0.01;
 /// Fraction of the time throttled by a quota above which warnings of stops are attributed to the
 /// quota.
 const BY_QUOTA: f64 = 0.1;
+/// Fraction of the time from which on it matters that others kept processes from the processors.
+const LOST: f64 = 0.1;
+/// Fraction of the time that others can have had at most, since the run moved bytes.
+const MOST_LOST: f64 = 0.999;
 /// Fraction of its processes' time that the hypervisor may take before it also disturbs a run that
 /// waits for storage: to handle a completion, a processor has to run.
 const STOLEN: f64 = 0.05;
@@ -74,7 +78,8 @@ impl Measurement {
 
     /// Returns the throughput in bytes per second by which an evaluation judges the run. If its
     /// processes computed most of the time, this is that of the time in which others did not keep
-    /// them from the processors; otherwise, and where that is unknown, the measured one.
+    /// them from the processors; otherwise, and where that is unknown, the measured one, the interval
+    /// of which then reaches up to that of the remaining time.
     ///
     /// Where processors of this machine serve the storage, the processes also wait for a processor
     /// because of their own requests; and a quota keeps them from one in every run.
@@ -82,16 +87,30 @@ impl Measurement {
         self.undisturbed_bytes_per_s().unwrap_or(self.throughput_bytes_per_s)
     }
 
-    /// Returns that throughput in bytes per second; `None` instead of the measured one if that of
-    /// processes that computed may be higher without others by an unknown amount.
+    /// Returns that throughput in bytes per second; `None` instead of the measured one if the
+    /// throughput may be higher without others by an unknown amount.
     pub fn undisturbed_bytes_per_s(&self) -> Option<f64> {
         let by_quota_s = self.by_quota_s().unwrap_or(0.0);
-        let by_others =
-            !self.witness.served_by_processors && by_quota_s <= BY_QUOTA * self.elapsed_s;
-        match by_others && self.computes() {
-            true => self.witness.undisturbed_bytes_per_s,
-            false => Some(self.throughput_bytes_per_s),
+        let by_others = !self.witness.served_by_processors;
+        if by_others && by_quota_s <= BY_QUOTA * self.elapsed_s && self.computes() {
+            return self.witness.undisturbed_bytes_per_s;
         }
+        let is_slowed = by_others && self.lost_frac().is_some();
+        (!is_slowed).then_some(self.throughput_bytes_per_s)
+    }
+
+    /// Returns the fraction of its time, 0 to 1, for which others can have kept its processes from
+    /// the processors, if that is long enough to matter.
+    pub fn lost_frac(&self) -> Option<f64> {
+        self.witness.lost_frac.filter(|lost| *lost >= LOST)
+    }
+
+    /// Returns by what factor the throughput without others can exceed the one that judges the run,
+    /// because of the time for which they kept its processes from the processors; 1 if that time is
+    /// known not to matter or left out.
+    pub fn faster_without_others(&self) -> f64 {
+        let lost = self.lost_frac().filter(|_| self.undisturbed_bytes_per_s().is_none());
+        lost.map_or(1.0, |lost| 1.0 / (1.0 - lost.min(MOST_LOST)))
     }
 
     /// Returns the 95 % confidence interval of the throughput that judges the run: low and high, in
@@ -294,6 +313,22 @@ mod tests {
         assert_eq!(judged(1.0, false, None), 100.0, "it waits for storage");
         assert_eq!(judged(4.0, true, None), 100.0, "what serves the storage may have had them");
         assert_eq!(judged(4.0, false, Some(4.0)), 100.0, "a quota is part of the system");
+    }
+
+    #[test]
+    fn what_others_may_have_cost_is_known_if_it_is_little_or_left_out() {
+        let of = |computed_s, lost_frac, served_by_processors| {
+            let mut m = reads(15, 15);
+            (m.cpu_system_s, m.throughput_bytes_per_s) = (computed_s, 100.0);
+            (m.witness.run_delay_s, m.witness.lost_frac) = (Some(5.0), lost_frac);
+            m.witness.served_by_processors = served_by_processors;
+            (m.undisturbed_bytes_per_s(), m.faster_without_others())
+        };
+        assert_eq!(of(1.0, Some(0.5), false), (None, 2.0), "it waits for storage");
+        assert_eq!(of(4.0, Some(0.5), false), (None, 2.0), "storage has a part");
+        assert_eq!(of(1.0, Some(0.05), false), (Some(100.0), 1.0));
+        assert_eq!(of(1.0, None, false), (Some(100.0), 1.0), "not counted");
+        assert_eq!(of(1.0, Some(0.5), true), (Some(100.0), 1.0), "it may serve the storage");
     }
 
     /// Guards against calling a worker stopped for all of the time that others of its group were.

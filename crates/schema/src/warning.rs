@@ -72,7 +72,7 @@ pub enum WarningKind {
     RecordsSkipped,
     /// A trace lacks the beginning or end of requests, or its rows are out of order.
     TraceIncomplete,
-    /// A trace does not record when requests completed, or records arrivals only in whole seconds.
+    /// A trace does not record when requests completed, or records arrivals only in coarse steps.
     TimesUnknown,
     /// A trace does not record which requests read and which write, or has object numbers instead
     /// of places.
@@ -94,6 +94,14 @@ pub enum WarningKind {
     Other,
 }
 
+impl WarningKind {
+    /// Whether warnings of this kind state a fact about the place of measurement: two that differ
+    /// are two facts, and not two grades of one doubt about a run.
+    fn is_of_place(self) -> bool {
+        matches!(self, Self::Trap | Self::DirectWithoutDevice)
+    }
+}
+
 /// One warning: its kind, a sentence for people, and the place it concerns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
@@ -110,6 +118,13 @@ impl Warning {
     /// Returns a warning about the whole result.
     pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), place: String::new() }
+    }
+
+    /// Returns whether it tells the same as `other`, whatever place and figures they name.
+    pub fn is_like(&self, other: &Self) -> bool {
+        // Figures are in parentheses: a limit of reads is part of one of reads and writes.
+        let [own, theirs] = [self, other].map(|one| one.message.split('(').next());
+        self.kind == other.kind && (!self.kind.is_of_place() || own == theirs)
     }
 
     /// Returns the warning with `place` set.

@@ -62,11 +62,16 @@ pub struct Witness {
     /// "some"), 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_pressure_frac: Option<f64>,
+    /// Greatest fraction of its time, 0 to 1, for which others, neither a quota nor the kernel as it
+    /// writes back, can have kept a worker from the processors. Absent if that is unknown, and if
+    /// the workers had think times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_frac: Option<f64>,
     /// Throughput in bytes per second, not counting the time in which others kept the workers from
     /// the processors; a quota, and the kernel as it writes back, are no others. Absent in these
     /// cases:
-    /// - more than 1 % of the bytes, or an unknown part, went to or came from storage: read-ahead
-    ///   and write-back go on in that time;
+    /// - this time is 10 % or more, and more than 1 % of the bytes, or an unknown part, went to or
+    ///   came from storage: read-ahead and write-back go on in that time;
     /// - an `io_uring` uses the file cache: whether its kernel threads waited is unknown;
     /// - the workers had think times;
     /// - the hypervisor took time: how much of it was theirs is unknown.

@@ -31,6 +31,9 @@ const LESS: f64 = 0.999;
 /// The share by which a rotation time that the platter's phase shows may miss the true one.
 const ROUNDED: f64 = 1e-5;
 
+/// Why a drive is not calibrated if the platter's phase shows no rotation time.
+const ROTATION_UNTOLD: &str = "the completions show no rotation time near that of the start, that of the fit or the usual speeds, so that it may stand for other errors; give the right one in the start";
+
 /// How many times at most the seek curve is fitted, each time starting from the last fit.
 const FITS: u32 = 4;
 
@@ -114,6 +117,9 @@ pub struct Fitted {
     /// A remark on skews that were searched for but not found, because too few requests show them
     /// or the search was ended early, and on runs of tracks, which have none.
     pub skews_left: Option<String>,
+    /// Whether the rotation time was searched for and the phase of the platter shows none, so that
+    /// it may stand for other errors.
+    pub rotation_untold: bool,
 }
 
 /// One sentence for the start and one for the fit, on each half of the jobs: the fitted half and
@@ -136,7 +142,7 @@ pub fn verdict(
     fitted: Fitted,
     halves: [&[Job]; 2],
 ) -> Result<(Parameters, Vec<String>), Error> {
-    let Fitted { parameters: fitted, skews_left } = fitted;
+    let Fitted { parameters: fitted, skews_left, rotation_untold } = fitted;
     let [begun, ended] = [start.build()?, fitted.build()?];
     let fits = [&begun, &ended].map(|drive| halves.map(|jobs| judge(drive, jobs)));
     let mut lines = sentences(&fits);
@@ -150,7 +156,8 @@ pub fn verdict(
     let [fitted, held_out] = halves.map(|jobs| Seen::of(drive, jobs));
     lines.extend(fitted.untold(&begun, drive));
     kept.status = Status::Calibrated;
-    if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()) {
+    let untold = || rotation_untold.then(|| ROTATION_UNTOLD.to_owned());
+    if let Some(doubt) = fit.doubt().or_else(|| held_out.doubt()).or_else(untold) {
         kept.status = Status::NotCalibrated;
         lines.push(format!("not calibrated: {doubt}"));
     }
@@ -193,12 +200,31 @@ pub fn calibrate(
     if search.skews {
         let Some(found) = skews_fitted(&mut best, jobs, search, step)? else {
             let all: Vec<usize> = (0..best.zones.len()).collect();
-            return Ok(Fitted { skews_left: skews::left(start, &all), parameters: best });
+            let skews_left = skews::left(start, &all);
+            return Ok(Fitted { parameters: best, skews_left, rotation_untold: false });
         };
         (told, skews_left) = found;
     }
     let parameters = costs_fitted(best, jobs, search, told, step)?;
-    Ok(Fitted { parameters, skews_left })
+    let rotation_untold = search.skews && !told && hides_rotation(&parameters, jobs, step)?;
+    Ok(Fitted { parameters, skews_left, rotation_untold })
+}
+
+/// Whether the phase of the platter shows no rotation time near this one: one that lowers the cost
+/// must show there as well. False if `step` ended the search.
+fn hides_rotation(
+    fitted: &Parameters,
+    jobs: &[Job],
+    step: &mut dyn FnMut(&str, f64) -> bool,
+) -> Result<bool, Error> {
+    let cost = cost(fitted, jobs)?;
+    let mut is_ended = false;
+    let mut go_on = || {
+        is_ended = is_ended || !step(ROTATION, cost);
+        !is_ended
+    };
+    let shows = phase::found(fitted, &fitted.build()?, jobs, &mut go_on).is_some();
+    Ok(!shows && !is_ended)
 }
 
 /// What the phase of the platter shows about a drive.
@@ -410,6 +436,20 @@ mod tests {
             assert_eq!(fitted.parameters.zones, truth.zones, "from {cylinder_skew}");
             assert_eq!(fitted.skews_left, None, "from {cylinder_skew}");
         }
+    }
+
+    /// Once, a rotation time 2 % off, which only the cost showed, was called calibrated.
+    #[test]
+    fn a_rotation_that_the_phase_does_not_show_is_not_calibrated() {
+        let truth = simple_parameters();
+        let jobs = scattered(&truth, 19_000);
+        let status = |rotation_untold| {
+            let fitted = Fitted { parameters: truth.clone(), skews_left: None, rotation_untold };
+            let (kept, lines) = verdict(&truth, fitted, [&jobs, &jobs]).unwrap();
+            (kept.status, lines.concat().contains("no rotation time"))
+        };
+        assert_eq!(status(false), (Status::Calibrated, false));
+        assert_eq!(status(true), (Status::NotCalibrated, true));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 
 use crate::reach::ReachLimits;
 use crate::resume::changed_since;
-use ioscape_schema::{Access, Document, Evaluation, Probe, Settings, WarningKind, WriterScaling};
+use ioscape_schema::{
+    Access, Document, Evaluation, Probe, Settings, Warning, WarningKind, WriterScaling,
+};
 
 /// What is known about concurrent writers.
 #[derive(Clone, Debug, Default)]
@@ -68,8 +70,12 @@ impl Beginning {
         }
         document.seed = earlier.seed;
         document.started_at.clone_from(&earlier.started_at);
-        // The warning about the interruption no longer applies to an evaluation that is continued.
-        let kept = earlier.warnings.iter().filter(|doubt| doubt.kind != WarningKind::Interrupted);
+        // The warning about the interruption no longer applies to an evaluation that is continued,
+        // and those about its measurements are counted again at its end.
+        let counted = evaluation.doubts();
+        let is_kept =
+            |doubt: &&Warning| doubt.kind != WarningKind::Interrupted && !counted.contains(doubt);
+        let kept = earlier.warnings.iter().filter(is_kept);
         let here = std::mem::replace(&mut document.warnings, kept.cloned().collect());
         let changed = changed_since(&earlier.environment, &document.environment);
         here.into_iter().chain(changed).for_each(|doubt| document.warn(doubt));
@@ -144,7 +150,7 @@ mod tests {
     use super::*;
     use crate::resume::BEFORE;
     use crate::writers::{Throughputs, Writing, verdict};
-    use ioscape_schema::{Environment, Measurement, Point, Stop, Warning, Workload};
+    use ioscape_schema::{Environment, Measurement, Point, Purpose, Stop, Workload};
 
     const LIMITS: ReachLimits = ReachLimits {
         max_unique_bytes: Some(1 << 30),
@@ -222,6 +228,25 @@ mod tests {
         let mut document = Document { warnings: warnings.clone(), ..Document::default() };
         Beginning::continued(&earlier, "/srv", &mut document).expect("it is continued");
         assert_eq!(document.warnings, warnings);
+    }
+
+    /// Guards against a defect: "15 of 15 measurements" beside "54 of 54" of the same doubt.
+    #[test]
+    fn doubts_about_measurements_are_counted_once() {
+        let settings = Some(settings(Access::Buffered, None));
+        let mut measurement = Measurement::default();
+        measurement.warnings.push(Warning::new(WarningKind::Trap, "all lies in memory"));
+        let probe = Probe { purpose: Purpose::Interaction, measurement };
+        let target = "/srv".to_owned();
+        let begun = Evaluation { target, settings, probes: vec![probe], ..Evaluation::default() };
+        let earlier = Document {
+            warnings: begun.doubts(),
+            outcome: Some(begun.into()),
+            ..Document::default()
+        };
+        let mut document = Document::default();
+        Beginning::continued(&earlier, "/srv", &mut document).expect("it is continued");
+        assert_eq!(document.warnings, []);
     }
 
     #[test]

@@ -102,21 +102,19 @@ fn not_again(name: &str, earlier: &Environment, options: &GivenOptions) -> Optio
 }
 
 /// The warning about work that was begun on a system as it `was` and continues as it is `now`, if
-/// its kernel, scheduler or mitigations have changed, as far as both say. An upgrade does not make
+/// its kernel, its mitigations or the way to the device have changed, as far as both say. An upgrade does not make
 /// it another machine, but changes the figures.
 pub fn changed_since(was: &Environment, now: &Environment) -> Option<Warning> {
     let [given, given_now] = [was, now].map(mitigations);
-    let scheduler = was.scheduler.clone().filter(|_| was.schedules_like(now));
-    let properties = [
-        ("kernel", &was.kernel, &now.kernel),
-        ("scheduler", &scheduler, &now.scheduler),
-        ("mitigations", &given, &given_now),
+    let both = [
+        ("kernel", was.kernel.clone().zip(now.kernel.clone())),
+        ("mitigations", given.zip(given_now)),
     ];
-    let changed = properties.into_iter().filter_map(|(what, was, now)| {
-        let (was, now) = (was.as_ref()?, now.as_ref()?);
+    let both = both.into_iter().filter_map(|(what, both)| Some((what, <[String; 2]>::from(both?))));
+    let differs = |(what, [was, now]): (&str, [String; 2])| {
         (was != now).then(|| format!("{what} {was}, and {now} since then"))
-    });
-    let changed: Vec<String> = changed.collect();
+    };
+    let changed: Vec<String> = both.chain(was.ways_apart(now)).filter_map(differs).collect();
     (!changed.is_empty()).then(|| {
         let changed = changed.join("; ");
         let message = format!(
@@ -164,6 +162,18 @@ mod tests {
         let both = [volume, later.clone()]
             .map(|one| Environment { cached_below: later.cached_below.clone(), ..one });
         assert!(told(&both[0], &both[1]).is_some_and(|said| said.contains("scheduler none")));
+    }
+
+    /// Guards against silence: one result held figures with and without a limit of 500 requests.
+    #[test]
+    fn work_that_goes_on_under_another_limit_of_io_is_doubted() {
+        let under = |limit: &str| Environment {
+            io_limit: Some(limit.to_owned()),
+            ..Environment::default()
+        };
+        let doubt = changed_since(&under("none"), &under("sda: up to 500 reads a second"));
+        let limit = "I/O limit of a control group none, and sda: up to 500 reads a second since";
+        assert!(doubt.is_some_and(|doubt| doubt.message.starts_with(limit)));
     }
 
     /// Guards against a defect: the usual command line, which does not mention mitigations, counted

@@ -1,21 +1,22 @@
 //! Warnings about what is doubtful in a trace that was read or recorded.
 
-use crate::read::doubt_of_levels;
+use crate::read::{ONE_END, UNARRIVED, doubt_of_levels};
 use ioscape_schema::trace_lacks::{LEFT_IN_MEMORY, SLOW_ALONE};
 use ioscape_schema::units::{Nanos, counted};
 use ioscape_schema::{Access, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind};
-
-/// Notes that count requests of which only the beginning or only the end is in the trace.
-pub(crate) const ONE_END: [&str; 2] =
-    ["completions without a beginning", "requests without a completion"];
+use std::borrow::Cow;
 
 /// Notes that count what is incomplete, with the meaning of each count.
-const COUNTS: [(&str, &str); 10] = [
+const COUNTS: [(&str, &str); 11] = [
     (
         ONE_END[0],
         "requests completed whose arrival and issue are not in the trace; they have no row",
     ),
-    (ONE_END[1], "requests were issued whose completion is not in the trace; they have no row"),
+    (ONE_END[1], "requests began whose completion is not in the trace; they have no row"),
+    (
+        UNARRIVED,
+        "requests have no arrival in the trace; they count as arriving with their next event",
+    ),
     (
         "bytes not read",
         "bytes were passed over behind broken records, to where the next whole one begins",
@@ -52,10 +53,16 @@ const COUNTS: [(&str, &str); 10] = [
 
 /// A note about what a source does not record, or not in full, with the kind of its warning and the
 /// effects on a simulation and on a replay.
-type Lack<'a> = (&'a str, WarningKind, &'static str, &'static str);
+type Lack<T> = (T, WarningKind, &'static str, &'static str);
+
+/// What arrivals in coarse steps make of a simulation and of a replay.
+const BURSTS: [&str; 2] = [
+    "requests of a step come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
+    "issued the requests of each step as a burst, so response times are those of bursts, and a delay of less than a step cannot be told; --as-fast-as-possible needs no times",
+];
 
 /// What sources do not record. These warnings come first.
-const LACKS: [Lack<'static>; 8] = [
+const LACKS: [Lack<&str>; 8] = [
     (
         SLOW_ALONE,
         WarningKind::RequestsLeftOut,
@@ -74,17 +81,12 @@ const LACKS: [Lack<'static>; 8] = [
         "these numbers count as places, which they are not, so seeks and all else that depends on places say nothing",
         "took these numbers for places, which they are not",
     ),
-    (
-        "seconds",
-        WarningKind::TimesUnknown,
-        "requests of a second come without time between them, so queues and response times are those of bursts, or with --arrivals closed think times are as coarse",
-        "issued the requests of each second as a burst, so response times are those of bursts, and a delay of less than a second cannot be told; --as-fast-as-possible needs no times",
-    ),
+    ("seconds", WarningKind::TimesUnknown, BURSTS[0], BURSTS[1]),
     (
         "steps",
         WarningKind::TimesUnknown,
-        "requests of a step come without time between them, and recorded times compare by their means alone",
-        "issued the requests of each step as a burst",
+        "recorded times compare by their means alone",
+        "issued requests at times of these steps",
     ),
     (
         "arrivals",
@@ -106,14 +108,11 @@ const LACKS: [Lack<'static>; 8] = [
     ),
 ];
 
-/// Returns the warnings about a trace's workloads: those about the trace, and those for missing
-/// response times and for workloads without pauses between requests.
+/// Returns the warnings about a trace's workloads: those about the trace, and those for waits for
+/// the medium and for workloads without pauses between requests. What the requests lack, the
+/// [characterizer](crate::characterize::Characterizer::doubts) tells.
 pub fn doubts_of_workloads(found: &TraceCharacterization, info: &TraceInfo) -> Vec<Warning> {
-    let text = "requests have no response times: process_num is taken as 1, and the think time is the mean time between arrivals";
-    let untimed = found.overall.requests > 0 && found.overall.response_time_ns.is_none();
-    let place = "process_num, think_time_ns, response_time_ns";
-    let untimed = untimed.then(|| Warning::new(WarningKind::TimesUnknown, text).at(place));
-    let rest = [untimed, doubt_of_few(found), doubt_of_syncs(&found.overall)];
+    let rest = [doubt_of_few(found), doubt_of_syncs(&found.overall)];
     doubts(info).into_iter().chain(rest.into_iter().flatten()).collect()
 }
 
@@ -176,7 +175,7 @@ pub fn doubts_of_replay(info: &TraceInfo, at_its_times: bool) -> Vec<Warning> {
     let lacks = lacking(info).filter(|(_, kind, ..)| matters(*kind));
     let lacks = lacks.map(|(text, kind, _, replayed)| {
         // Behind the colon stands what an analysis leaves out.
-        let lack = text.split(": ").next().unwrap_or(text);
+        let lack = text.split(": ").next().unwrap_or(&text);
         Warning::new(kind, format!("{lack}; the replay {replayed}"))
     });
     lacks.chain(losses(info)).collect()
@@ -187,11 +186,24 @@ pub(crate) fn lacks(info: &TraceInfo) -> Vec<Warning> {
     lacking(info).map(|(text, kind, ..)| Warning::new(kind, text)).collect()
 }
 
-/// Returns each note about what the source did not record, by its text.
-fn lacking(info: &TraceInfo) -> impl Iterator<Item = Lack<'_>> {
-    LACKS.into_iter().filter_map(move |(note, kind, simulated, replayed)| {
-        info.notes.get(note).map(|text| (text.as_str(), kind, simulated, replayed))
-    })
+/// Returns what the source did not record, each by its text.
+fn lacking(info: &TraceInfo) -> impl Iterator<Item = Lack<Cow<'_, str>>> {
+    let [simulated, replayed] = BURSTS;
+    let steps = info.arrival_step_ns.map(|step_ns| {
+        (Cow::from(coarse(step_ns)), WarningKind::TimesUnknown, simulated, replayed)
+    });
+    let noted = LACKS.into_iter().filter_map(move |(note, kind, simulated, replayed)| {
+        info.notes.get(note).map(|text| (Cow::from(text), kind, simulated, replayed))
+    });
+    noted.chain(steps)
+}
+
+/// Says that arrivals are in coarse steps.
+fn coarse(step_ns: u64) -> String {
+    format!(
+        "arrivals are in steps of {}: times between arrivals, and bursts and queues of less than ten steps, are not known and left out",
+        Nanos(step_ns as f64)
+    )
 }
 
 /// Returns the warnings about what was lost while recording or reading.
@@ -199,9 +211,12 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
     let mut doubts = Vec::new();
     let lost: u64 = info.lost_by_cpu.iter().sum();
     if lost > 0 {
+        let by_cpu = match info.lost_by_cpu.len() {
+            1 => String::new(),
+            _ => format!(" (by CPU: {:?})", info.lost_by_cpu),
+        };
         let text = format!(
-            "{lost} events were lost while recording (by CPU: {:?}): requests are missing; record with larger buffers",
-            info.lost_by_cpu
+            "{lost} events were lost while recording{by_cpu}: requests are missing; record with larger buffers"
         );
         doubts.push(Warning::new(WarningKind::EventsLost, text));
     }
@@ -219,7 +234,9 @@ pub(crate) fn losses(info: &TraceInfo) -> Vec<Warning> {
             doubts.push(Warning::new(WarningKind::TraceIncomplete, text.clone()));
         }
     }
-    let others = [info.notes.get("files of one disk").cloned(), doubt_of_levels(info)];
+    let [files, restarts] =
+        ["files of one disk", "restarts"].map(|note| info.notes.get(note).cloned());
+    let others = [files, restarts, doubt_of_levels(info)];
     doubts.extend(others.into_iter().flatten().map(|text| Warning::new(WarningKind::Other, text)));
     doubts
 }
@@ -250,11 +267,10 @@ mod tests {
         found.overall.requests = 2;
         let told = doubts_of_workloads(&found, &info);
         let kinds: Vec<WarningKind> = told.iter().map(|doubt| doubt.kind).collect();
-        use WarningKind::{EventsLost, OperationsUnknown, TimesUnknown};
-        assert_eq!(kinds, [OperationsUnknown, EventsLost, TimesUnknown]);
+        use WarningKind::{EventsLost, OperationsUnknown};
+        assert_eq!(kinds, [OperationsUnknown, EventsLost]);
         found.overall.name = "the whole trace".to_owned();
         found.overall.requests = 1;
-        found.overall.response_time_ns = Some(1.0);
         let told = doubts_of_workloads(&found, &TraceInfo::default());
         let said = &told[0].message;
         assert!(told.len() == 1 && said.starts_with("the workload of \"the whole"), "{said}");

@@ -258,10 +258,10 @@ pub fn without_room(kept: u64, result: &TraceReplay) -> Option<Warning> {
     (kept < result.ios()).then_some(doubt)
 }
 
-/// Returns the result without its lateness if the trace does not tell when within a second requests
-/// arrived: their delay is then their place among the requests of that second.
+/// Returns the result without its lateness if the trace's arrivals are in steps that are too coarse
+/// for it: a delay is then a request's place among those of its step.
 pub fn without_place(result: TraceReplay, info: &TraceInfo) -> TraceReplay {
-    let late = result.lateness_ns.filter(|_| !TraceLacks::of(info).instants);
+    let late = result.lateness_ns.filter(|_| TraceLacks::of(info).tells(LATE_NS as u64));
     TraceReplay { lateness_ns: late, ..result }
 }
 
@@ -349,14 +349,10 @@ fn doubt_of_times(result: &TraceReplay, survey: &Survey, info: &TraceInfo) -> Op
         let doubt = Warning::new(WarningKind::TimesUnknown, text).at("trace_replay");
         return (survey.ios > u64::from(result.in_flight)).then_some(doubt);
     }
-    let text = doubt_of_lateness(result.lateness_ns.as_ref()?, unknown_ns(info) / speed, info)?;
+    // A request may have arrived so long after its time in the trace.
+    let unknown_ns = TraceLacks::of(info).arrival_step_ns as f64 / speed;
+    let text = doubt_of_lateness(result.lateness_ns.as_ref()?, unknown_ns, info)?;
     Some(Warning::new(WarningKind::NotSteady, text).at("trace_replay"))
-}
-
-/// Returns how long after its time in the trace a request may have arrived, in nanoseconds.
-fn unknown_ns(info: &TraceInfo) -> f64 {
-    let coarse = [("arrivals", f64::INFINITY), ("seconds", 1e9)];
-    coarse.into_iter().find(|one| info.notes.contains_key(one.0)).map_or(0.0, |one| one.1)
 }
 
 /// Says that the replay did not keep up, or that this cannot be told of requests that were so

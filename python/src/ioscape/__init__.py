@@ -64,5 +64,5 @@ def simulate(trace: Words, **options: Unpack[SimulateOptions]) -> Document:
 
 @_takes("doctor", DoctorOptions)
 def doctor(directory: Words = ".", **options: Unpack[DoctorOptions]) -> Document:
-    """What this machine allows; see `doctor` of the document. Raises `Failed` where no files to measure can be made."""
+    """What this machine allows; see `doctor` of the document. Raises `Failed` where nothing can be measured."""
     return _document(["doctor", directory], options)

@@ -511,7 +511,7 @@ class Comparison:
     """Name of the workload in its set; absent for a workload given by its parameters."""
     throughput_per_price: Optional[list[float]] = None
     """Bytes per second per unit of money, for each system; absent without prices."""
-    verdict: Optional[Literal['slower', 'faster', 'no_difference', 'cannot_be_told']] = None
+    verdict: Optional[Literal['slower', 'faster', 'no_difference', 'cannot_be_told', 'not_asked']] = None
     """Verdict on the first system against the second; absent in older results."""
 
 
@@ -636,8 +636,8 @@ class DiskSummary:
     sequential: Optional[Sequential] = None
     """Sequential requests (Table 7)."""
     write_bursts: Optional[Runs] = None
-    """Runs of writes that follow one another within 30 ms (Figure 10); absent if arrivals are in whole
-    seconds."""
+    """Runs of writes that follow one another within 30 ms (Figure 10); absent if arrivals are in steps of
+    more than 3 ms."""
     write_groups: Optional[Runs] = None
     """Runs of writes without a read in between (Figure 10); absent without writes."""
 
@@ -858,6 +858,8 @@ class Evaluation:
     other_accesses: Optional[list[Evaluation]] = None
     """Evaluations of the same target with further access modes, or under a memory limit that its sets
     outgrow. Each has one mode and no further evaluations inside."""
+    precondition: Optional[Literal['empty', 'full', 'steady-state']] = None
+    """What the simulated solid-state drive held at first, if requested."""
     probes: Optional[list[Probe]] = None
     """Every probe in order."""
     refused_sets: Optional[list[RefusedSet]] = None
@@ -1155,7 +1157,7 @@ class MeasuredRow:
     """Number of rounds or processes behind each figure."""
     values: list[float]
     """The second system's figure and the first system's; with several runs, their medians."""
-    verdict: Literal['slower', 'faster', 'no_difference', 'cannot_be_told']
+    verdict: Literal['slower', 'faster', 'no_difference', 'cannot_be_told', 'not_asked']
     """The verdict on the second system; chance is ruled out over all rows together."""
     name: Optional[str] = None
     """Name of the row; absent for a workload given only by its parameters."""
@@ -1213,9 +1215,6 @@ class Measurement:
     io_limited: Optional[bool] = None
     """Whether removing the I/O would shorten the run more than removing everything else (self-scaling paper,
     section 2)."""
-    median_ratio: Optional[float] = None
-    """Throughput of the run's median time slice over the mean. It is above 1 if stalls take less than half of
-    the time, and about 1 if the slices only vary by noise. Absent in older results."""
     name: Optional[str] = None
     """Name of the job, if the user gave one."""
     not_read_in: Optional[bool] = None
@@ -1231,6 +1230,9 @@ class Measurement:
     """Mean response time in nanoseconds by Little's law (requests in flight over request rate, less the think
     time): a cross-check. With pauses and a queue depth above 1 it is the time until the last request of a
     queue completes, the most that the mean can be."""
+    stalled_s: Optional[float] = None
+    """Seconds for which requests stalled, summed over all requests: the response times that are at least 50
+    ms and 100 times the median. Absent without any, and in older results."""
     storage_read_bytes: Optional[int] = None
     """Bytes that the storage layer read for the workers; absent if the kernel does not count them."""
     sustained: Optional[Sustained] = None
@@ -1447,13 +1449,13 @@ class Overwrites:
     count: Optional[int] = None
     """Block writes that overwrote a block written earlier in the trace; missing in older results."""
     delay_ns: Optional[Distribution] = None
-    """Time from one write of a block to its next, in nanoseconds; absent if arrivals are recorded in whole
-    seconds."""
+    """Time from one write of a block to its next, in nanoseconds; absent if arrivals are in steps of more
+    than 0.1 s."""
     within_1h: Optional[float] = None
     """Within an hour."""
     within_1s: Optional[float] = None
-    """Fraction of overwrites within a second of the block's previous write.  Absent if arrivals are recorded
-    in whole seconds. Like the two below, also absent without overwrites, or if the trace is less than twice
+    """Fraction of overwrites within a second of the block's previous write.  Absent if arrivals are in steps
+    of more than 0.1 s. Like the two below, also absent without overwrites, or if the trace is less than twice
     as long as the limit. An overwrite is seen only if both writes are in the trace: at a delay of half its
     length one in two is seen, and at its full length none."""
     within_30s: Optional[float] = None
@@ -1886,8 +1888,6 @@ class Settings:
     """Memory limit of the workers, if requested."""
     points_max: Optional[int] = None
     """Largest number of different workloads to measure; absent without a limit."""
-    precondition: Optional[Literal['empty', 'full', 'steady-state']] = None
-    """What the simulated solid-state drive held at first, if requested."""
 
 
 @dataclass(kw_only=True)
@@ -2168,8 +2168,9 @@ class Timeline:
 @dataclass(kw_only=True)
 class Times:
     """Both times of a request, in nanoseconds."""
-    elapsed_ns: Distribution
-    """From arrival to completion: includes queueing."""
+    elapsed_ns: Optional[Distribution] = None
+    """From arrival to completion: includes queueing. Absent if more than one request in a hundred has no
+    arrival in an event trace."""
     physical_ns: Optional[Distribution] = None
     """From issue to completion: service time. Absent if the trace does not record issue times."""
 
@@ -2254,6 +2255,9 @@ class TraceInfo:
     format: str
     """Format it was read from: `hp-srt`, `blktrace`, `msr`, `parquet`; for merged traces all of their
     formats, as in `msr, recorded`."""
+    arrival_step_ns: Optional[int] = None
+    """The step of all `queued_ns`, in nanoseconds, if it is so coarse that several requests arrive in one
+    step and their order and distance in time within it are unknown."""
     commands: Optional[list[str]] = None
     """Commands; [`Io::command`] is an index. Index 0 is the unknown command, with an empty name."""
     lost_by_cpu: Optional[list[int]] = None
@@ -2300,8 +2304,8 @@ class TraceReplay:
     cut: Optional[int] = None
     """Requests that were shortened because the target is smaller than they are."""
     lateness_ns: Optional[Distribution] = None
-    """Delay of issue after the due time; absent if requests were issued as fast as possible, or if the trace
-    has whole seconds only. Bins double from a microsecond."""
+    """Delay of issue after the due time; absent if requests were issued as fast as possible, or if the
+    trace's arrivals are in steps of more than a millisecond. Bins double from a microsecond."""
     recorded_mean_ns: Optional[float] = None
     """Mean time from arrival to completion of the same requests in the trace; absent if not recorded."""
     verify: Optional[VerifyReport] = None
@@ -2346,16 +2350,17 @@ class TraceSummary:
     alignment: Optional[list[AlignedShare]] = None
     """Requests aligned to sectors, pages, database blocks and RAID chunks; missing in older results."""
     burstiness: Optional[Burstiness] = None
-    """Burstiness of arrivals at each time scale; if arrivals are in whole seconds, only for windows of a
-    second or more."""
+    """Burstiness of arrivals at each time scale; if arrivals are in coarse steps, only for windows of a step
+    or more."""
     by: Optional[Literal['partition', 'disk', 'process']] = None
     """Category by which the terminal summary breaks down the load."""
     distances: Optional[Distances] = None
     """Start of a request relative to the end of the previous one on its disk, over all disks (Figure 9); like
     all figures of places absent if the trace has object numbers."""
     inter_arrival_ns: Optional[Distribution] = None
-    """Time between two arrivals on any disk, in nanoseconds (Figure 6); absent if arrivals are in whole
-    seconds. Absent, like all figures that relate requests to others, if the trace holds only slow ones."""
+    """Time between two arrivals on any disk, in nanoseconds (Figure 6); absent if arrivals are in steps of
+    more than 0.1 ms. Absent, like all figures that relate requests to others, if the trace holds only slow
+    ones."""
     latency_map: Optional[HeatMap] = None
     """Response times over time."""
     miss_ratio: Optional[MissRatio] = None
@@ -2898,6 +2903,10 @@ class Witness:
     io_pressure_frac: Optional[float] = None
     """Fraction of the time that some task of the group or machine stalled for I/O (`io.pressure`, "some"), 0
     to 1."""
+    lost_frac: Optional[float] = None
+    """Greatest fraction of its time, 0 to 1, for which others, neither a quota nor the kernel as it writes
+    back, can have kept a worker from the processors. Absent if that is unknown, and if the workers had think
+    times."""
     major_faults: Optional[int] = None
     """Page faults that needed I/O."""
     memory_pressure_frac: Optional[float] = None
@@ -2925,10 +2934,11 @@ class Witness:
     idle."""
     undisturbed_bytes_per_s: Optional[float] = None
     """Throughput in bytes per second, not counting the time in which others kept the workers from the
-    processors; a quota, and the kernel as it writes back, are no others. Absent in these cases: - more than 1
-    % of the bytes, or an unknown part, went to or came from storage: read-ahead and write-back go on in that
-    time; - an `io_uring` uses the file cache: whether its kernel threads waited is unknown; - the workers had
-    think times; - the hypervisor took time: how much of it was theirs is unknown."""
+    processors; a quota, and the kernel as it writes back, are no others. Absent in these cases: - this time
+    is 10 % or more, and more than 1 % of the bytes, or an unknown part, went to or came from storage: read-
+    ahead and write-back go on in that time; - an `io_uring` uses the file cache: whether its kernel threads
+    waited is unknown; - the workers had think times; - the hypervisor took time: how much of it was theirs is
+    unknown."""
 
 
 @dataclass(kw_only=True)

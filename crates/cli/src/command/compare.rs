@@ -90,7 +90,7 @@ fn predicted(
     let of_system = |at: usize| told.iter().map(|row| row[at].1.clone()).collect();
     let predictions: Vec<Vec<Prediction>> = (0..systems.len()).map(of_system).collect();
     for (system, predictions) in systems.iter().zip(&predictions) {
-        let doubts = system.doubts(args.model, predictions).into_iter();
+        let doubts = system.doubts(args.model, predictions, true).into_iter();
         let doubts = doubts.chain(predict::unforced(system, predictions));
         doubts.for_each(|doubt| document.warn(doubt));
     }
@@ -144,8 +144,9 @@ fn evaluated(system: &System) -> EvaluatedSystem<'_> {
     let (name, base) = (&*system.name, system.model.base());
     let environment = &system.document.environment;
     let memory_limit_bytes = system.memory_limit_bytes();
+    let precondition = system.evaluation.precondition;
     let clients = number_of(&system.evaluation);
-    EvaluatedSystem { name, base, memory_limit_bytes, environment, clients }
+    EvaluatedSystem { name, base, memory_limit_bytes, precondition, environment, clients }
 }
 
 /// The system's name, and whether its sets entered the file cache page by page.

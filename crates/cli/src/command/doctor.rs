@@ -9,14 +9,14 @@ use ioscape_machine::{doctor, environment};
 /// Runs the command.
 ///
 /// # Errors
-/// No files to measure can be made here, or the result cannot be written.
+/// Nothing can be measured here, or the result cannot be written.
 pub fn main(args: &DoctorArgs) -> Result<(), Failure> {
     let mut outputs = outputs::names_of(&args.out).open()?;
     let found = doctor::examine(&args.directory);
     let verdict = match found.can_measure() {
         true => Ok(()),
         false => {
-            let message = format!("no files to measure can be made in {}", found.directory);
+            let message = format!("nothing can be measured in {}", found.directory);
             Err(Failure::Failed(message))
         }
     };

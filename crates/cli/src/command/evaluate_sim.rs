@@ -9,7 +9,7 @@ use ioscape_machine::interrupt;
 use ioscape_machine::output::Outputs;
 use ioscape_machine::terminal::Progress;
 use ioscape_scaling::{EvaluationOptions, Probe, ProbeRequest, explore};
-use ioscape_schema::{Access, Document, Evaluation, Measurement, Settings, Workload};
+use ioscape_schema::{Access, Document, Evaluation, Filled, Measurement, Settings, Workload};
 use ioscape_simulate::system::{self, Storage, SystemParameters};
 use ioscape_workload::seed_of_round;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let share = args.budget / accesses.len() as f64;
     let of = |access| options(args, access, share, system, simulated.storage());
     let all = accesses.into_iter().map(of);
-    let all: Vec<(Settings, EvaluationOptions)> = all.collect::<Result<_, _>>()?;
+    let all: Vec<EvaluationOptions> = all.collect::<Result<_, _>>()?;
     if args.dry_run {
-        let points: usize = all.iter().map(|one| ioscape_scaling::plan(&one.1).points()).sum();
+        let points: usize = all.iter().map(|one| ioscape_scaling::plan(one).points()).sum();
         return output::print(&format!(
             "{}: up to {points} points, in virtual time\n",
             system.title
@@ -46,13 +46,14 @@ pub fn main(args: &EvaluateArgs, name: &str, outputs: Outputs) -> Result<(), Fai
     let mut work = Exploring {
         system: &simulated,
         target: args.target.display().to_string(),
+        precondition: args.precondition,
         document,
         keeper,
         evaluations: Vec::new(),
         interrupt: interrupt::flag(),
         saved: Instant::now(),
     };
-    let finished = all.iter().try_for_each(|(settings, options)| work.one(settings, options));
+    let finished = all.iter().try_for_each(|options| work.one(options));
     let Exploring { mut document, keeper, evaluations, .. } = work;
     document.outcome = Evaluation::joined(evaluations).map(Into::into);
     keeper.conclude(document, finished)
@@ -64,13 +65,12 @@ fn options(
     budget_s: f64,
     system: &SystemParameters,
     storage: Storage<'_>,
-) -> Result<(Settings, EvaluationOptions), Failure> {
+) -> Result<EvaluationOptions, Failure> {
     let base = Workload { size_distribution: args.size_dist, access, ..Workload::default() };
     let extent = storage.extent();
     let settings = Settings {
         all_parameters: args.all_parameters,
         points_max: args.points,
-        precondition: args.precondition,
         ..system.settings(extent, args.max_unique_bytes, base, budget_s)?
     };
     let options = EvaluationOptions {
@@ -78,13 +78,14 @@ fn options(
         ..EvaluationOptions::of_settings(&settings, args.seed)
     };
     options.validate().map_err(Failure::misuse)?;
-    Ok((settings, options))
+    Ok(options)
 }
 
 /// Evaluations of a simulated system in progress, one for each access.
 struct Exploring<'a> {
     system: &'a Simulated,
     target: String,
+    precondition: Option<Filled>,
     document: Document,
     keeper: Keeper,
     /// The evaluations that have ended, the last one perhaps early.
@@ -96,7 +97,7 @@ struct Exploring<'a> {
 
 impl Exploring<'_> {
     /// Explores with one access; the evaluation is kept, whole or partial.
-    fn one(&mut self, settings: &Settings, options: &EvaluationOptions) -> Result<(), Failure> {
+    fn one(&mut self, options: &EvaluationOptions) -> Result<(), Failure> {
         let progress = Progress::of_evaluation(options.budget_s);
         let mut probe = Asked { work: self, measured: Vec::new(), progress };
         let explored = explore(options, &mut probe);
@@ -105,14 +106,13 @@ impl Exploring<'_> {
             Ok(evaluation) => (evaluation, Ok(())),
             Err(stopped) => (*stopped.partial, Err(stopped.error)),
         };
-        // Without settings, `validate` draws its workloads from what was measured.
-        let settings = settings.precondition.is_some().then(|| settings.clone());
-        self.evaluations.push(Evaluation { settings, ..self.of_target(evaluation) });
+        self.evaluations.push(self.of_target(evaluation));
         finished
     }
 
     fn of_target(&self, evaluation: Evaluation) -> Evaluation {
-        Evaluation { target: self.target.clone(), ..evaluation }
+        let (target, precondition) = (self.target.clone(), self.precondition);
+        Evaluation { target, precondition, ..evaluation }
     }
 
     /// Saves the finished evaluations, and the state of the one in progress.

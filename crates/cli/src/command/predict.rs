@@ -80,7 +80,8 @@ fn predicted(
         let Said { predictions, refusals: refused, doubts } = of_system(system, question, args)?;
         let older = laid_out_otherwise(&system.evaluation, &system.document.environment);
         let older = older.map(|doubt| doubt.at(&*system.name));
-        let own = system.doubts(args.model, &predictions).into_iter();
+        let is_lent = args.what_if.iter().any(|one| matches!(one, WhatIfArg::Storage(_)));
+        let own = system.doubts(args.model, &predictions, !is_lent).into_iter();
         let memory = unforced(system, &predictions);
         own.chain(doubts).chain(older).chain(memory).for_each(|doubt| document.warn(doubt));
         all.extend(predictions);

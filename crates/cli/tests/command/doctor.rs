@@ -22,7 +22,7 @@ fn a_directory_that_can_be_measured_is_left_as_it_was() {
 
 #[test]
 fn a_directory_that_cannot_be_measured_fails() {
-    run(&["doctor", "/proc"]).ended(1).says(&["no files to measure can be made in /proc"]);
+    run(&["doctor", "/proc"]).ended(1).says(&["nothing can be measured in /proc"]);
     run(&["doctor", "/nowhere"]).ended(1).says(&["/nowhere"]);
     let folder = tempfile::tempdir().expect("a temporary directory");
     let Some(user) = user_or_skip(65534, std::path::Path::new("/")) else { return };

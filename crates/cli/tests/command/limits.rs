@@ -162,6 +162,9 @@ fn a_closed_standard_output_loses_nothing() {
     for words in [&["--help"][..], &["schema"], &["report", path(&result), "--csv"]] {
         ran_after(&before, words).ended(1).says(&["standard output", "closed"]);
     }
+    ran_after("exec 1</dev/null", &["--help"])
+        .ended(1)
+        .says(&["standard output", "open for writing"]);
     let refused = ran_after(&before, &["report", path(&result), "-o", "-"]);
     refused.ended(2).says(&["not open for writing"]);
     nothing_left(folder.path());

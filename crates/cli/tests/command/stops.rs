@@ -278,3 +278,13 @@ fn a_worker_that_sleeps_for_long_is_not_said_to_hang() {
         assert!(measured.ios >= 2 && !told(&measured.warnings), "{:?}", measured.warnings);
     }
 }
+
+/// Once, `-q` hid that memory had run out.
+#[test]
+fn a_quiet_command_says_why_its_process_was_killed() {
+    let folder = in_memory();
+    let words = ["run", path(folder.path()), "--unique-bytes", "1M", "--seconds", "1000s", "-q"];
+    let started = Started::of(&words).until(|run| run.worker().is_some());
+    signal(started.kept().expect("it works"), "KILL");
+    started.end().ended(137).says(&["ioscape: the working process", "killed by signal 9"]);
+}

@@ -79,8 +79,8 @@ fn a_drive_is_validated_from_the_state_in_which_it_was_evaluated() {
     let both = both.map(|text| serde_json::from_slice::<Document>(text).expect("a document"));
     let is_new = |one: &Document| one.warnings.iter().any(|w| w.message.contains("erased flash"));
     assert_eq!(both.each_ref().map(is_new), [false; 2]);
-    let settings = both[0].evaluation().and_then(|one| one.settings.as_ref());
-    assert_eq!(settings.and_then(|one| one.precondition), Some(Filled::SteadyState));
+    let held = both[0].evaluation().and_then(|one| one.precondition);
+    assert_eq!(held, Some(Filled::SteadyState));
     // A disk has no such state, and is no less a target.
     let words = ["validate", kept, "sim:hp-97560", "--workloads", "2", "--rounds", "1", "--json"];
     program().args(words).assert().success();

@@ -1,11 +1,12 @@
 //! Abilities of a directory: a scratch file, space, direct I/O, preallocation, and a view of the
 //! file cache.
 
+use super::workers;
 use crate::arrays;
 use crate::cache;
 use crate::cgroup::{Traffic, enclosing_limit};
 use crate::error::Error;
-use crate::layers::{disks_below, io_limits};
+use crate::layers::{cached_below, disks_below, io_limits};
 use crate::limits::file_size;
 use crate::memory::memory;
 use crate::output::tell_leftovers;
@@ -51,9 +52,10 @@ pub fn checks(directory: &Path, control_groups: CheckState) -> Vec<Check> {
     let (system, disks) = (target.file_system(), disks_below(target.file_system()));
     let always = [
         scratch_file(directory, Ok(&target)),
+        workers::check(&target),
         space(&target, control_groups, direct.state),
         direct,
-        io_limit(io_limits(system, &disks, Traffic::ALL)),
+        io_limit(io_limits(system, &disks, Traffic::ALL), cached_below(system, &disks)),
         fallocate(&target),
         cached,
     ];
@@ -185,7 +187,8 @@ fn direct(target: &Target) -> Check {
     }
 }
 
-fn io_limit(limits: Option<String>) -> Check {
+/// Returns the check of what limits I/O, where a loop device may serve requests from a cache.
+fn io_limit(limits: Option<String>, cached_by: Option<String>) -> Check {
     let check = |found: &str| Check::works("I/O limit", "the speed of the device", found);
     match limits.as_deref() {
         None => check("not all control groups that could limit I/O show here").but(
@@ -193,10 +196,15 @@ fn io_limit(limits: Option<String>) -> Check {
             "mount them in /sys/fs/cgroup; in a container, ask who runs it for limits on I/O",
         ),
         Some("") => check("no control group limits I/O here"),
-        Some(limits) => check(limits).but(
-            CheckState::Limited,
-            "a control group limits I/O, and such direct I/O is no faster than that: run outside of that group to measure the device",
-        ),
+        Some(limits) => {
+            let advice = match cached_by {
+                Some(by) => format!(
+                    "a control group limits I/O, but a loop device ({by}) may serve even direct I/O faster, from the file cache: attach its file with losetup --direct-io=on, and run outside of that group to measure the device"
+                ),
+                None => "a control group limits I/O, and such direct I/O is no faster than that: run outside of that group to measure the device".to_owned(),
+            };
+            check(limits).but(CheckState::Limited, &advice)
+        }
     }
 }
 
@@ -248,7 +256,7 @@ mod tests {
     fn a_directory_is_tried_and_left_empty() {
         let dir = tempfile::tempdir().unwrap();
         let found = checks(dir.path(), CheckState::Works);
-        assert_eq!(found.len(), 6);
+        assert_eq!(found.len(), 7);
         assert_eq!((found[0].name.as_str(), found[0].state), ("scratch file", CheckState::Works));
         assert!(
             found.iter().all(|check| (check.state == CheckState::Works) != check.advice.is_some())
@@ -287,10 +295,18 @@ mod tests {
 
     #[test]
     fn a_limit_of_io_is_told_where_it_is_known() {
-        let state = |limits: Option<&str>| io_limit(limits.map(str::to_owned)).state;
+        let check = |limits: Option<&str>, by: Option<&str>| {
+            io_limit(limits.map(str::to_owned), by.map(str::to_owned))
+        };
+        let state = |limits| check(limits, None).state;
         assert_eq!(state(Some("")), CheckState::Works);
         assert_eq!(state(Some("sda: reads up to 20 MB/s")), CheckState::Limited);
         assert_eq!(state(None), CheckState::Limited);
+        let holds = |by| {
+            let advice = check(Some("sda: reads up to 20 MB/s"), by).advice.unwrap_or_default();
+            advice.contains("no faster than that")
+        };
+        assert_eq!([holds(None), holds(Some("loop0 on /image"))], [true, false]);
     }
 
     /// Free space of eight times the memory suffices if half of it may be used, but not if a third

@@ -3,6 +3,7 @@
 
 mod directory;
 mod kernel;
+mod workers;
 
 use crate::environment;
 use ioscape_schema::Doctor;

@@ -148,14 +148,9 @@ impl Destination {
         if descriptors::was_closed(number) {
             return Err(closed());
         }
-        let link = PathBuf::from(format!("/proc/self/fd/{number}"));
-        let file = match number {
-            1 => io::stdout().as_fd().try_clone_to_owned(),
-            2 => io::stderr().as_fd().try_clone_to_owned(),
-            // Reopened: the number is the user's, and the descriptor is not ours to take.
-            _ => File::options().append(true).open(link).map(OwnedFd::from),
-        };
-        let file = file.map_err(|_| closed())?;
+        // A copy, and not the file opened anew, which would ask who may write it instead of how it
+        // is open here, and begin at another place.
+        let file = descriptors::copy(number).map_err(|_| closed())?;
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|_| closed())?;
         if flags & OFlags::RWMODE == OFlags::RDONLY {
             return Err(closed());

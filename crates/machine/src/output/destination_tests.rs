@@ -350,3 +350,24 @@ fn where_the_kernel_does_not_tell_the_mount_of_a_file_its_table_does() {
     let [at, beside] = ["/run/a.json", "/run/b.json"].map(Path::new);
     assert!(is_point(&table, at) && !is_point(&table, beside) && !is_point(&[], at));
 }
+
+/// Once, a file that a shell had opened for reading only was written through its number.
+#[test]
+fn a_descriptor_is_written_as_it_is_open() {
+    use std::io::Seek;
+    use std::os::fd::AsRawFd;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    std::fs::write(&path, "precious").unwrap();
+    let numbered = |file: &File| PathBuf::from(format!("/dev/fd/{}", file.as_raw_fd()));
+    let read = File::open(&path).unwrap();
+    let refused = Destination::open(&numbered(&read), options(true)).err().unwrap().to_string();
+    assert!(refused.contains("is not open for writing"), "{refused}");
+    let mut written = File::create(&path).unwrap();
+    written.write_all(b"before ").unwrap();
+    let mut destination = Destination::open(&numbered(&written), options(true)).unwrap();
+    write(&mut destination, "result ").unwrap();
+    written.write_all(b"after").unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before result after");
+    assert_eq!(written.stream_position().unwrap(), 19);
+}

@@ -290,12 +290,9 @@ where
         if !C::CHECKS {
             hand.prepare(&io);
         }
-        if let Some(speed) = shared.options.speed {
-            let due_ns = due_ns(&io, speed);
-            if !sleep_until(due_ns, &since, &shared.stop) {
-                break;
-            }
-            found.late.add(0, since().saturating_sub(due_ns));
+        let due_ns = shared.options.speed.map(|speed| due_ns(&io, speed));
+        if due_ns.is_some_and(|due_ns| !sleep_until(due_ns, &since, &shared.stop)) {
+            break;
         }
         let number = shared.issued.fetch_add(1, Ordering::Relaxed);
         found.moved += u64::from(placed.moved);
@@ -308,6 +305,9 @@ where
         let done = hand.carry_out(&io);
         let took_ns = shared.clock.nanos_between(issued, shared.clock.raw());
         found.last_ns = since();
+        if let Some(due_ns) = due_ns {
+            found.late.add(0, issued_ns.saturating_sub(due_ns));
+        }
         // The outcome of a failed request is unknown: what it began to write stays under way, and
         // is never judged.
         if done.is_ok() {
@@ -316,7 +316,6 @@ where
         match done {
             Ok(Some(kind)) => {
                 if number < shared.rows_most {
-                    let due_ns = shared.options.speed.map(|speed| due_ns(&io, speed));
                     let queued_ns = due_ns.unwrap_or(issued_ns).min(issued_ns);
                     let completed_ns = issued_ns + took_ns;
                     found.rows.push(Io { queued_ns, issued_ns, completed_ns, ..io });

@@ -69,6 +69,22 @@ fn every_request_goes_to_its_place_and_not_before_its_time() {
     assert!(done.rows.rows.iter().all(|io| io.issued_ns >= io.queued_ns && io.physical_ns() > 0));
 }
 
+/// Once, the time to make a write's verifiable content was no part of how late it was issued.
+#[test]
+fn how_late_requests_are_is_what_their_rows_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, ledger) = verified(&folder.path().join("file"));
+    let mut rows = (0..5).map(|at| io(Op::Write, 2 * at, at * 8192, 8192));
+    let options = ReplayOptions { rows_most: 5, ..options(Some(1.0)) };
+    let (clock, watch) = (Clock::new(), ReplayWatch::default());
+    let (done, _) =
+        run_verified(&target, &ledger, &options, &clock, &watch, move || rows.next()).unwrap();
+    let late = done.rows.rows.iter().map(|io| (io.issued_ns - io.queued_ns) as f64);
+    let told = done.lateness_ns.expect("times were given");
+    assert_eq!(late.fold(0.0, f64::max), told.max);
+    assert_eq!(told.count, 5);
+}
+
 #[test]
 fn without_times_all_is_done_and_nothing_is_late() {
     let rows = (0..200).map(|i| io(Op::Write, i * 100_000, i % 100 * 8192, 8192)).collect();

@@ -183,10 +183,11 @@ impl Session {
         }
         let mut found = first_extents(&self.file, LOOKED_AT).ok()?;
         found.retain(|extent| extent.logical < workload.unique_bytes);
-        let piece = scattered(&found, workload)?;
+        if !is_scattered(&found, workload) {
+            return None;
+        }
         let message = format!(
-            "the set lies on the device in pieces of {} on average: {} does not overwrite in place, so earlier writes here may have made these reads slower than those of a new set; measure sequential and large reads first",
-            Bytes(piece),
+            "the set lies on the device in pieces that are smaller on average than such reads with their read-ahead: {} does not overwrite in place, so earlier writes here may have made these reads slower than those of a new set; measure sequential and large reads first",
             system.name
         );
         Some(Warning::new(WarningKind::Trap, message))
@@ -386,14 +387,15 @@ pub(super) fn passes_cache(workload: &Workload, options: &RunOptions) -> bool {
     is_direct && workload.read_frac > 0.0 && !options.course
 }
 
-/// Mean length in bytes of the pieces in which a set with these extents lies, if that is less than
+/// Whether the pieces in which a set with these extents lies are smaller on average than what
 /// `workload` reads at a time.
-fn scattered(extents: &[Extent], workload: &Workload) -> Option<f64> {
+fn is_scattered(extents: &[Extent], workload: &Workload) -> bool {
     let bytes: u64 = extents.iter().map(|extent| extent.len).sum();
-    let piece = bytes as f64 / fragments(extents)? as f64;
     let ahead = if workload.seq_frac >= 0.5 { READ_AHEAD } else { 0.0 };
     // Without extents, the mean is not a number, which compares as false.
-    (piece < ahead.max(workload.size_mean as f64)).then_some(piece)
+    let is_small =
+        |count: u64| bytes as f64 / (count as f64) < ahead.max(workload.size_mean as f64);
+    fragments(extents).is_some_and(is_small)
 }
 
 /// Whether a file could not grow because its file system or a quota is full, or its size is
@@ -419,11 +421,11 @@ mod tests {
             (0..8).map(at).collect()
         };
         let reads = |size_mean, seq_frac| Workload { size_mean, seq_frac, ..Workload::default() };
-        assert_eq!(scattered(&extents(4096), &reads(1 << 20, 0.0)), Some(4096.0));
-        assert_eq!(scattered(&extents(4096), &reads(4096, 1.0)), Some(4096.0), "read ahead");
-        assert_eq!(scattered(&extents(4096), &reads(4096, 0.0)), None);
-        assert_eq!(scattered(&extents(8 << 20), &reads(1 << 20, 1.0)), None);
-        assert_eq!(scattered(&[], &reads(1 << 20, 1.0)), None, "absent never means scattered");
+        assert!(is_scattered(&extents(4096), &reads(1 << 20, 0.0)));
+        assert!(is_scattered(&extents(4096), &reads(4096, 1.0)), "read ahead");
+        assert!(!is_scattered(&extents(4096), &reads(4096, 0.0)));
+        assert!(!is_scattered(&extents(8 << 20), &reads(1 << 20, 1.0)));
+        assert!(!is_scattered(&[], &reads(1 << 20, 1.0)), "absent never means scattered");
     }
 
     #[test]

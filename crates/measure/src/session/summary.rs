@@ -60,8 +60,7 @@ impl Session {
         let (served, is_computed) = served_here(file_system);
         let by_processors = served.is_some() || is_computed;
         let idle = trial.load.idle_here.filter(|_| !shows_limits("cpu"));
-        let ours = Ours::on(file_system, trial.kernel_s, options.beside, by_processors);
-        let ours = Ours { idle, ..ours };
+        let ours = Ours::on(file_system, trial.kernel_s, options.beside, by_processors, idle);
         witness::put(&mut m, &trial.counted, trial.resident_before, file_system, ours);
         m.warnings.extend(trial.filled.warnings.iter().cloned());
         m.warnings.extend(traps_of(self, workload));
@@ -75,7 +74,7 @@ impl Session {
             // How much of that the workers lost is not known.
             m.witness.undisturbed_bytes_per_s = None;
         }
-        witness::widen(&mut m, ours);
+        witness::widen(&mut m);
         disturbances.extend(doubt_of_stopping(&mut m, trial.stopped));
         let waiting = witness::doubt_of_waiting(&m, ours);
         match witness::may_wait_for_kernel(&m, ours) {

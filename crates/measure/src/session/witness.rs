@@ -1,6 +1,7 @@
 //! What the kernel counted during a run, set beside its figures: the witness of a measurement, and
 //! the doubts it raises.
 
+use crate::worker::meter::WAITING_MAX;
 use ioscape_machine::mounts::FileSystemInfo;
 use ioscape_machine::parallel::{allowed, processors};
 use ioscape_schema::tally::doubt_of_steadiness;
@@ -13,9 +14,6 @@ pub(super) const FILLING: f64 = 0.1;
 /// Residency counts as steady if it changes by less than these shares of the bytes moved, or of the
 /// set: pages of other programs come and go.
 const CHANGING: [f64; 2] = [0.1, 0.01];
-
-/// Share of its time that a worker may wait for a processor before the run counts as disturbed.
-const WAITING_MAX: f64 = 0.10;
 
 /// If a worker waited for more than this share of its time, too little remains to compute a rate
 /// from.
@@ -63,10 +61,11 @@ impl Ours {
         kernel_s: Option<f64>,
         beside: u64,
         by_processors: bool,
+        idle: Option<f64>,
     ) -> Self {
         let in_memory = file_system.is_in_memory();
         let kernel_s = if in_memory { Some(0.0) } else { kernel_s };
-        Self { kernel_s, beside, by_processors, in_memory, idle: None }
+        Self { kernel_s, beside, by_processors, in_memory, idle }
     }
 }
 
@@ -91,6 +90,7 @@ pub(super) fn put(
     };
     m.witness.throttled_s = throttled_s(m, ours);
     m.witness.sustained_write_bytes_per_s = sustained(m);
+    m.witness.lost_frac = most_lost_frac(m, ours);
     m.witness.undisturbed_bytes_per_s = undisturbed(m, ours);
 }
 
@@ -134,7 +134,8 @@ fn waiting_frac(m: &Measurement, ours: Ours) -> Option<f64> {
 }
 
 /// The share of the time of all processors that others, and no quota, had while more streams than
-/// processors were ready to run. Absent where that is unknown, and where the streams also waited for anything else.
+/// processors were ready to run. Absent where that is unknown, and where the streams also waited for
+/// anything else.
 fn taken_frac(m: &Measurement, ours: Ours) -> Option<f64> {
     let (streams, all) = (m.workload.process_num as usize, processors());
     let ran_s = m.cpu_user_s + m.cpu_system_s;
@@ -169,29 +170,51 @@ pub(super) fn may_wait_for_kernel(m: &Measurement, ours: Ours) -> bool {
     ours.kernel_s.is_none() && writes_back && !stayed_in_memory(m, ours)
 }
 
+/// Whether workers pause: they wait mostly at the end of a pause, which the next one makes up for.
+fn pauses(m: &Measurement) -> bool {
+    m.workload.think_time_ns > 0 || !m.workload.phases.is_empty()
+}
+
 /// The share of the time for which others kept the workers from a processor. Absent for workers that
-/// pause: they wait mostly at the end of a pause, which the next one makes up for.
+/// pause.
 fn lost_frac(m: &Measurement, ours: Ours) -> Option<f64> {
-    let pauses = m.workload.think_time_ns > 0 || !m.workload.phases.is_empty();
-    let lost = waiting_frac(m, ours).or_else(|| taken_frac(m, ours));
-    lost.filter(|_| !pauses)
+    waiting_frac(m, ours).or_else(|| taken_frac(m, ours)).filter(|_| !pauses(m))
+}
+
+/// The most that this share can be. More streams than processors may also have waited for something
+/// else, and at times for one another: others kept them no longer than they were ready in vain, and
+/// no more than the processors did besides.
+fn most_lost_frac(m: &Measurement, ours: Ours) -> Option<f64> {
+    let lost = lost_frac(m, ours);
+    if lost.is_some() {
+        return lost;
+    }
+    let (streams, all) = (f64::from(m.workload.process_num), processors() as f64);
+    let is_told = ours.beside == 0 && streams > all && m.elapsed_s > 0.0 && !pauses(m);
+    let ready = delay_s(m).filter(|_| is_told)? / streams / m.elapsed_s;
+    let not_ours = 1.0 - (m.cpu_user_s + m.cpu_system_s) / all / m.elapsed_s;
+    let others = m.other_cpu.map_or(1.0, |others| others / all);
+    let of_each_s = ours.kernel_s.unwrap_or(0.0) + m.by_quota_s().unwrap_or(0.0);
+    Some((ready.min(not_ours).min(others) - of_each_s / m.elapsed_s).max(0.0))
 }
 
 /// The rate in the time that no others kept the workers from a processor, if that of the run grows
-/// with this time: where storage has a part, it may be storage that sets the rate without them.
+/// with this time: where storage has a part, it may be storage that sets the rate without them. If
+/// hardly any time was lost, it is the measured one then.
 fn undisturbed(m: &Measurement, ours: Ours) -> Option<f64> {
-    let lost = lost_frac(m, ours).filter(|share| *share < WAITING_MOST)?;
-    stayed_in_memory(m, ours).then(|| m.throughput_bytes_per_s / (1.0 - lost))
+    let share = lost_frac(m, ours).filter(|_| stayed_in_memory(m, ours));
+    if let Some(lost) = share.filter(|lost| *lost < WAITING_MOST) {
+        return Some(m.throughput_bytes_per_s / (1.0 - lost));
+    }
+    let is_little = most_lost_frac(m, ours).is_some_and(|lost| lost < WAITING_MAX);
+    is_little.then_some(m.throughput_bytes_per_s)
 }
 
 /// Widens the interval of a run that others kept from the processors, if its rate without them is
 /// unknown: it lies between the measured one and that of the remaining time.
-pub(super) fn widen(m: &mut Measurement, ours: Ours) {
-    let lost = lost_frac(m, ours).filter(|share| (WAITING_MAX..1.0).contains(share));
-    if let Some(lost) = lost.filter(|_| m.undisturbed_bytes_per_s().is_none()) {
-        let most = m.throughput_bytes_per_s / (1.0 - lost);
-        m.throughput_ci95[1] = m.throughput_ci95[1].max(most);
-    }
+pub(super) fn widen(m: &mut Measurement) {
+    let most = m.throughput_bytes_per_s * m.faster_without_others();
+    m.throughput_ci95[1] = m.throughput_ci95[1].max(most);
 }
 
 /// The rate of writes that reached storage. Dirty bytes that decreased count as zero: they were

@@ -43,7 +43,8 @@ fn time_without_a_processor_is_taken_off() {
     let told = doubt_of_waiting(&measurement(witness_of), NONE).unwrap().message;
     assert!(told.ends_with("they ran at 2 kB/s"), "{told}");
     let many = Workload { process_num: 1 << 20, ..m.workload.clone() };
-    let m = Measurement { workload: many, ..m };
+    let mut m = Measurement { workload: many, ..m };
+    m.witness.run_delay_s = Some(f64::from(1 << 19));
     assert_eq!(undisturbed(&m, NONE), None, "they wait for one another");
     assert!(doubt_of_waiting(&m, NONE).is_none());
     let starved = Witness { run_delay_s: Some(0.99), ..Witness::default() };
@@ -101,7 +102,7 @@ fn what_the_kernel_computes_to_write_back_is_no_load_by_others() {
     }
     let on = |name: &str| {
         let file_system = FileSystemInfo { name: name.to_owned(), ..Default::default() };
-        Ours::on(&file_system, None, 0, false)
+        Ours::on(&file_system, None, 0, false, None)
     };
     assert!(may_wait_for_kernel(&m, on("ext4")) && !may_wait_for_kernel(&m, on("tmpfs")));
     assert!(!may_wait_for_kernel(&written(&m, 0), by(None)), "nothing is written back");
@@ -137,14 +138,47 @@ fn an_interval_reaches_up_to_the_rate_without_others_where_that_is_unknown() {
         let witness = Witness { run_delay_s: Some(run_delay_s), ..Witness::default() };
         let mut m = written(&measurement(witness), device_written);
         (m.cpu_system_s, m.throughput_ci95) = (cpu_system_s, [990.0, 1010.0]);
+        m.witness.lost_frac = most_lost_frac(&m, NONE);
         m.witness.undisturbed_bytes_per_s = undisturbed(&m, NONE);
-        widen(&mut m, NONE);
+        widen(&mut m);
         m.throughput_ci95[1]
     };
     assert_eq!(upper(0.5, 0.5, 500), 2000.0);
     assert_eq!(upper(0.5, 0.5, 0), 1010.0, "it is known");
-    assert_eq!(upper(0.5, 0.1, 500), 1010.0, "it waits for storage");
+    assert_eq!(upper(0.5, 0.1, 500), 2000.0, "it waits for storage half of the rest");
     assert_eq!(upper(0.05, 0.9, 500), 1010.0, "hardly any");
+}
+
+/// Once, references that nobody disturbed were left out as having lost an unknown part of the time.
+#[test]
+fn a_run_that_lost_no_time_is_undisturbed_whatever_storage_did() {
+    let of = |run_delay_s| {
+        let witness = Witness { run_delay_s: Some(run_delay_s), ..Witness::default() };
+        undisturbed(&written(&measurement(witness), 500), NONE)
+    };
+    assert_eq!([of(0.0), of(0.09), of(0.11)], [Some(1000.0), Some(1000.0), None]);
+}
+
+/// Once, runs of four processes on two processors, which others had for four fifths of the time, were
+/// judged as measured and without doubt.
+#[test]
+fn more_workers_than_processors_lost_no_more_than_the_processors_did_besides() {
+    let all = processors() as f64;
+    let lost = |ran: f64, waited: f64, others: Option<f64>| {
+        let mut m =
+            measurement(Witness { run_delay_s: Some(2.0 * all * waited), ..Witness::default() });
+        m.workload.process_num = 2 * processors() as u32;
+        (m.cpu_system_s, m.other_cpu) = (ran * all, others.map(|others| others * all));
+        assert_eq!(
+            undisturbed(&m, NONE).is_some(),
+            most_lost_frac(&m, NONE).unwrap() < WAITING_MAX
+        );
+        (100.0 * most_lost_frac(&m, NONE).unwrap()).round()
+    };
+    assert_eq!(lost(0.2, 0.6, Some(0.8)), 60.0);
+    assert_eq!(lost(0.2, 0.6, Some(0.3)), 30.0);
+    assert_eq!(lost(0.5, 0.6, None), 50.0);
+    assert_eq!(lost(0.5, 0.6, Some(0.0)), 0.0, "they waited for one another");
 }
 
 /// Once, the wait of a stream's thread for the kernel's threads that copied for it was told as a

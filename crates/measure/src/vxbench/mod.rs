@@ -18,6 +18,7 @@ pub use fill::Filled;
 use crate::conductor::stops::{self, Stopped, Stops};
 use crate::conductor::watched::{READY, Watched};
 use crate::together::{Together, moment, wait_until};
+use crate::worker::meter::WAITING_MAX;
 use crate::worker::report::{REPORT_WORDS, Report, doubt_of_buffers};
 use crate::worker::rows::{self, KeptRows, ROW_WORDS};
 use files::Opened;
@@ -25,6 +26,7 @@ use ioscape_machine::clock::Clock;
 use ioscape_machine::crew::{Crew, DONE};
 use ioscape_machine::error::{Death, Error};
 use ioscape_machine::extents;
+use ioscape_machine::parallel::allowed;
 use ioscape_machine::shared::{Shared, phase};
 use ioscape_machine::traps::cached_writes;
 use ioscape_schema::{
@@ -147,6 +149,7 @@ where
         warnings.extend(doubt);
     }
     warnings.extend(doubt_of_buffers(told.iter().map(|one| &one.report)));
+    warnings.extend(doubt_of_waiting(&told));
     if !job.workload.writes() {
         // Not earlier: asking where a file lies brings that information into memory, and cold reads
         // must fetch it themselves.
@@ -355,6 +358,21 @@ fn begin_with(others: &dyn Together, watch: &Watch) {
         }
         std::thread::sleep(ASK);
     }
+}
+
+/// The doubt about streams that waited for a processor, unless they outnumber the processors and so
+/// wait for one another.
+fn doubt_of_waiting(told: &[StreamOutcome]) -> Option<Warning> {
+    let lasted = |one: &StreamOutcome| one.ended_ns.saturating_sub(one.began_ns) as f64;
+    let waited: f64 = told.iter().map(|one| one.report.run_delay_ns as f64).sum();
+    let share = waited / told.iter().map(lasted).sum::<f64>();
+    let message = format!(
+        "the streams were ready to run but waited for a processor {:.0} % of the time, which other programs, other clients of this run, threads of the \
+         kernel or a quota of processor time took: how much faster the streams would have been otherwise cannot be told; measure again when each has a processor",
+        100.0 * share.min(1.0)
+    );
+    let is_told = told.len() <= allowed() && share > WAITING_MAX;
+    is_told.then(|| Warning::new(WarningKind::LoadByOthers, message))
 }
 
 /// The doubt that direct I/O went through the file cache after all, since it left its pages there.

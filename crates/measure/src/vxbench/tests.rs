@@ -172,13 +172,18 @@ fn what_best_effort_does_is_told_where_it_can_be_asked_for() {
     assert!(advised.starts_with(&format!("{alone}; --best-effort goes on with")), "{advised}");
 }
 
+/// Its warnings, but for those about the other tests.
+fn of_itself(run: &VxRun) -> impl Iterator<Item = &Warning> {
+    run.warnings.iter().filter(|one| one.kind != WarningKind::LoadByOthers)
+}
+
 #[test]
 fn what_takes_the_place_of_unaligned_direct_writes_is_said() {
     let folder = folder();
     let path = [folder.path().join("file")];
     let job = VxJob { direct: true, best_effort: true, iosize: 1000, ..job(VxWorkload::Write) };
     let run = attempt(&job, &path, true).unwrap();
-    let said: Vec<&str> = run.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    let said: Vec<&str> = of_itself(&run).map(|warning| warning.message.as_str()).collect();
     if said.iter().any(|text| text.contains("refuses O_DIRECT")) {
         return skipped("this file system has no direct I/O");
     }
@@ -307,7 +312,7 @@ fn reservations_are_made_and_given_back() {
     for job in tries {
         match attempt(&job, &path, false) {
             Ok(run) => {
-                assert_eq!((run.total.ios, run.warnings.len()), (0, 0));
+                assert_eq!((run.total.ios, of_itself(&run).count()), (0, 0));
                 assert!(run.files[0].reservation_s.is_some_and(|s| s > 0.0), "it is timed");
             }
             Err(Error::Unsupported { why, .. }) => skipped(&why),
@@ -316,7 +321,7 @@ fn reservations_are_made_and_given_back() {
     }
     let sized = VxJob { extsize: Some(3), best_effort: true, ..job(VxWorkload::Write) };
     let run = attempt(&sized, &path, true).unwrap();
-    assert_eq!(run.warnings.len(), 1, "no file system takes extents of three bytes");
+    assert_eq!(of_itself(&run).count(), 1, "no file system takes extents of three bytes");
     let strict = VxJob { best_effort: false, ..sized };
     assert!(attempt(&strict, &path, true).unwrap_err().is_misuse());
 }
@@ -411,6 +416,27 @@ fn the_time_of_a_run_is_that_of_the_kernels_clock() {
     let word = |number: usize| shared.report(0)[REPORT_WORDS + number].load(Ordering::Relaxed);
     let (began_ns, ended_ns) = (word(0), word(1));
     assert!(before <= began_ns && began_ns < ended_ns && ended_ns <= monotonic_ns());
+}
+
+/// Once, a run beside busy loops took twelve times as long, without a word.
+#[test]
+fn streams_that_waited_for_a_processor_are_told() {
+    let told = |count, waited_ns| {
+        let mut report = Report::new();
+        report.waited(Some(waited_ns));
+        let one = || StreamOutcome {
+            report: report.clone(),
+            began_ns: 0,
+            ended_ns: 1_000_000_000,
+            fsync_ns: None,
+            split: false,
+        };
+        let all: Vec<_> = (0..count).map(|_| one()).collect();
+        doubt_of_waiting(&all).map(|doubt| doubt.message)
+    };
+    assert!(told(1, 900_000_000).is_some_and(|said| said.contains("90 % of the time")));
+    assert_eq!(told(1, 50_000_000), None);
+    assert_eq!(told(allowed() + 1, 900_000_000), None, "they wait for one another");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::engine::uring::Uring;
 use crate::engine::{Action, Fault, Perform};
 use crate::verify::read_back::read_back;
 use crate::verify::{Ledger, NoteBook, Sealed};
-use crate::worker::meter::ThreadTime;
+use crate::worker::meter::{RunDelay, ThreadTime};
 use crate::worker::report::{Cost, REPORT_WORDS, Report};
 use crate::worker::rows::{Keep, Rows};
 use crate::worker::run::{errno, report_failure, run_streams};
@@ -177,10 +177,19 @@ where
 {
     let words = plan.shared.report(index as usize);
     let rows = words.get(STREAM_WORDS..).filter(|words| !words.is_empty()).map(Rows::new);
-    let report = Report::new();
-    let (began_ns, ended_ns, fsync_ns, split) = (0, 0, None, false);
-    let mut stream =
-        Stream { plan, index, alone, report, began_ns, ended_ns, fsync_ns, split, rows };
+    let mut stream = Stream {
+        plan,
+        index,
+        alone,
+        report: Report::new(),
+        delay: RunDelay::of_this_thread(),
+        delayed_ns: None,
+        began_ns: 0,
+        ended_ns: 0,
+        fsync_ns: None,
+        split: false,
+        rows,
+    };
     let outcome = stream.run(ways, make);
     stream.report.fault = outcome.err();
     words[REPORT_WORDS].store(stream.began_ns, Ordering::Relaxed);
@@ -198,6 +207,9 @@ struct Stream<'a> {
     /// Whether it is the only stream in its process.
     alone: bool,
     report: Report,
+    delay: RunDelay,
+    /// Its run delay at the beginning.
+    delayed_ns: Option<u64>,
     /// Its beginning and end on the kernel's monotonic clock: the processor's counter may go on
     /// while the machine is suspended.
     began_ns: u64,
@@ -347,6 +359,7 @@ impl Stream<'_> {
     fn wait(&mut self) {
         self.plan.shared.live()[self.index as usize].ready.store(1, Ordering::Release);
         self.plan.shared.wait_for_start();
+        self.delayed_ns = self.delay.ns();
         self.began_ns = monotonic_ns();
         self.ended_ns = self.began_ns;
     }
@@ -401,6 +414,7 @@ impl Stream<'_> {
             self.fsync_ns = Some(clock.nanos_between(begun, clock.raw()));
         }
         self.ended_ns = monotonic_ns();
+        self.report.waited(self.delay.since(self.delayed_ns));
         let now = before.again();
         let [user_ns, system_ns] = now.since(before);
         self.split = now.is_split_since(before);

@@ -68,11 +68,19 @@ impl RunDelay {
         Self { counter: File::open("/proc/thread-self/schedstat").ok() }
     }
 
-    /// Nanoseconds so far; absent where the kernel does not count them.
+    /// Nanoseconds so far; absent if the kernel does not count them.
     pub(crate) fn ns(&self) -> Option<u64> {
         waited_ns(self.counter.as_ref()?)
     }
+
+    /// Nanoseconds since there were `then`.
+    pub(crate) fn since(&self, then: Option<u64>) -> Option<u64> {
+        self.ns().zip(then).map(|(now, then)| now.saturating_sub(then))
+    }
 }
+
+/// Share of its time that a worker may wait for a processor before the run counts as disturbed.
+pub(crate) const WAITING_MAX: f64 = 0.10;
 
 /// Processor time above which the kernel's ticks, at most 10 ms apart, give the shares of user and
 /// system time to some 15 %: that of 25 of the usual ticks of 4 ms. Below it, either share may be 0

@@ -71,6 +71,12 @@ impl Report {
         }
     }
 
+    /// Notes for how long its stream waited for a processor, if the kernel counts that.
+    pub(crate) fn waited(&mut self, delay_ns: Option<u64>) {
+        self.delay_counted = delay_ns.is_some();
+        self.run_delay_ns = delay_ns.unwrap_or(0);
+    }
+
     /// Writes the report to `words`, which must hold `REPORT_WORDS`.
     pub(crate) fn store(&self, words: &[AtomicU64]) {
         let fault = self.fault.unwrap_or(Fault { action: Action::Open, offset: 0, errno: 0 });

@@ -140,10 +140,7 @@ impl<'a, K: Keep> Stream<'a, K> {
         // From the kernel's clock: the processor's counter may go on while the machine is
         // suspended, and may differ between processors.
         self.report.elapsed_ns = monotonic_ns().saturating_sub(self.began_ns);
-        let delay_ns =
-            self.delay.ns().zip(self.delayed_ns).map(|(now, then)| now.saturating_sub(then));
-        self.report.delay_counted = delay_ns.is_some();
-        self.report.run_delay_ns = delay_ns.unwrap_or(0);
+        self.report.waited(self.delay.since(self.delayed_ns));
         if let Some(cost) = self.meter.end() {
             self.report.cost = cost;
         }

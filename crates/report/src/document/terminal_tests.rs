@@ -79,7 +79,6 @@ fn headings_fit_a_narrow_terminal() {
         flush_interval_s: None,
         layout_bytes_per_s: None,
         memory_limit_bytes: Some(128 << 20),
-        precondition: None,
     });
     one.other_accesses = vec![other];
     let style = Style { width: 40, quantity: Quantity::Latency, ..UNICODE };

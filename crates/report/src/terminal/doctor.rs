@@ -25,7 +25,7 @@ pub fn text(doctor: &Doctor, style: &Style) -> String {
     }
     let verdict = match doctor.can_measure() {
         true => "ioscape can measure in this directory.",
-        false => "ioscape cannot make files to measure in this directory.",
+        false => "ioscape cannot measure in this directory.",
     };
     out + "\n" + &style.paragraph("", "", verdict)
 }

@@ -1,6 +1,6 @@
 //! Compares a trace's numbers with those that the paper prints for its three systems.
 
-use super::few::{share, share_of};
+use super::few::{placed, share, share_of};
 use super::reference::{self, SYSTEMS};
 use crate::plot::Unit;
 use crate::text::{duration, percent};
@@ -70,8 +70,10 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
     let reads = (!TraceLacks::of(&trace.info).operations).then_some(reads);
     let sequential = trace.sequential.map(|all| all.adjacent_writes + all.interleaved_writes);
     // Flushes have no address. Older results do not tell how many writes move data.
-    let placed = trace.alignment.iter().find(|one| one.op == Op::Write).map_or(0, |one| one.ios);
-    let placed = if trace.alignment.is_empty() { writes } else { placed };
+    let aligned = trace.alignment.iter().find(|one| one.op == Op::Write).map_or(0, |one| one.ios);
+    let loads = trace.partitions.iter().map(|one| &one.load);
+    let moving = loads.filter_map(|load| Some(placed(load.writes()?, load.write_bytes)));
+    let writes_placed = if trace.alignment.is_empty() { moving.sum() } else { aligned };
     let gaps = &trace.inter_arrival_ns;
     let soon = (!gaps.is_empty()).then(|| share_of(gaps.fraction_to(1e6), gaps.count));
     [
@@ -90,7 +92,7 @@ fn of_requests(trace: &TraceSummary) -> [Share; 5] {
         (
             "writes that are sequential",
             "sequential_frac_of_writes",
-            sequential.and_then(|sequential| of(sequential, placed)),
+            sequential.and_then(|sequential| of(sequential, writes_placed)),
         ),
     ]
 }
@@ -314,6 +316,8 @@ mod tests {
         assert_eq!(shown(&trace, "rewrite_of_last_block").as_deref(), Some("1 of 2"));
         trace.alignment.clear();
         assert_eq!(shown(&trace, sequential).as_deref(), Some("1 of 5"), "an older result");
+        trace.partitions[0].load.write_bytes = Some(0);
+        assert_eq!(shown(&trace, sequential), None, "flushes alone have no address");
     }
 
     /// A trace of one second that writes a block four times: no share for hours, and counts for few

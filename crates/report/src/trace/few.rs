@@ -30,6 +30,11 @@ pub fn share_of(share: f64, whole: u64) -> String {
     self::share((share * whole as f64).round() as u64, whole)
 }
 
+/// The requests that may have a place: none if they moved no `bytes`.
+pub fn placed(requests: u64, bytes: Option<u64>) -> u64 {
+    if bytes == Some(0) { 0 } else { requests }
+}
+
 /// The quantile of so many thousandths, or a dash if there are too few values to tell it.
 pub fn quantile(of: &Distribution, part: u64, value: f64, show: fn(f64) -> String) -> String {
     if of.count < least_for(part) { none() } else { show(value) }

@@ -5,7 +5,7 @@ use crate::plot::Unit;
 use crate::text::{duration, percent};
 use ioscape_schema::statistics::least_for;
 use ioscape_schema::trace_lacks::TraceLacks;
-use ioscape_schema::trace_summary::TraceSummary;
+use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::units::{Bytes, Count};
 
 fn bytes(value: u64) -> String {
@@ -57,7 +57,11 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
     let reads: u64 = trace.partitions.iter().filter_map(|p| p.load.reads).sum();
     let moved: u64 = trace.partitions.iter().map(|p| p.load.moved()).sum();
     let span = trace.last_ns.saturating_sub(trace.first_ns) as f64;
-    let elapsed = &trace.response_times.all.elapsed_ns;
+    let Times { physical_ns, elapsed_ns } = &trace.response_times.all;
+    let (what, times) = match elapsed_ns.is_empty() {
+        true => ("Mean physical time", physical_ns),
+        false => ("Mean elapsed time", elapsed_ns),
+    };
     let requests = match () {
         () if lacks.operations => "what reads and what writes is not told".to_owned(),
         () if trace.ios == 0 => "none of which anything could be told".to_owned(),
@@ -78,13 +82,13 @@ pub fn headlines(trace: &TraceSummary) -> Vec<(&'static str, String, String)> {
         ("Time", duration(span), time),
         ("Moved", bytes(moved), set),
     ];
-    if !elapsed.is_empty() {
+    if !times.is_empty() {
         let show = |ns: f64| Unit::Nanos.show(ns);
-        let tail = match elapsed.count >= least_for(990) {
-            true => format!("99 % within {}", show(elapsed.p99)),
-            false => format!("the longest {}", show(elapsed.max)),
+        let tail = match times.count >= least_for(990) {
+            true => format!("99 % within {}", show(times.p99)),
+            false => format!("the longest {}", show(times.max)),
         };
-        lines.push(("Mean elapsed time", show(elapsed.mean), tail));
+        lines.push((what, show(times.mean), tail));
     }
     lines.extend(misses(trace));
     lines
@@ -124,10 +128,10 @@ fn misses(trace: &TraceSummary) -> Option<(&'static str, String, String)> {
 mod tests {
     use super::super::tables::{Rows, paper, partitions};
     use super::*;
-    use ioscape_schema::TraceInfo;
     use ioscape_schema::trace_summary::{
         Load, MissRatio, MissRatioCurve, PartitionShare, WorkingSet,
     };
+    use ioscape_schema::{Distribution, TraceInfo};
 
     fn with(note: &str) -> TraceSummary {
         let load = Load {
@@ -173,6 +177,17 @@ mod tests {
         );
         assert!(paper(&with("slow requests alone")).rows.is_empty());
         assert!(headlines(&with("host"))[1].2.contains("10.00 requests per second"));
+    }
+
+    #[test]
+    fn without_arrivals_the_time_at_the_device_is_given() {
+        let mut trace = with("host");
+        let times = Distribution { count: 50, mean: 3e5, max: 1e6, ..Distribution::default() };
+        trace.response_times.all.physical_ns = times.clone();
+        let said = |trace: &TraceSummary| headlines(trace)[3].0;
+        assert_eq!(said(&trace), "Mean physical time");
+        trace.response_times.all.elapsed_ns = times;
+        assert_eq!(said(&trace), "Mean elapsed time");
     }
 
     #[test]

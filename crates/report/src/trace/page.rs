@@ -13,9 +13,9 @@ use crate::html::tables::table;
 use crate::html::values::Values;
 use crate::plot::{Chart, Frame, Scale};
 use crate::text::{esc, inert, percent};
-use ioscape_schema::trace_summary::MissRatioCurve;
+use ioscape_schema::trace_summary::{MissRatioCurve, Times};
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{TraceCharacterization, TraceSummary};
+use ioscape_schema::{Distribution, TraceCharacterization, TraceSummary};
 use std::fmt::Write as _;
 
 const LOW: Frame = Frame { width: 1080.0, height: 320.0 };
@@ -128,12 +128,17 @@ fn times(trace: &TraceSummary) -> String {
     }
     let mut out = "<h2>Response times</h2>".to_owned();
     out += &rows(tables::times(trace));
-    let (title, caption) = match trace.response_times.all.physical_ns.is_empty() {
-        true => (
+    let Times { physical_ns, elapsed_ns } = &trace.response_times.all;
+    let (title, caption) = match [physical_ns, elapsed_ns].map(Distribution::is_empty) {
+        [true, _] => (
             "Elapsed times",
             "Figure 1 of the paper. From arrival to completion, the queue included.",
         ),
-        false => (
+        [_, true] => (
+            "Physical times",
+            "Figure 1 of the paper. From issue to completion, without the queue.",
+        ),
+        _ => (
             "Physical and elapsed times",
             "Figure 1 of the paper. Physical: from issue to completion. Elapsed: from arrival, the queue included.",
         ),
@@ -245,7 +250,7 @@ fn placement(trace: &TraceSummary) -> String {
 
 fn writes(trace: &TraceSummary) -> String {
     let table = rows(tables::writes(trace));
-    if table.is_empty() {
+    if table.is_empty() && trace.overwrites.is_empty() {
         return String::new();
     }
     let mut out = format!("<h2>Writes</h2>{table}");
@@ -332,4 +337,25 @@ pub fn workloads(found: &TraceCharacterization) -> String {
         esc(&run),
         esc(&predict)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ioscape_schema::trace_summary::Overwrites;
+
+    #[test]
+    fn without_arrivals_there_are_times_at_the_device_and_overwrites() {
+        let mut trace = TraceSummary::default();
+        let bins = vec![(2e5, 3), (1e6, 5)];
+        let times = Distribution { count: 8, max: 1e6, bins, ..Distribution::default() };
+        trace.response_times.all.physical_ns = times.clone();
+        let told = super::times(&trace);
+        assert!(told.contains("without the queue") && !told.contains("Elapsed"), "{told}");
+        let delay_ns = times.clone();
+        trace.overwrites = Overwrites { block_writes: 9, delay_ns, ..Overwrites::default() };
+        assert!(writes(&trace).contains("Overwrite delays"), "groups need the order of arrival");
+        trace.response_times.all.elapsed_ns = times;
+        assert!(super::times(&trace).contains("Elapsed: from arrival"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The tables of a trace, as heads and rows that the page and the terminal share.
 
 use super::compare::with_paper;
-use super::few::{quantile, share, share_of, told};
+use super::few::{placed, quantile, share, share_of, told};
 use super::reference::SYSTEMS;
 use crate::columns::{Column, fields, heads};
 use crate::plot::Unit;
@@ -284,7 +284,8 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     let row = |disk: &&DiskSummary| {
         let s = disk.sequential?;
         let peak = most_frequent(&disk.distances);
-        let (reads, writes) = (disk.load.reads?, placed_writes(disk)?);
+        let (reads, writes) =
+            (placed(disk.load.reads?, disk.load.read_bytes), placed_writes(disk)?);
         Some(vec![
             inert(&disk.name).into_owned(),
             share(s.adjacent_reads, reads),
@@ -311,9 +312,9 @@ pub fn placement(trace: &TraceSummary) -> Rows {
     Rows::first(head, rows, all)
 }
 
-/// The number of writes with an address, unlike flushes: those in groups.
+/// The number of writes with an address, unlike flushes: those in groups. Older results lack it.
 fn placed_writes(disk: &DiskSummary) -> Option<u64> {
-    let writes = disk.load.writes()?;
+    let writes = placed(disk.load.writes()?, disk.load.write_bytes);
     Some(if disk.write_groups.ios > 0 { disk.write_groups.ios } else { writes })
 }
 
@@ -365,7 +366,7 @@ pub fn is_first(kind: WarningKind) -> bool {
 mod tests {
     use super::*;
     use ioscape_schema::trace_lacks::SLOW_ALONE;
-    use ioscape_schema::trace_summary::ProcessShare;
+    use ioscape_schema::trace_summary::{ProcessShare, Sequential};
 
     #[test]
     fn of_slow_requests_alone_no_process_has_a_footprint() {
@@ -385,5 +386,21 @@ mod tests {
     fn the_table_of_placement_says_of_what_its_shares_are() {
         let head = placement(&TraceSummary::default()).head;
         assert_eq!([head[1], head[3]], ["of reads: adjacent", "of writes: adjacent"]);
+    }
+
+    /// Once, no flush was "adjacent".
+    #[test]
+    fn of_requests_that_move_nothing_no_share_is_sequential() {
+        let of = |bytes: [u64; 2]| {
+            let [read_bytes, write_bytes] = bytes.map(Some);
+            let load = Load { ios: 9, reads: Some(4), read_bytes, write_bytes, bytes: None };
+            let sequential = Some(Sequential::default());
+            let disk = DiskSummary { load, sequential, ..DiskSummary::default() };
+            let trace = TraceSummary { disks: vec![disk], ..TraceSummary::default() };
+            placement(&trace).rows[0][1..5].join(" ")
+        };
+        assert_eq!(of([4096, 4096]), "0 of 4 0 of 4 0 of 5 0 of 5");
+        assert_eq!(of([0, 4096]), "– – 0 of 5 0 of 5");
+        assert_eq!(of([4096, 0]), "0 of 4 0 of 4 – –");
     }
 }

@@ -5,6 +5,13 @@ use super::probe::TimeLimits;
 use crate::phase::Phase;
 use ioscape_schema::Access;
 
+/// Share of the budget up to which an end of a curve is measured, however much the curves before it
+/// took.
+pub(super) const END_SHARE: f64 = 0.08;
+/// With at least this many points, a curve over set sizes starts from the pilot's whole grid, and
+/// has time for mild borders.
+pub(super) const WHOLE_GRID: usize = 14;
+
 /// The share of one phase.
 #[derive(Clone, Copy, Debug)]
 struct Part {

@@ -6,6 +6,7 @@
 mod all_parameters;
 mod allotment;
 mod axis;
+mod confirm;
 mod costs;
 mod exploration;
 mod explore;

@@ -63,13 +63,33 @@ fn first_points<P: Probe>(
         Parameter::ProcessNum => 2,
         _ => 1,
     });
-    for (at, sweep) in sweeps.iter().enumerate() {
+    for sweep in &sweeps {
         exploration.sweep_grid(sweep, &grid(sweep))?;
-        if at == 0 && index > 0 {
+        beside_first(exploration, sweep)?;
+        if sweep.axis.parameter == Parameter::SeqFrac && index > 0 {
             by_others(exploration, &sweeps)?;
         }
     }
     Ok(true)
+}
+
+/// Measures two processes, or two requests at a time, where the more there are the slower they seem:
+/// the best number may be one that the grid left out.
+fn beside_first<P: Probe>(
+    exploration: &mut Exploration<'_, P>,
+    sweep: &Sweep,
+) -> Result<(), P::Error> {
+    if !matches!(sweep.axis.parameter, Parameter::ProcessNum | Parameter::QueueDepth) {
+        return Ok(());
+    }
+    let points = exploration.state.evidence.throughputs(sweep.key);
+    let Some((first, others)) = points.split_first().filter(|(_, others)| !others.is_empty())
+    else {
+        return Ok(());
+    };
+    let beside = sweep.axis.round(first.0 + 1.0);
+    let falls = others.iter().all(|other| other.0 > beside && other.1 < first.1);
+    if falls { exploration.sweep_grid(sweep, &[beside]) } else { Ok(()) }
 }
 
 /// Resolves the bends of a region's curves, measures what findings compare a second time, and fills
@@ -376,6 +396,35 @@ mod tests {
         exploration.begin(Phase::Interactions);
         ends_again(&mut exploration, &all).unwrap();
         assert_eq!(measured_once(&exploration.state.evidence, &all), [dear]);
+    }
+
+    /// Guards against calling one process the fastest where two are, which were not measured.
+    #[test]
+    fn where_more_processes_seem_slower_two_are_measured_before_the_curves_are_finer() {
+        /// Throughput by the number of processes.
+        struct Peak(fn(u32) -> f64);
+        impl Probe for Peak {
+            type Error = Infallible;
+
+            fn measure(&mut self, request: &ProbeRequest) -> Result<Measurement, Infallible> {
+                let speed = (self.0)(request.workload.process_num);
+                Ok(measurement(&request.workload, speed, 0.5, speed))
+            }
+        }
+        let counts = |speed: fn(u32) -> f64| {
+            let mut probe = Peak(speed);
+            let mut exploration = with_region(55.0, &mut probe);
+            exploration.begin(Phase::Curves);
+            first_points(&mut exploration, 0).unwrap();
+            let all = sweeps(&exploration, 0);
+            let is_by = |sweep: &&Sweep| sweep.axis.parameter == Parameter::ProcessNum;
+            let key = all.iter().find(is_by).unwrap().key;
+            let points = exploration.state.evidence.throughputs(key);
+            points.into_iter().map(|point| point.0).collect::<Vec<f64>>()
+        };
+        let peak = |count| if count == 2 { 1.66e8 } else { 1e8 / f64::from(count).sqrt() };
+        assert_eq!(counts(peak), [1.0, 2.0, 4.0, 16.0]);
+        assert_eq!(counts(|count| 1e8 * f64::from(count)), [1.0, 4.0, 16.0]);
     }
 
     /// Guards against saying nothing of sequential requests on storage, and taking the speed of many

@@ -1,14 +1,14 @@
 //! The three `unique_bytes` curves, their borders, and the regions between these.
 
+use super::allotment::{END_SHARE, WHOLE_GRID};
 use super::axis::Axis;
 use super::exploration::{Exploration, Need};
 use super::probe::Probe;
 use super::sweep::{Refine, Sweep, next_even};
-use super::{fills, region_curves, rounds};
+use super::{confirm, fills, region_curves, rounds};
 use crate::judge::levels::{
-    Judged, Levels, RegionState, Telling, borders_of, judged, reconsider, settle as settle_levels,
+    Judged, Levels, RegionState, Telling, judged, reconsider, settle as settle_levels,
 };
-use crate::judge::points::PointId;
 use crate::judge::regions::focal_unique_bytes;
 use crate::phase::Phase;
 use ioscape_schema::{
@@ -21,15 +21,10 @@ const CURVES: [(Phase, BorderOperation); 3] = [
     (Phase::Read, BorderOperation::Read),
     (Phase::Write, BorderOperation::Write),
 ];
-/// Share of the budget up to which an end of a curve is measured, however much the curves before it
-/// took.
-const END_SHARE: f64 = 0.08;
 /// The same where the pilot slowed down in its largest set: no other measurement shows as much.
 const SLOWED_END_SHARE: f64 = 0.15;
 /// The pilot slowed down if its largest set is this factor slower than the one before.
 const SLOWED: f64 = 2.0;
-/// With at least this many points, a curve starts from the pilot's whole grid.
-const WHOLE_GRID: usize = 14;
 /// Change of log throughput between neighbours of the pilot below which it was flat.
 const FLAT: f64 = 0.1;
 /// How often in a row, at most, the number of levels is judged and a few measurements are made to
@@ -39,15 +34,6 @@ const DECISIONS_MOST: usize = 12;
 const SURER_MOST: usize = 4;
 /// Share of the budget left after the regions' curves that deciding the number of levels may take.
 const DECISIONS_SHARE: f64 = 0.6;
-/// With fewer points than this on a side of a border, the border rests on a single measurement.
-const ALONE: usize = 2;
-/// Half the relative confidence interval of a point beside a border, from which on the point counts
-/// as uncertain.
-const UNSURE: f64 = 0.5;
-/// Factor across a border's gap below which its place rests on the laws on both sides, not on the gap.
-const MILD: f64 = 3.0;
-/// The factor around a mild border within which the points count most for these laws.
-const NEAR: f64 = 1.4;
 
 /// Measures all three curves with the focal mix and finds borders and regions.
 pub(crate) fn set_sizes<P: Probe>(
@@ -125,7 +111,7 @@ fn curve<P: Probe>(
     }
     exploration.sweep(&sweep, &grid)?;
     if !is_last {
-        confirm(exploration, operation)?;
+        confirm::borders(exploration, &sweep, operation)?;
     }
     settle(exploration, focal);
     region_curves::keep_time(exploration);
@@ -285,51 +271,6 @@ fn grid<P: Probe>(
         rest.rotate_right(1);
     }
     kept
-}
-
-/// Repeats the points next to each border, so that a border that rests on a single outlier
-/// vanishes.
-///
-/// Leaves out points that take as much time as an end of another curve, and points whose set takes
-/// long to come into the file cache: other sets show more in that time.
-fn confirm<P: Probe>(
-    exploration: &mut Exploration<'_, P>,
-    operation: BorderOperation,
-) -> Result<(), P::Error> {
-    let curve = exploration.state.evidence.on(CurveKey::UniqueBytes(operation)).to_vec();
-    let has_time = exploration.allotment.points(exploration.phase) >= WHOLE_GRID;
-    for border in borders_of(&exploration.state.evidence, operation) {
-        let before = curve.iter().filter(|p| p.0 <= border.gap[0]).count();
-        let beside = curve.iter().filter(|p| border.gap.contains(&p.0)).map(|p| p.1);
-        let beside: Vec<PointId> = beside.collect();
-        let speeds: Vec<f64> =
-            beside.iter().map(|&id| exploration.state.evidence.points.throughput(id)).collect();
-        let is_unsure =
-            |&id: &PointId| exploration.state.evidence.points.kept(id).relative_error() > UNSURE;
-        let is_alone =
-            before < ALONE || curve.len() - before < ALONE || beside.iter().any(is_unsure);
-        let is_mild = has_time && speeds.len() == 2 && speeds[0] < MILD * speeds[1];
-        let need = if is_alone || is_mild { Need::Essential } else { Need::Ordinary };
-        let mut repeated = beside.clone();
-        if is_alone {
-            repeated.extend(&beside);
-        } else if is_mild {
-            let near = |p: &&(f64, PointId)| {
-                let [low, high] = border.gap;
-                p.0 > low / NEAR && p.0 < high * NEAR && !border.gap.contains(&p.0)
-            };
-            repeated.extend(curve.iter().filter(near).map(|p| p.1));
-        }
-        let most_s = END_SHARE * exploration.options.budget_s;
-        let is_short = |&id: &PointId| {
-            exploration.costs().refill_s(id) == 0.0 && exploration.cost_s(id) <= most_s
-        };
-        repeated.retain(is_short);
-        for id in repeated {
-            exploration.again(id, need)?;
-        }
-    }
-    Ok(())
 }
 
 fn settle<P: Probe>(exploration: &mut Exploration<'_, P>, focal: &Workload) {

@@ -27,22 +27,18 @@ const SPREAD_ROUNDS: f64 = 3.0;
 /// Two-sided 95 % of a normal distribution.
 pub(crate) const Z95: f64 = 1.96;
 
-/// How well runs of this evaluation repeat: the standard deviation of log throughput between rounds
-/// of one point.
-///
-/// A run's own confidence interval covers only its few seconds. What the machine does between runs
-/// shows in repeated rounds or, where there are too few, in the references.
+/// How well runs of one kind repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Repeatability {
-    /// The standard deviation.
+struct Noise {
+    /// The standard deviation of log throughput between rounds of one point.
     between: f64,
     /// Error assumed for a point measured only once, in log throughput.
     alone: f64,
 }
 
-impl Repeatability {
-    pub(crate) fn of(evaluation: &Evaluation) -> Self {
-        let points = points_of(evaluation);
+impl Noise {
+    /// Returns the noise of all runs of an evaluation together, which has these points.
+    fn of_all(evaluation: &Evaluation, points: &[&Point]) -> Self {
         let repeated = || points.iter().copied();
         let mut between: Vec<f64> = repeated().filter_map(pair).collect();
         let steps = evaluation.drift.throughputs.windows(2);
@@ -55,8 +51,18 @@ impl Repeatability {
             }
             between.extend(steps.map(|w| (w[0] / w[1].max(1e-9)).ln().abs()));
         }
+        let is_few = between.len() < PAIRS_ALONE;
+        match Self::of(between) {
+            None => Self { between: REPEATABILITY, alone: ALONE },
+            Some(found) if is_few => Self { alone: found.alone.max(ALONE), ..found },
+            Some(found) => found,
+        }
+    }
+
+    /// Returns the noise that these differences of two rounds show; `None` if there are too few.
+    fn of(mut between: Vec<f64>) -> Option<Self> {
         if between.len() < PAIRS {
-            return Self { between: REPEATABILITY, alone: ALONE };
+            return None;
         }
         between.sort_by(f64::total_cmp);
         // With normal noise, half of all differences of two are below 0.954 standard deviations,
@@ -64,9 +70,43 @@ impl Repeatability {
         let most = between[between.len() * 4 / 5] / 1.81;
         // One pair in twenty differs by more: a disturbance of this size may hide in a point
         // measured once.
-        let rarely = between[(between.len() * 19).div_ceil(20) - 1].clamp(ALONE_LEAST, 2.0);
-        let alone = if between.len() >= PAIRS_ALONE { rarely } else { rarely.max(ALONE) };
-        Self { between: (median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0), alone }
+        let alone = between[(between.len() * 19).div_ceil(20) - 1].clamp(ALONE_LEAST, 2.0);
+        let between = (median(&between) / 0.954).max(most).clamp(REPEATABILITY, 1.0);
+        Some(Self { between, alone })
+    }
+
+    /// The larger of both, each by itself.
+    fn max(self, other: Self) -> Self {
+        Self { between: self.between.max(other.between), alone: self.alone.max(other.alone) }
+    }
+}
+
+/// How well runs of this evaluation repeat: those that wait for storage, and all others.
+///
+/// A run's own confidence interval covers only its few seconds. What the machine does between runs
+/// shows in repeated rounds or, where there are too few, in the references.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Repeatability {
+    waiting: Noise,
+    others: Noise,
+}
+
+impl Repeatability {
+    pub(crate) fn of(evaluation: &Evaluation) -> Self {
+        let points = points_of(evaluation);
+        let all = Noise::of_all(evaluation, &points);
+        // Many quiet runs of one kind hide how little those of the other repeat.
+        let [waiting, others] = [true, false].map(|waits| {
+            let own = points.iter().filter(|p| p.measurement.waits() == waits);
+            let apart = own.filter(|p| !is_beside_a_border(evaluation, p));
+            let between = apart.filter_map(|p| pair(p)).collect();
+            Noise::of(between).map_or(all, |own| own.max(all))
+        });
+        Self { waiting, others }
+    }
+
+    fn noise_of(self, point: &Point) -> Noise {
+        if point.measurement.waits() { self.waiting } else { self.others }
     }
 
     /// Returns the 95 % uncertainty of a point in log throughput, from its own confidence interval
@@ -77,16 +117,18 @@ impl Repeatability {
         // Variation within a run is part of that between runs, unless this point varies more than
         // others.
         let rounds = point.rounds.len().max(1) as f64;
-        let usual = interval.max(Z95 * self.between) / rounds.sqrt();
+        let usual = interval.max(Z95 * self.noise_of(point).between) / rounds.sqrt();
         // If rounds differ by more than runs usually do, one was disturbed, and it is not known
         // which. With more rounds the extremes lie further apart, but the median follows them less.
         let apart = SPREAD * point.spread.unwrap_or(0.0) * (SPREAD_ROUNDS / rounds).sqrt().min(1.0);
-        usual.max(apart).clamp(REPEATABILITY, 2.0)
+        // What others may have taken from each round does not average out.
+        let slowed = point.measurement.faster_without_others().ln();
+        usual.max(apart).clamp(REPEATABILITY, 2.0).max(slowed)
     }
 
     /// Returns the error assumed for a point measured only once; 0 for others.
     fn alone_error_of(self, point: &Point) -> f64 {
-        if point.rounds.len() < 2 { self.alone } else { 0.0 }
+        if point.rounds.len() < 2 { self.noise_of(point).alone } else { 0.0 }
     }
 
     /// Returns the 95 % uncertainty of a point, in log throughput.
@@ -214,15 +256,6 @@ pub(crate) fn worst(curve: &[Point]) -> Option<&Point> {
     curve.iter().min_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }
 
-/// Least value at which a curve reaches `level`, interpolated on a logarithmic scale.
-pub(crate) fn first_at(curve: &[Point], level: f64) -> Option<f64> {
-    let reached = curve.iter().position(|p| p.throughput() >= level)?;
-    let high = curve[reached].value;
-    let Some(before) = reached.checked_sub(1).map(|i| &curve[i]) else { return Some(high) };
-    let part = (level - before.throughput()) / (curve[reached].throughput() - before.throughput());
-    Some(before.value * (high / before.value).powf(part.clamp(0.0, 1.0)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +269,12 @@ mod tests {
     fn two_speeds(rounds: usize, slow: usize, factor: f64) -> Point {
         let speed = |round: usize| if slow >> round & 1 == 1 { 1.0 / factor } else { 1.0 };
         of_rounds((0..rounds).map(speed).collect())
+    }
+
+    /// Runs of both kinds repeat equally well.
+    fn alike(between: f64) -> Repeatability {
+        let noise = Noise { between, alone: ALONE_LEAST };
+        Repeatability { waiting: noise, others: noise }
     }
 
     fn of_rounds(rounds: Vec<f64>) -> Point {
@@ -252,10 +291,23 @@ mod tests {
         Point { spread: Some(spread / point.throughput()), ..point }
     }
 
+    /// Once, four processes of which others had most of the time were 4.0 times (2.1 to 7.9) slower
+    /// than one; right after, both were as fast.
+    #[test]
+    fn what_others_may_have_taken_from_every_round_does_not_average_out() {
+        let quiet = of_rounds(vec![1.0; 9]);
+        let mut slowed = of_rounds(vec![0.25; 9]);
+        let ratio = |slowed: &Point| alike(0.02).ratio(slowed, &quiet).unwrap();
+        assert!(ratio(&slowed).high < 0.3);
+        slowed.measurement.witness.lost_frac = Some(0.8);
+        let by = ratio(&slowed);
+        assert!(by.low < 0.25 && by.high >= 1.25, "{by:?}");
+    }
+
     /// Twice as many were called faster by the interval of one fixed pair.
     #[test]
     fn the_luckiest_of_several_equal_points_is_not_called_faster() {
-        let noise = Repeatability { between: 0.1, alone: ALONE_LEAST };
+        let noise = alike(0.1);
         let mut random = Pcg32::seed_from_u64(1);
         for several in [2, 4, 7] {
             let mut misses = || {
@@ -293,9 +345,36 @@ mod tests {
         assert_eq!(of(all), of(one));
     }
 
+    /// Storage that others share halved from run to run, beside memory that repeated itself to 2 %:
+    /// writes were called 1.1 to 13 times faster than reads that were as fast.
+    #[test]
+    fn quiet_memory_does_not_hide_how_little_storage_repeats() {
+        let of = |waits: bool, index: u32, rounds: &[f64]| {
+            let mut point = of_rounds(rounds.to_vec());
+            point.value = f64::from(index);
+            let m = &mut point.measurement;
+            (m.workload.unique_bytes, m.elapsed_s) = (1 << 20 << u32::from(waits), 1.0);
+            (m.workload.size_mean, m.cpu_system_s) =
+                (512 * u64::from(index + 1), if waits { 0.1 } else { 0.9 });
+            point
+        };
+        let memory = (0..100).map(|i| of(false, i, &[1.0, 1.02]));
+        let storage = (0..5).map(|i| of(true, i, &[1.0, if i % 2 == 0 { 2.0 } else { 0.6 }]));
+        let size_mean = memory.chain(storage).collect();
+        let curves = RegionCurves { size_mean, ..RegionCurves::default() };
+        let evaluation = Evaluation { regions: vec![region(curves)], ..Evaluation::default() };
+        let noise = Repeatability::of(&evaluation);
+        let ratio = |waits, rounds: [f64; 2]| {
+            let [over, under] = rounds.map(|speed| of(waits, 99, &[speed]));
+            noise.ratio(&over, &under).unwrap()
+        };
+        assert!(ratio(true, [1.9, 1.0]).low < 1.0, "{noise:?}");
+        assert!(ratio(false, [1.9, 1.0]).low > 1.5, "{noise:?}");
+    }
+
     #[test]
     fn a_point_whose_cache_was_filling_is_compared_with_nothing() {
-        let noise = Repeatability { between: 0.02, alone: ALONE_LEAST };
+        let noise = alike(0.02);
         let steady = two_speeds(3, 0, 1.0);
         let mut filling = steady.clone();
         filling.measurement.bytes = 1 << 24;
@@ -312,7 +391,7 @@ mod tests {
     fn a_machine_with_two_speeds_does_not_make_two_equal_points_differ() {
         for factor in [1.2, 1.5, 2.0] {
             // Half of all pairs of rounds differ by the factor, hence this repeatability.
-            let noise = Repeatability { between: f64::ln(factor) / 1.81, alone: ALONE_LEAST };
+            let noise = alike(f64::ln(factor) / 1.81);
             for rounds in 2..=6 {
                 let outcomes = 1 << rounds;
                 let misses = |(a, b): (usize, usize)| {

@@ -2,14 +2,14 @@
 
 use super::absence::is_absence_told;
 use super::any_file::of_any_file;
-use super::curve::{PERFORMS_WELL, Repeatability, best, first_at, inverse};
+use super::curve::{PERFORMS_WELL, Repeatability, best, inverse};
 use super::flush::flush_slowdown;
+use super::reached::{falls_by, reached};
 use super::rivals::told_border;
 use super::{policy, queue_depth, sentences};
 use ioscape_schema::{
     Border, BorderOperation, Bounded, Evaluation, Findings, Region, RegionFinding,
 };
-use std::f64::consts::SQRT_2;
 
 /// Returns the findings of an evaluation, complete or partial, without those that the measured
 /// points do not show.
@@ -76,27 +76,17 @@ fn largest_tried(evaluation: &Evaluation, region: &Region) -> f64 {
     could_be.map(|workload| workload.size_mean as f64).fold(0.0, f64::max)
 }
 
-/// Returns the least request size with 75 % of the best throughput.
+/// Returns the least request size from which on all have 75 % of the best throughput.
 ///
-/// Its bounds are where the curve reaches that level if the best and the others are off by their
-/// uncertainty, up or down. `None` if the best is the last point of a curve that ends before the
-/// `largest` size allowed: a larger one may be better.
+/// `None` if the largest surely have less, or if the best is the last point of a curve that ends
+/// before the `largest` size allowed: a larger one may be better.
 fn size_for_75_percent(noise: Repeatability, region: &Region, largest: f64) -> Option<Bounded> {
     let curve = region.curves.size_mean.as_slice();
     let is_steady = curve.iter().all(|point| !point.measurement.was_filling());
-    let best = best(curve).filter(|_| curve.len() > 1 && is_steady)?;
-    let last = curve.last().map_or(best.value, |last| last.value);
-    if best.value == last && last < largest {
-        return None;
-    }
-    let level = PERFORMS_WELL * best.throughput();
-    // The best and the point that reaches the level are both uncertain.
-    let error = SQRT_2 * curve.iter().map(|p| noise.error_of(p)).fold(0.0, f64::max);
-    let value = first_at(curve, level)?;
-    let low = first_at(curve, level / (1.0 + error)).map_or(value, |low| low.min(value));
-    // Where no size surely reaches it, a larger one than the best so far may be better.
-    let high = first_at(curve, level * (1.0 + error)).unwrap_or(last);
-    Some(Bounded { value, low, high: high.max(value) })
+    let (best, last) = best(curve).zip(curve.last()).filter(|_| is_steady)?;
+    let may_rise = best.value == last.value && last.value < largest;
+    let falls = falls_by(noise, curve, PERFORMS_WELL).is_some();
+    (!may_rise && !falls).then(|| reached(noise, curve, PERFORMS_WELL)).flatten()
 }
 
 #[cfg(test)]
@@ -142,13 +132,25 @@ mod tests {
     }
 
     #[test]
+    fn no_size_is_large_enough_where_larger_requests_are_too_slow() {
+        let sizes = [(4.0, 90.0), (8.0, 100.0), (128.0, 36.0), (1024.0, 36.0)];
+        let size_mean =
+            curve(Parameter::SizeMean, &sizes.map(|(kib, speed)| (1024.0 * kib, speed)));
+        let found = found(RegionCurves { size_mean, ..RegionCurves::default() });
+        assert!(found.size_for_75_percent_bytes.is_empty(), "{found:?}");
+        let said = found.sentences.join(" ");
+        let words = "In region 1, the throughput of requests of 1 MiB is 2.8 times lower (2.7 to 2.9) than that of requests of 8 KiB, the best.";
+        assert!(said.contains(words), "{said}");
+    }
+
+    #[test]
     fn several_processes_that_are_all_slower_than_one_are_slower() {
         let process_num = curve(Parameter::ProcessNum, &[(1.0, 100.0), (2.0, 25.0), (4.0, 20.0)]);
         let found = found(RegionCurves { process_num, ..RegionCurves::default() });
         let [gain] = &found.concurrency_gain[..] else { panic!("{found:?}") };
         assert_eq!((gain.value, gain.difference()), (0.25, Difference::Less));
         let said = found.sentences.join(" ");
-        let words = "2 processes, the best of several, are 4.0 times slower (3.4 to 4.7) than one";
+        let words = "2 processes, the best of several (tried: 2 and 4), are 4.0 times slower (3.4";
         assert!(said.contains(words), "{said}");
     }
 

@@ -12,29 +12,41 @@ pub(super) fn unobserved(evaluation: &Evaluation) -> Option<&str> {
 }
 
 /// Returns how much slower writes in the cache are over a flush than when undisturbed (Unix I/O
-/// paper, figure 5: HP/UX with and without its 30 s flush): the median of the run's time slices over
-/// its mean, and at most the busiest tenth over the mean. Noise raises the busiest tenth; a flush
-/// that takes most of the time lowers the median. `None` without a run that lasted until a flush.
+/// paper, figure 5: HP/UX with and without its 30 s flush): the run's time over that in which no
+/// write stalled, and at most the busiest tenth of its time slices over their mean. Noise raises the
+/// busiest tenth, and not the time that stalled writes took. Bounds are from what is left without
+/// the longest stall, of all requests in flight, which may have another cause, to the busiest tenth. `None` without a run that
+/// lasted until a flush.
 pub(crate) fn flush_slowdown(evaluation: &Evaluation) -> Option<Bounded> {
     let run = evaluation.last(&Purpose::Flush).filter(|_| unobserved(evaluation).is_none())?;
     let most = run.burst_ratio?.max(1.0);
-    let value = run.median_ratio.unwrap_or(1.0).clamp(1.0, most);
+    // One event stalls all that are in flight.
+    let in_flight =
+        f64::from(run.workload.process_num) * f64::from(run.workload.queue_depth.max(1));
+    let longest_s = longest_stall_ns(run).map_or(0.0, |ns| in_flight * ns as f64 / 1e9);
+    let slower = |stalled_s| slower_by(run, stalled_s).clamp(1.0, most);
     let error = run.relative_error().clamp(0.0, 1.0);
-    Some(Bounded { value, low: (value / (1.0 + error)).max(1.0), high: most * (1.0 + error) })
+    Some(Bounded {
+        value: slower(run.stalled_s),
+        low: slower(run.stalled_s - longest_s),
+        high: most * (1.0 + error),
+    })
 }
 
-/// Response time of one write beyond which it stalled, in nanoseconds.
-const STALL_NS: u64 = 50_000_000;
+/// Returns how much slower the run's processes were for stalls that took `stalled_s` together.
+fn slower_by(run: &Measurement, stalled_s: f64) -> f64 {
+    let streams_s = run.elapsed_s * f64::from(run.workload.process_num);
+    let rest_s = streams_s - stalled_s / f64::from(run.workload.queue_depth.max(1));
+    if rest_s > 0.0 { streams_s / rest_s } else { f64::INFINITY }
+}
 
 /// Least ratio of undisturbed to mean throughput at which a flush counts as slowing writes.
 pub(super) const SLOWER: f64 = 1.5;
 
-/// Returns the response time of the run's longest write, in nanoseconds, if it stalled: at least
-/// 100 times the median, and above 50 ms.
+/// Returns the response time of the run's longest write, in nanoseconds, if it stalled.
 fn longest_stall_ns(run: &Measurement) -> Option<u64> {
     let times = run.write.map_or(run.response_time_ns, |w| w.response_time_ns);
-    let stalled = times.max > STALL_NS && times.max >= times.p50.saturating_mul(100);
-    stalled.then_some(times.max)
+    (run.stalled_s > 0.0).then_some(times.max)
 }
 
 /// Least share of the set that the device writes when a flush comes.
@@ -130,6 +142,7 @@ mod tests {
         let mut m = measurement(&workload, 1e9, 1.0, 1e9);
         m.bytes = 1 << 30;
         m.witness.device_written_bytes = device_mib.map(|mib| mib << 20);
+        m.stalled_s = if longest_ns > 0 { longest_ns as f64 / 1e9 } else { 0.0 };
         (m.response_time_ns.p50, m.response_time_ns.max) = (10_000, longest_ns);
         m
     }
@@ -153,21 +166,30 @@ mod tests {
         assert!(sentence(&disturbed, stalled).contains("cannot be told"));
     }
 
-    /// "1.7 times slower (1.6 to 1.8)" was said of plain noise, of which the busiest tenth is as far above the mean.
+    /// "1.7 times slower (1.6 to 1.8)" was said of plain noise, of which the busiest tenth is as far
+    /// above the mean. And "cannot be told" of a flush that took most of the time.
     #[test]
-    fn noise_does_not_say_that_a_flush_slows_writes_nor_that_none_does() {
-        let said = |burst_ratio, median_ratio| {
-            let measurement =
-                Measurement { burst_ratio, median_ratio, ..run(Some(80), 90_000_000) };
+    fn only_stalls_say_that_a_flush_slows_writes() {
+        let said = |burst_ratio, stalls: u32| {
+            let mut measurement =
+                Measurement { burst_ratio, elapsed_s: 4.0, ..run(Some(80), 800_000_000) };
+            measurement.stalled_s = 0.8 * f64::from(stalls);
             let probes = vec![Probe { purpose: Purpose::Flush, measurement: measurement.clone() }];
             let found = flush_slowdown(&Evaluation { probes, ..Evaluation::default() });
             sentence(&measurement, found.unwrap())
         };
-        assert!(said(Some(1.7), Some(1.0)).contains("cannot be told"));
-        assert!(said(Some(1.7), None).contains("cannot be told"), "older results lack the median");
-        assert!(said(Some(1.4), Some(1.0)).starts_with("A flush does not slow writes"));
-        assert!(said(Some(1.9), Some(1.7)).contains("are 1.70 times slower (1.67 to 1.94) than"));
-        // The flush took most of the time.
-        assert!(said(Some(4.0), Some(0.4)).contains("cannot be told"));
+        assert!(said(Some(1.7), 0).contains("cannot be told"), "older results have no stalls");
+        assert!(said(Some(1.4), 0).starts_with("A flush does not slow writes"));
+        assert!(said(Some(1.7), 2).contains("are 1.67 times slower (1.25 to 1.7"));
+        assert!(said(Some(6.0), 4).contains("are 5.0 times slower (2.5 to 6."));
+        assert!(said(Some(6.0), 1).contains("cannot be told"), "one stall may be anything's");
+        // One event that stopped four processes.
+        let mut all =
+            Measurement { burst_ratio: Some(6.0), elapsed_s: 4.0, ..run(Some(80), 800_000_000) };
+        (all.workload.process_num, all.stalled_s) = (4, 3.2);
+        let probes = vec![Probe { purpose: Purpose::Flush, measurement: all }];
+        let found = flush_slowdown(&Evaluation { probes, ..Evaluation::default() }).unwrap();
+        assert_eq!(found.low, 1.0);
+        assert!(said(Some(6.0), 9).contains("are 6.0 times slower"), "stalls before the run");
     }
 }

@@ -57,6 +57,7 @@ pub(crate) mod points;
 pub(crate) mod policy;
 mod posterior;
 mod queue_depth;
+mod reached;
 pub(crate) mod regions;
 mod residency;
 mod rivals;

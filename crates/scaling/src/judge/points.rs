@@ -210,6 +210,11 @@ impl Points {
         if counted.iter().any(is_settled) {
             counted.retain(is_settled);
         }
+        // Nor has a rate that others lowered by an unknown amount a median with one that is known.
+        let is_known = |&r: &usize| rounds[r].measurement.faster_without_others() == 1.0;
+        if counted.iter().any(is_known) {
+            counted.retain(is_known);
+        }
         let speed = |r: usize| positive(rounds[r].measurement.judged_bytes_per_s());
         let mut order = counted.clone();
         sort_by_number(&mut order, |&at| speed(at));
@@ -307,6 +312,19 @@ mod tests {
         assert_eq!(point.rounds, [100.0, 110.0, 90.0]);
         assert!((point.spread.unwrap() - 0.1).abs() < 1e-12);
         assert_eq!((store.drift(&[0]).remeasured, store.drift(&[0]).unresolved), (1, 0));
+    }
+
+    /// Once, a median was taken over rounds of 13 and 5 GB/s: without the time of others, and with it.
+    #[test]
+    fn a_round_that_others_slowed_by_an_unknown_amount_counts_only_among_its_like() {
+        let mut store = store(&[(50.0, false), (60.0, false), (100.0, false)]);
+        for round in &mut store.points[0].rounds[..2] {
+            round.measurement.witness.lost_frac = Some(0.5);
+        }
+        assert!(store.kept(0).undisturbed_bytes_per_s().is_some());
+        assert_eq!(store.point(0, 1.0).rounds, [100.0]);
+        store.points[0].rounds.pop();
+        assert_eq!(store.point(0, 1.0).rounds, [50.0, 60.0]);
     }
 
     /// Eight processes on two processors, all busy, wait for a processor: other work disturbs them.

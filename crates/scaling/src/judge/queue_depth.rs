@@ -1,7 +1,8 @@
 //! What a deeper queue gains: how much faster it is, and the depth beyond which only waiting grows.
 
-use super::curve::{Repeatability, best, first_at, inverse};
-use super::words::{factor, open_times, within};
+use super::curve::{Repeatability, inverse};
+use super::reached::{reached, surely_below};
+use super::words::{factor, open_times, tried, within};
 use ioscape_schema::{
     Bounded, Difference, Evaluation, Findings, Point, Region, RegionFinding, is_uncertain,
 };
@@ -14,27 +15,14 @@ pub(super) fn gain(noise: Repeatability, region: &Region) -> Option<Bounded> {
     noise.several_ratio(&region.curves.queue_depth)
 }
 
-/// The last depth whose throughput is surely below 90 % of the best, by the uncertainty of both; `None` without one.
-fn surely_below(noise: Repeatability, curve: &[Point]) -> Option<f64> {
-    let best = best(curve)?;
-    let is_below = |p: &&Point| noise.ratio(p, best).is_some_and(|r| r.high < SATURATED);
-    curve.iter().rev().find(is_below).map(|p| p.value)
+/// The last depth whose throughput is surely below 90 % of the best; `None` without one.
+fn not_saturated(noise: Repeatability, curve: &[Point]) -> Option<f64> {
+    surely_below(noise, curve, SATURATED)
 }
 
-/// Returns the least depth with 90 % of the best throughput.
-///
-/// Its bounds are measured depths: the last one that is surely below that level, or else the first
-/// one; and the first one from which on all surely reach it.
+/// Returns the least depth with 90 % of the best throughput, between two measured depths.
 pub(super) fn saturation(noise: Repeatability, region: &Region) -> Option<Bounded> {
-    let curve = region.curves.queue_depth.as_slice();
-    let (best, last) = best(curve).zip(curve.last()).filter(|_| curve.len() > 1)?;
-    let value = first_at(curve, SATURATED * best.throughput())?;
-    // The best of several is likely to be a lucky one; it is compared like any other.
-    let is_at = |p: &&Point| noise.ratio(p, best).is_some_and(|r| r.low >= SATURATED);
-    let low = surely_below(noise, curve).unwrap_or(curve[0].value);
-    let from = curve.iter().rev().take_while(is_at).last();
-    let high = from.map_or(last.value, |p| p.value);
-    Some(Bounded { value: value.clamp(low, high.max(low)), low, high: high.max(low) })
+    reached(noise, &region.curves.queue_depth, SATURATED)
 }
 
 /// A sentence for each region whose queue was varied.
@@ -45,7 +33,7 @@ pub(super) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
         let gain = of(&findings.queue_depth_gain)?;
         let saturated = of(&findings.queue_depth_for_90_percent)?;
         let curve = &region.curves.queue_depth;
-        Some(sentence(curve, surely_below(noise, curve), &gain, &saturated))
+        Some(sentence(curve, not_saturated(noise, curve), &gain, &saturated))
     };
     evaluation.regions.iter().filter_map(sentence).collect()
 }
@@ -60,31 +48,30 @@ fn sentence(
     let gained = Bounded { value: *value, low: *low, high: *high };
     let by = within(gained);
     let most = curve.last().map_or(0.0, |last| last.value);
+    let deeper = format!("a deeper queue{}", tried(curve));
     match gain.difference() {
         Difference::Alike if !gain.is_nil() => {
             return format!(
-                "In {region}, a queue of up to {most} requests differs from one request at a time by less than a fifth{by}."
+                "In {region}, {deeper} differs from one request at a time by less than a fifth{by}."
             );
         }
         Difference::Alike => {
-            return format!(
-                "In {region}, a queue of up to {most} requests is no faster than one request at a time{by}."
-            );
+            return format!("In {region}, {deeper} is no faster than one request at a time{by}.");
         }
         Difference::Less => {
             let slower = inverse(gained);
             return format!(
-                "In {region}, a deeper queue is {} times slower than one request at a time{}.",
+                "In {region}, {deeper} is {} times slower than one request at a time{}.",
                 factor(slower.value),
                 within(slower)
             );
         }
         Difference::Unknown => {
             let open = match *high <= 1.0 {
-                true => {
-                    "a deeper queue is no faster than one request at a time; whether it is slower"
-                }
-                false => "whether a deeper queue is faster than one request at a time",
+                true => format!(
+                    "{deeper} is no faster than one request at a time; whether it is slower"
+                ),
+                false => format!("whether {deeper} is faster than one request at a time"),
             };
             return format!(
                 "In {region}, {open} cannot be told from this run{}; more rounds would tell.",
@@ -167,7 +154,7 @@ mod tests {
         }
         let evaluation = Evaluation { regions: vec![slower], ..Evaluation::default() };
         let said = super::super::findings(&evaluation).sentences.join(" ");
-        assert!(said.contains("a deeper queue is 4.0 times slower than one request"), "{said}");
+        assert!(said.contains("and 64) is 4.0 times slower than one request"), "{said}");
     }
 
     #[test]
@@ -182,7 +169,7 @@ mod tests {
         let open = said(0.85, 0.7, 1.0);
         assert!(open.contains("is no faster than one request at a time; whether it is slower"));
         let wide = said(0.9, 0.7, 1.1);
-        assert!(wide.contains("whether a deeper queue is faster than one request"), "{wide}");
+        assert!(wide.contains(") is faster than one request"), "{wide}");
     }
 
     #[test]
@@ -205,16 +192,16 @@ mod tests {
         let found =
             |value, low, high| RegionFinding { region: "region 1".into(), value, low, high };
         let curve = &near.curves.queue_depth;
-        assert_eq!(surely_below(noise, curve), None);
+        assert_eq!(not_saturated(noise, curve), None);
         let open = saturates(None, &found(2.0, 1.0, 64.0), 64.0);
         assert!(open.starts_with("whether it is saturated below a depth of 64 cannot"), "{open}");
         let early = saturates(None, &found(2.0, 1.0, 4.0), 64.0);
         assert!(early.starts_with("it saturates at a depth of 4 or less"), "{early}");
         // A depth at 0.88 of the best is not surely below 0.9 of it where the best may be a lucky one.
         near.curves.queue_depth[0].rounds = vec![0.88e6; 3];
-        assert_eq!(surely_below(noise, &near.curves.queue_depth), None);
+        assert_eq!(not_saturated(noise, &near.curves.queue_depth), None);
         near.curves.queue_depth[0].rounds = vec![0.7e6; 3];
-        assert_eq!(surely_below(noise, &near.curves.queue_depth), Some(1.0));
+        assert_eq!(not_saturated(noise, &near.curves.queue_depth), Some(1.0));
     }
 
     #[test]

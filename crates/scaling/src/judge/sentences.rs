@@ -1,19 +1,20 @@
 //! The findings in words, each with the numbers it rests on.
 
 use super::any_file::rounds_would_tell;
-use super::curve::{Repeatability, best, best_of_several, inverse};
+use super::curve::{PERFORMS_WELL, Repeatability, best, best_of_several, inverse};
 use super::dirty;
 use super::flush;
 use super::level_sentences;
 use super::policy::{self, Errors, Speeds, Untold, speeds, write_through_departure};
 use super::queue_depth;
+use super::reached::falls_by;
 use super::sides;
 use super::steadiness;
-use super::words::{bounded, factor, open_times, percent, sentence, speed_within, within};
+use super::words::{bounded, factor, open_times, percent, sentence, speed_within, tried, within};
 use ioscape_schema::units::Bytes;
 use ioscape_schema::{
-    Access, Bounded, Difference, Engine, Evaluation, Findings, Point, Purpose, Region,
-    RegionFinding, WritePolicy, is_uncertain,
+    Access, Bounded, Difference, Engine, Evaluation, Findings, Purpose, Region, RegionFinding,
+    WritePolicy, is_uncertain,
 };
 
 /// A write-through curve that departs from its law by no more than this factor follows it.
@@ -30,6 +31,7 @@ pub(crate) fn sentences(evaluation: &Evaluation, findings: &Findings) -> Vec<Str
     all.extend(write_through_law(evaluation, findings));
     all.extend(flushing(evaluation, findings));
     all.extend(findings.size_for_75_percent_bytes.iter().map(|f| size(evaluation, f)));
+    all.extend(evaluation.regions.iter().filter_map(|r| slower_when_large(evaluation, r)));
     all.extend(findings.sequential_gain.iter().map(|f| sequential(evaluation, f)));
     all.extend(findings.concurrency_gain.iter().map(|f| concurrency(evaluation, f)));
     all.extend(queue_depth::sentences(evaluation, findings));
@@ -207,7 +209,7 @@ fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let RegionFinding { region, value, low, high } = finding;
     if is_uncertain(*low, *high) {
         return format!(
-            "In {region}, the request size that gives {speed} cannot be told more closely than {} to {}; more rounds would tell.",
+            "In {region}, the request size that gives {speed} cannot be told more closely than {} to {}; a longer budget would tell.",
             Bytes(*low),
             Bytes(*high)
         );
@@ -218,6 +220,18 @@ fn size(evaluation: &Evaluation, finding: &RegionFinding) -> String {
         Bytes(*low),
         Bytes(*high)
     )
+}
+
+/// Says that no request size is large enough, since the largest are too slow.
+fn slower_when_large(evaluation: &Evaluation, region: &Region) -> Option<String> {
+    let curve = region.curves.size_mean.as_slice();
+    let by = falls_by(Repeatability::of(evaluation), curve, PERFORMS_WELL)?;
+    let [best, largest] = [best(curve)?, curve.last()?].map(|point| Bytes(point.value));
+    Some(format!(
+        "In {}, the throughput of requests of {largest} is {} than that of requests of {best}, the best.",
+        region.name,
+        times("lower", by)
+    ))
 }
 
 fn region<'a>(evaluation: &'a Evaluation, finding: &RegionFinding) -> Option<&'a Region> {
@@ -279,10 +293,10 @@ fn sequential(evaluation: &Evaluation, finding: &RegionFinding) -> String {
 
 fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
     let (name, by) = (region_at(evaluation, finding), interval(finding));
-    let curve = region(evaluation, finding).map(|r| r.curves.process_num.as_slice());
-    let count = curve.and_then(best_of_several).map_or(0.0, |p| p.value);
-    let most = curve.and_then(<[Point]>::last).map(|p| format!(" (up to {})", p.value));
-    let several = format!("several processes{}", most.unwrap_or_default());
+    let curve = region(evaluation, finding).map_or(&[][..], |r| r.curves.process_num.as_slice());
+    let count = best_of_several(curve).map_or(0.0, |p| p.value);
+    let tried = tried(curve);
+    let several = format!("several processes{tried}");
     let size = region(evaluation, finding).map(|region| Bytes(region.focal.size_mean as f64));
     let size = size.map(|size| format!(", in requests of {size}")).unwrap_or_default();
     let requests = format!("{size}{}", mix(evaluation, finding));
@@ -294,7 +308,7 @@ fn concurrency(evaluation: &Evaluation, finding: &RegionFinding) -> String {
         Difference::Less => {
             let by = times("slower", inverse(by));
             format!(
-                "In {name}, {count} processes, the best of several, are {by} than one{requests}."
+                "In {name}, {count} processes, the best of several{tried}, are {by} than one{requests}."
             )
         }
         Difference::Alike if !finding.is_nil() => format!(

@@ -91,19 +91,32 @@ pub(super) fn told(evaluation: &Evaluation) -> Option<String> {
     Some(format!("{cause}: {}", points.join(", and ")))
 }
 
-/// For how long other programs kept workers that compute from the processors, which the speeds leave
-/// out.
+/// For how long other programs kept workers from the processors, and of how many runs the speeds leave
+/// that out.
 pub(super) fn left_out(evaluation: &Evaluation) -> Option<String> {
-    let lost = |m: &Measurement| 1.0 - m.throughput_bytes_per_s / m.judged_bytes_per_s();
-    let all = evaluation.probes.iter().map(|probe| lost(&probe.measurement));
-    let all: Vec<f64> = all.filter(|lost| *lost > LOST).collect();
-    (!all.is_empty()).then(|| {
+    let left_out = |m: &Measurement| 1.0 - m.throughput_bytes_per_s / m.judged_bytes_per_s();
+    let (mut lost, mut known) = (Vec::new(), 0);
+    for m in evaluation.probes.iter().map(|probe| &probe.measurement) {
+        let open = m.lost_frac().filter(|_| m.undisturbed_bytes_per_s().is_none());
+        let is_known = left_out(m) > LOST;
+        known += usize::from(is_known);
+        lost.extend(is_known.then(|| left_out(m)).or(open));
+    }
+    let intervals = "and the intervals reach up to the speed of the remaining time";
+    let speeds = match known {
+        all if all == lost.len() => "the speeds leave that time out".to_owned(),
+        0 => format!("what that cost is unknown, {intervals}"),
+        _ => format!(
+            "in {known} of these the speeds leave that time out; in the others what it cost is unknown, {intervals}"
+        ),
+    };
+    let up_to = if known < lost.len() { "up to " } else { "" };
+    (!lost.is_empty()).then(|| {
         format!(
-            "in {} of {} runs, other programs kept the workers from the processors, for {:.0} % of the time in the median; the speeds \
-             leave that time out",
-            all.len(),
+            "in {} of {} runs, other programs kept the workers from the processors, for {up_to}{:.0} % of the time in the median; {speeds}",
+            lost.len(),
             evaluation.probes.len(),
-            100.0 * median(&all)
+            100.0 * median(&lost)
         )
     })
 }
@@ -204,7 +217,29 @@ mod tests {
         let told = told_of(Some(2.0)).unwrap();
         let words = "in 1 of 2 runs, other programs kept the workers from the processors, for 50 %";
         assert!(told.starts_with(words), "{told}");
+        assert!(told.ends_with("in the median; the speeds leave that time out"), "{told}");
         assert_eq!([told_of(Some(1.05)), told_of(None)], [None, None]);
+    }
+
+    /// Once, only the runs were counted whose speeds leave that time out: 53 of 111.
+    #[test]
+    fn time_that_speeds_may_not_leave_out_is_told() {
+        let mut evaluation = evaluated(&[1.0; 5], true, 0, 0);
+        for probe in &mut evaluation.probes {
+            (probe.measurement.cpu_system_s, probe.measurement.witness.lost_frac) =
+                (0.9, Some(0.5));
+        }
+        let told = left_out(&evaluation).unwrap();
+        assert!(told.contains("in 2 of 2 runs") && told.contains("for up to 50 %"), "{told}");
+        assert!(told.contains("median; what that cost is unknown, and the intervals"), "{told}");
+        evaluation.probes[0].measurement.witness.undisturbed_bytes_per_s = Some(2.0);
+        let told = left_out(&evaluation).unwrap();
+        assert!(
+            told.contains("in 1 of these the speeds leave that time out; in the others"),
+            "{told}"
+        );
+        evaluation.probes[0].measurement.cpu_system_s = 0.1;
+        assert!(left_out(&evaluation).unwrap().contains("what that cost is"), "it waits");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Numbers with their bounds in words.
 
 use ioscape_schema::units::{Bytes, Rate};
-use ioscape_schema::{Bounded, is_uncertain};
+use ioscape_schema::{Bounded, Point, is_uncertain};
 
 /// A factor with the digits that its accuracy justifies.
 pub(super) fn factor(value: f64) -> String {
@@ -36,6 +36,17 @@ pub(super) fn open_times(by: Bounded) -> String {
     match is_uncertain(by.low, by.high) {
         true => String::new(),
         false => format!(" ({} times)", bounded(by)),
+    }
+}
+
+/// " (tried: 3 and 8)": the values of a curve but its first, with which they are compared; empty
+/// without any. The best may lie between them.
+pub(super) fn tried(curve: &[Point]) -> String {
+    let several: Vec<String> = curve.iter().skip(1).map(|p| p.value.to_string()).collect();
+    match &several[..] {
+        [] => String::new(),
+        [one] => format!(" (tried: {one})"),
+        [first @ .., last] => format!(" (tried: {} and {last})", first.join(", ")),
     }
 }
 

@@ -58,8 +58,7 @@ impl StackedModel {
 
     pub(super) fn estimate(&self, place: &ModelInput) -> Estimate {
         let levels = self.calibrated.estimate(place);
-        let log_throughput = levels.log_throughput + self.beyond(&levels, place);
-        Estimate { log_throughput, ..levels }
+        self.calibrated.moved(levels, self.beyond(&levels, place), place)
     }
 
     /// The product's addition to the levels' ln(throughput) at `place`.

@@ -319,6 +319,11 @@ impl Model {
         }
     }
 
+    /// The `estimate` for `place`, moved `by` this much in ln(throughput) by the product.
+    pub(super) fn moved(&self, estimate: Estimate, by: f64, place: &ModelInput) -> Estimate {
+        self.calibrated_levels().map_or(estimate, |levels| levels.moved(estimate, by, place))
+    }
+
     /// The position of the region for a set of this many bytes; 0 where there is none.
     pub(super) fn region_at(&self, unique_bytes: f64) -> usize {
         let found = self.regions.iter().position(|(_, to)| unique_bytes <= *to);

@@ -214,9 +214,9 @@ fn changed(model: &Model, what_if: &WhatIf, workload: &Workload) -> Result<Chang
         within(lender, true, workload)?;
         outside = outside.max(lender.outside_in_storage(workload));
     }
-    let mut estimate = exchanged.estimate(&place, known);
     let gain = if whole.is_some() { 0.0 } else { exchanged.gain(&place) };
-    estimate.log_throughput += left_of(known.beyond_levels(&place), gain);
+    let product = left_of(known.beyond_levels(&place), gain);
+    let mut estimate = known.moved(exchanged.estimate(&place, known), product, &alike);
     // Other memory would hold a larger set: how fast memory serves so large a set was never
     // measured.
     estimate.half_width += outside;

@@ -341,7 +341,7 @@ impl<'a> ChangedSystem<'a> {
 
     /// What the simulated solid-state drive on which it stores its data held at first, if requested.
     pub fn precondition(&self) -> Option<Filled> {
-        self.storage().evaluation.settings.as_ref()?.precondition
+        self.storage().evaluation.precondition
     }
 
     /// A workload with the access, engine and other settings for which the evaluation holds.
@@ -353,11 +353,11 @@ impl<'a> ChangedSystem<'a> {
     pub fn doubts(&self) -> Vec<Warning> {
         let idle = self.without_effect.iter();
         let idle = idle.map(|why| Warning::new(WarningKind::Unsupported, why.as_str()));
-        let lender = self.lender.as_deref().filter(|_| self.what_if.storage.is_some());
         let behind = doubts_of_memory(&self.system.model, &self.what_if);
         let own = idle.chain(behind).map(|doubt| doubt.at(self.system.name.clone()));
-        let lent = lender.into_iter().flat_map(|one| {
-            one.interruption().into_iter().chain(one.traps()).map(|doubt| doubt.at(&*one.name))
+        let lent = self.lender.as_deref().into_iter().flat_map(|one| {
+            let own = one.interruption().into_iter().chain(one.told_of_storage());
+            own.chain(one.traps()).map(|doubt| doubt.at(&*one.name))
         });
         own.chain(lent).collect()
     }

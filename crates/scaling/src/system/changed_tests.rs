@@ -59,8 +59,42 @@ fn what_measurements_say_against_themselves_is_said_of_predictions() {
         traps.map(|doubt| doubt.message).collect()
     };
     let predicted = system.predict(None, system.model.base()).unwrap();
-    assert_eq!(traps(system.doubts(ModelKind::Product, &[predicted])), ["in memory"]);
+    let own =
+        |is_own| traps(system.doubts(ModelKind::Product, std::slice::from_ref(&predicted), is_own));
+    assert_eq!(own(true), ["in memory"]);
+    assert_eq!(own(false), [""; 0], "the storage is another one");
     let borrower = evaluated(BorderOperation::Read);
     let lent = vec![Exchange::Storage(Box::new(system))];
     assert_eq!(traps(ChangedSystem::new(&borrower, lent).unwrap().doubts()), ["in memory"]);
+}
+
+/// Once, writes to a drive with much erased flash were predicted, and compared, without its warning.
+#[test]
+fn what_a_result_says_of_its_storage_goes_with_the_storage() {
+    let with = |doubts: &[(WarningKind, &str, &str)]| {
+        let mut system = evaluated(BorderOperation::Read);
+        let doubts = doubts.iter().map(|&(kind, why, at)| Warning::new(kind, why).at(at));
+        system.document.warnings = doubts.collect();
+        system
+    };
+    let hidden = (WarningKind::MemoryLimited, "groups do not show", "");
+    let here = with(&[
+        (WarningKind::NotSteady, "erased flash", ""),
+        (WarningKind::NotSteady, "a short warm-up", "1 of 9 measurements"),
+        (WarningKind::Other, "a note", ""),
+        hidden,
+    ]);
+    let told = |doubts: Vec<Warning>| -> Vec<String> {
+        doubts.into_iter().map(|doubt| doubt.message).collect()
+    };
+    let predicted = [here.predict(None, here.model.base()).unwrap()];
+    let of = |system: &System, is_own| told(system.doubts(ModelKind::Product, &predicted, is_own));
+    assert_eq!(of(&here, true), ["groups do not show", "erased flash"]);
+    assert_eq!(of(&here, false), ["groups do not show"]);
+    let mut limited = with(&[hidden]);
+    limited.document.environment.memory_limit_bytes = Some(1 << 30);
+    assert_eq!(of(&limited, true), [""; 0], "a known limit is part of the system");
+    let lender = with(&[(WarningKind::Extrapolated, "not calibrated", ""), hidden]);
+    let lent = ChangedSystem::new(&here, vec![Exchange::Storage(Box::new(lender))]).unwrap();
+    assert_eq!(told(lent.doubts()), ["not calibrated"]);
 }

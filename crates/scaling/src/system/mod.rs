@@ -328,14 +328,44 @@ impl System {
         traps
     }
 
-    /// The doubts about predictions of this system's model, where one of `kind` was asked for.
-    pub fn doubts(&self, kind: ModelKind, predictions: &[Prediction]) -> Vec<Warning> {
+    /// What its result says of its storage as a whole, such as of a simulated drive.
+    fn told_of_storage(&self) -> impl Iterator<Item = Warning> {
+        self.told(|kind| matches!(kind, WarningKind::Extrapolated | WarningKind::NotSteady))
+    }
+
+    /// What its result says of memory that it could not tell; a known limit is part of the system.
+    fn told_of_memory(&self) -> impl Iterator<Item = Warning> {
+        let is_unknown = self.memory_limit_bytes().is_none();
+        self.told(move |kind| is_unknown && kind == WarningKind::MemoryLimited)
+    }
+
+    /// The warnings about its whole result of such kinds.
+    fn told(&self, of: impl Fn(WarningKind) -> bool) -> impl Iterator<Item = Warning> {
+        let all = self.document.warnings.iter();
+        all.filter(move |doubt| doubt.place.is_empty() && of(doubt.kind)).cloned()
+    }
+
+    /// The doubts about predictions of this system's model, where one of `kind` was asked for;
+    /// those about its storage only if the predictions are for that, and not for lent storage.
+    pub fn doubts(
+        &self,
+        kind: ModelKind,
+        predictions: &[Prediction],
+        has_own_storage: bool,
+    ) -> Vec<Warning> {
         let mut doubts: Vec<Warning> = self.interruption().into_iter().collect();
+        if !predictions.is_empty() {
+            doubts.extend(self.told_of_memory());
+            doubts.extend(self.told_of_storage().filter(|_| has_own_storage));
+        }
         for part in self.parts() {
             let of_part =
                 |one: &&Prediction| std::ptr::eq(self.with_access(one.workload.access), part);
             let own: Vec<&Prediction> = predictions.iter().filter(of_part).collect();
             doubts.extend(part.doubts_of_model(kind, &own));
+            if has_own_storage && !own.is_empty() {
+                doubts.extend(part.traps());
+            }
         }
         doubts.into_iter().map(|doubt| doubt.at(self.name.clone())).collect()
     }
@@ -359,7 +389,6 @@ impl System {
         doubts.extend(self.unfilled.as_ref().and_then(|unfilled| unfilled.doubt(&names)));
         doubts.extend(extrapolations(&self.model, &by_model));
         if !own.is_empty() {
-            doubts.extend(self.traps());
             let changed = steadiness::doubts(&self.evaluation).into_iter();
             doubts.extend(changed.map(|told| Warning::new(WarningKind::Drift, told)));
         }

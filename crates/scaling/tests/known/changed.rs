@@ -378,7 +378,7 @@ fn what_other_memory_would_hold_is_doubted_as_the_guess_that_it_is() {
     let set = Workload { unique_bytes: 3 << 29, ..Workload::default() };
     let told = changed.predict(None, &set).unwrap();
     assert!(told.extrapolated);
-    let doubts = here.doubts(ModelKind::Default, &[told]);
+    let doubts = here.doubts(ModelKind::Default, &[told], true);
     let is_told = doubts.iter().any(|doubt| doubt.message.contains("1.5 GiB lies outside"));
     assert!(is_told, "{doubts:?}");
 }

@@ -26,7 +26,6 @@ fn system_of(evaluated: Evaluation, memory: u64, group: Option<Evaluation>) -> S
         flush_interval_s: None,
         layout_bytes_per_s: None,
         memory_limit_bytes,
-        precondition: None,
     };
     let group = group.map(|one| Evaluation { settings: Some(settings(Some(LIMIT))), ..one });
     let evaluation = Evaluation {

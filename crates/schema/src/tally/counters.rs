@@ -11,6 +11,9 @@ pub const LONGEST_NS: u64 = 1 << 50;
 /// [`LONGEST_NS`].
 pub const DISTINCT_MAX: usize = 42 * 1024;
 
+/// Least response time of a request that stalled, in nanoseconds.
+const STALL_NS: u64 = 50_000_000;
+
 /// Requests of one kind: their number, bytes, and response times to three significant digits.
 #[derive(Clone, Debug)]
 pub struct Counters {
@@ -118,6 +121,17 @@ impl Counters {
         }
     }
 
+    /// Returns the sum of the response times that stalled, in seconds: at least 50 ms, and 100 times
+    /// the median.
+    pub fn stalled_s(&self) -> f64 {
+        let least_ns = STALL_NS.max(self.at(0.5).saturating_mul(100));
+        if self.longest_ns < least_ns {
+            return 0.0;
+        }
+        let stalled = self.recorded().filter(|(ns, _)| *ns >= least_ns);
+        stalled.map(|(ns, count)| ns.min(self.longest_ns) as f64 * count as f64).sum::<f64>() / 1e9
+    }
+
     /// Returns the same in the form used by simulations.
     pub fn simulated_times(&self) -> SimulatedTimes {
         let times = self.response_time();
@@ -196,6 +210,19 @@ mod tests {
         all.clear();
         all.add(512, 7);
         assert_eq!(all.response_time().max, 7);
+    }
+
+    #[test]
+    fn requests_stall_if_they_take_long_and_much_longer_than_the_others() {
+        let stalled = |usual_ns, long_ns: &[u64]| {
+            let mut all = Counters::new();
+            (0..100).for_each(|_| all.add(512, usual_ns));
+            long_ns.iter().for_each(|ns| all.add(512, *ns));
+            all.stalled_s()
+        };
+        assert!((stalled(10_000, &[800_000_000, 1_700_000_000, 40_000_000]) - 2.5).abs() < 0.005);
+        assert_eq!(stalled(10_000_000, &[800_000_000]), 0.0, "a slow disk's requests");
+        assert_eq!(Counters::new().stalled_s(), 0.0);
     }
 
     /// Guards against a minimum of one request below its mean.

@@ -1,7 +1,7 @@
 //! A finished run: turns the counts of its streams into a measurement.
 
 use super::counters::Counters;
-use super::interval::{Interval, burst_ratio, ends_of, interval, median_ratio};
+use super::interval::{Interval, burst_ratio, ends_of, interval};
 use crate::{Direction, Engine, Measurement, Stop, Workload};
 
 /// A finished run: the counts of its streams and its rate by slice.
@@ -103,7 +103,7 @@ impl Tally {
             read: direction(read, elapsed_s),
             write: direction(write, elapsed_s),
             burst_ratio: burst_ratio(&self.rates),
-            median_ratio: median_ratio(&self.rates),
+            stalled_s: all.stalled_s(),
             ..Measurement::empty(workload.clone(), self.stop)
         };
         share_of_io(&mut m, streams_s * 1e9, overhead_ns * ios + thought_ns);

@@ -85,6 +85,7 @@ fn check_buffer(buffer: &BufferParameters, sector_bytes: u32) -> Result<(), Stri
     let uses = [
         ("read_ahead", buffer.read_ahead),
         ("immediate_reporting", buffer.immediate_reporting),
+        ("write_back", buffer.write_back),
         ("segments", buffer.segments > 0),
     ];
     if let Some((key, _)) = uses.iter().find(|(_, used)| *used && buffer.bytes == 0) {

@@ -26,18 +26,17 @@ pub fn cost_s(cap_s: f64) -> f64 {
 }
 
 impl SystemParameters {
-    /// The accesses to evaluate: `usual`, or for a bare drive direct access only.
+    /// The accesses to evaluate: `usual`, or direct access for a bare drive if none is `asked` for.
     ///
     /// # Errors
-    /// `asked` names another access for a bare drive.
+    /// `asked` names buffered access for a bare drive.
     pub fn accesses(&self, asked: &[Access], usual: Vec<Access>) -> Result<Vec<Access>, Error> {
-        if !self.is_bare() {
-            return Ok(usual);
-        }
-        match asked.iter().all(|&access| access == Access::Direct) {
-            true => Ok(vec![Access::Direct]),
-            false => Err(Error::Configuration(format!(
-                "sim:{} is a drive alone: with no file cache every request is direct; leave out --access, or name a system",
+        match asked {
+            _ if !self.is_bare() => Ok(usual),
+            [] => Ok(vec![Access::Direct]),
+            _ if !asked.contains(&Access::Buffered) => Ok(usual),
+            _ => Err(Error::Configuration(format!(
+                "sim:{} is a drive alone, with no file cache: it has access direct and dsync (writes past the drive's cache); give one of these, or name a system",
                 self.name
             ))),
         }
@@ -63,7 +62,6 @@ impl SystemParameters {
             flush_interval_s: self.flush_interval_s(),
             layout_bytes_per_s: None,
             memory_limit_bytes: None,
-            precondition: None,
         })
     }
 }
@@ -73,11 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drive_alone_is_evaluated_with_direct_access() {
+    fn a_drive_alone_is_evaluated_without_a_file_cache() {
         let bare = SystemParameters::bare("d", "a drive", 1 << 30);
         let buffered = vec![Access::Buffered];
         assert_eq!(bare.accesses(&[], buffered.clone()), Ok(vec![Access::Direct]));
-        assert_eq!(bare.accesses(&[Access::Direct], buffered.clone()), Ok(vec![Access::Direct]));
+        // Messages about traces with flushes name this one.
+        let both = vec![Access::Direct, Access::Dsync];
+        assert_eq!(bare.accesses(&both, both.clone()), Ok(both.clone()));
         assert!(bare.accesses(&buffered, buffered.clone()).is_err());
     }
 

@@ -50,7 +50,11 @@ pub fn measure(
     let (processes, think_ns) = (workload.process_num, workload.think_time_ns);
     let course = Course { blocks_most, ..course(system, workload) };
     let ran = run(host, processes, next, think_ns, access, &course);
-    measurement(workload, &ran, cost_s)
+    // Where this is not told, the reads of dsync may come from a file cache.
+    let has_none = system.is_bare() && workload.access.reads_cached();
+    let mut found = measurement(workload, &ran, cost_s);
+    found.witness.resident_frac = has_none.then_some([0.0; 2]);
+    found
 }
 
 /// The length of a run: if writes are flushed periodically, it measures whole intervals, from the
@@ -119,6 +123,31 @@ mod tests {
         assert_eq!(course(&system, &writes).period_ns, Some(90_000_000_000), "the longer one");
         let reads = Workload { read_frac: 1.0, ..writes };
         assert_eq!(course(&system, &reads).period_ns, None);
+    }
+
+    /// Once, messages sent the user to an evaluation with dsync that was refused.
+    #[test]
+    fn a_drive_alone_writes_past_its_cache_with_dsync_and_reads_as_ever() {
+        let (set, model) = (64 << 20, crate::ssd::find("generic-ssd").unwrap().build().unwrap());
+        let bare = SystemParameters::bare("d", "a drive", set);
+        let of = |access, op| {
+            let mut host = Host::new(&bare, &model, set).unwrap();
+            let mut dice = Pcg64Mcg::new(9);
+            let next = |_| Request { op, offset: place(&mut dice, set, 4096), len: 4096 };
+            let workload = Workload { access, unique_bytes: set, ..Workload::default() };
+            measure(&bare, &mut host, &workload, next, (BLOCKS_MOST, 1.0))
+        };
+        let speed = |access, op| of(access, op).throughput_bytes_per_s;
+        let [writes, reads] =
+            [Op::Write, Op::Read].map(|op| speed(Access::Dsync, op) / speed(Access::Direct, op));
+        assert!(writes < 0.5, "{writes}");
+        assert!((reads - 1.0).abs() < 0.02, "{reads}");
+        assert_eq!(
+            of(Access::Dsync, Op::Read).witness.resident_frac,
+            Some([0.0; 2]),
+            "no file cache"
+        );
+        assert_eq!(of(Access::Direct, Op::Read).witness.resident_frac, None);
     }
 
     /// Over a memory of 10 GB/s, a run for a flush every 5 s once ended after 0.6 s.

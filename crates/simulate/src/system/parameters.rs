@@ -147,8 +147,7 @@ impl SystemParameters {
         (self.cache.bytes > 0 && self.server_cache.is_none()).then_some(self.cache.bytes)
     }
 
-    /// Whether the system is a bare drive without a file cache, which only direct access can
-    /// evaluate.
+    /// Whether the system is a bare drive without a file cache.
     pub fn is_bare(&self) -> bool {
         self.cache.bytes == 0 && self.wire.is_none()
     }

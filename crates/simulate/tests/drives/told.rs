@@ -78,7 +78,7 @@ fn skews_of_one_zone_that_no_request_tells_are_said_to_be_the_starts() {
 
 /// The status and the report of a drive that is treated as fitted to these requests.
 fn told(truth: &Parameters, jobs: &[Job]) -> (Status, Vec<String>) {
-    let fitted = Fitted { parameters: truth.clone(), skews_left: None };
+    let fitted = Fitted { parameters: truth.clone(), skews_left: None, rotation_untold: false };
     let (first, second) = jobs.split_at(jobs.len() / 2);
     let (kept, lines) = verdict(truth, fitted, [first, second]).unwrap();
     (kept.status, lines)

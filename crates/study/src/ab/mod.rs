@@ -171,7 +171,7 @@ impl Interleaving {
     }
 
     /// Adds the question whether some row meets `condition`. If that is about response times, the
-    /// throughputs get no verdict, and no part of the error.
+    /// throughputs get no verdict, and no part of its error.
     ///
     /// # Errors
     /// No row counts the metric of the condition.

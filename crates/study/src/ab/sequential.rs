@@ -28,7 +28,7 @@ const BOUND_MAX: f64 = 1e6;
 pub struct PairedTest {
     /// ln(second arm's throughput over the first's) of every pair.
     logs: Vec<f64>,
-    /// Probability of a false verdict, 0 to 1; at 0 there is no verdict.
+    /// Probability of a false verdict, 0 to 1.
     pub(super) alpha: f64,
     /// Ratios within this distance of 1 count as no difference.
     margin: f64,
@@ -106,8 +106,8 @@ impl PairedTest {
         self.mean().exp()
     }
 
-    /// Half the width of the interval on the logarithm; infinite while there are too few pairs, or
-    /// without a verdict.
+    /// Half the width of the interval on the logarithm; infinite while there are too few
+    /// pairs.
     fn half(&self) -> f64 {
         self.resolution + self.layouts + self.error(self.spent)
     }
@@ -121,7 +121,7 @@ impl PairedTest {
 
     /// By how much the mean may be off once a share `spent` of all possible pairs is measured.
     fn error(&self, spent: f64) -> f64 {
-        if self.logs.len() < PAIRS_MIN || self.alpha == 0.0 {
+        if self.logs.len() < PAIRS_MIN {
             return f64::INFINITY;
         }
         // The pairs show that there is a state, but not how long it lasts: perhaps as long as they
@@ -418,7 +418,7 @@ mod tests {
         let found = (1000..2000).filter(is_found).count();
         assert!(found >= 740, "{found} of 1000");
         let throughput = &rows(1000, 0.5, Some("time > 1.1"))[0];
-        assert_eq!(throughput.verdict, Verdict::CannotBeTold, "{throughput:?}");
+        assert_eq!(throughput.verdict, Verdict::NotAsked, "{throughput:?}");
     }
 
     #[test]

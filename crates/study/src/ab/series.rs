@@ -18,6 +18,8 @@ pub(super) struct Series {
     pub(super) tick_ns: f64,
     /// Whether runs had too few requests for the quantity.
     has_few: bool,
+    /// Whether it gets a verdict.
+    is_judged: bool,
     pub(super) test: PairedTest,
     samples: [Vec<f64>; 2],
 }
@@ -32,17 +34,19 @@ impl Series {
             let share = if is_throughput { OF_THROUGHPUT } else { 1.0 - OF_THROUGHPUT };
             let mut test = PairedTest::new(share * alpha / rows.max(1) as f64, margin);
             test.resolution = if one.metric == Metric::Time { BIN } else { 0.0 };
-            Self { number, tick_ns: 0.0, has_few: false, test, samples: Default::default() }
+            let (has_few, is_judged, samples) = (false, true, Default::default());
+            Self { number, tick_ns: 0.0, has_few, is_judged, test, samples }
         };
         QUANTITIES.iter().enumerate().map(new).collect()
     }
 
-    /// Leaves the whole error to response times; throughputs get no verdict.
+    /// Leaves all false verdicts to response times: throughputs keep their interval, but get no
+    /// verdict.
     pub(super) fn judge_times_alone(&mut self) {
-        self.test.alpha = match self.quantity().metric {
-            Metric::Time => self.test.alpha / (1.0 - OF_THROUGHPUT),
-            _ => 0.0,
-        };
+        self.is_judged = self.quantity().metric == Metric::Time;
+        if self.is_judged {
+            self.test.alpha /= 1.0 - OF_THROUGHPUT;
+        }
     }
 
     fn quantity(&self) -> &'static Quantity {
@@ -121,6 +125,7 @@ impl Series {
 
     fn verdict(&self) -> Verdict {
         match self.test.verdict() {
+            _ if !self.is_judged => Verdict::NotAsked,
             Verdict::Faster if !self.quantity().metric.more_is_faster() => Verdict::Slower,
             Verdict::Slower if !self.quantity().metric.more_is_faster() => Verdict::Faster,
             verdict => verdict,

@@ -226,13 +226,14 @@ fn what_is_told_beside_the_rows_is_about_what_was_asked() {
         ab.record(0, &runs([3e7, 4e7 * scatter]), 1.0, f64::from(7 - pair));
     }
     assert_eq!(ab.settled(), [0], "the response times have a verdict");
+    let [low, high] = ab.rows()[0].ci95;
+    assert!(1.2 < low && high < 1.5, "no verdict, but an interval of throughput: {low} to {high}");
     assert!(ab.standing(0).starts_with("one, p50 response time: 0.750 ("), "{}", ab.standing(0));
     ab.record_unrested(0, &[1.0, 0.99, 1.01].map(|by| runs([3e7 * by, 2e7])));
     let told = ab.changed_by_rests();
     assert!(told[0].starts_with("one, p50 response time (1.5"), "{told:?}");
-    let open: Vec<bool> =
-        ab.rows().iter().map(|row| row.verdict == Verdict::CannotBeTold).collect();
-    assert_eq!(open, [true; 3]);
+    let told: Vec<Verdict> = ab.rows().iter().map(|row| row.verdict).collect();
+    assert_eq!(told, [Verdict::NotAsked, Verdict::CannotBeTold, Verdict::CannotBeTold]);
 }
 
 #[test]

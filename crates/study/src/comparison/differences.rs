@@ -1,7 +1,7 @@
 //! Differences in how two systems were evaluated.
 
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Environment, Warning, WarningKind, Workload};
+use ioscape_schema::{Environment, Filled, Warning, WarningKind, Workload};
 
 /// What is known about how a system was evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -12,14 +12,17 @@ pub struct EvaluatedSystem<'a> {
     pub base: &'a Workload,
     /// Memory that the workers could use, in bytes, if it was limited.
     pub memory_limit_bytes: Option<u64>,
+    /// What a simulated solid-state drive held at first, if that was asked for.
+    pub precondition: Option<Filled>,
     /// The machine and the place.
     pub environment: &'a Environment,
     /// Clients that ran every workload together.
     pub clients: u32,
 }
 
-/// A warning if `other` was evaluated under another memory limit than `first`, or on a machine of
-/// another size or hypervisor: these are properties of the systems.
+/// A warning if `other` was evaluated under another memory limit than `first`, on a solid-state
+/// drive that held something else, or on a machine of another size or hypervisor: these are
+/// properties of the systems.
 pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> Option<Warning> {
     let limit = |system: &EvaluatedSystem<'_>| {
         system.memory_limit_bytes.map_or("none".to_owned(), |bytes| Bytes(bytes as f64).to_string())
@@ -29,7 +32,11 @@ pub fn differences(first: &EvaluatedSystem<'_>, other: &EvaluatedSystem<'_>) -> 
     let matters = [first, other].iter().any(|one| one.base.access.reads_cached()) && !is_limited;
     let all = first.environment.machines_apart(other.environment).into_iter();
     let all = all.filter(|(what, _)| *what != "memory" || matters);
-    let apart = std::iter::once(limits).chain(all).filter(|(_, [ours, theirs])| ours != theirs);
+    let held = |system: &EvaluatedSystem<'_>| {
+        system.precondition.map_or("as in its file", Filled::name).to_owned()
+    };
+    let held = ("precondition", [held(first), held(other)]);
+    let apart = [limits, held].into_iter().chain(all).filter(|(_, [ours, theirs])| ours != theirs);
     let found: Vec<String> =
         apart.map(|(what, [ours, theirs])| format!("{what} {theirs} against {ours}")).collect();
     (!found.is_empty()).then(|| {
@@ -138,6 +145,7 @@ mod tests {
             name: "a",
             base: &buffered,
             memory_limit_bytes: None,
+            precondition: None,
             environment,
             clients: 1,
         };
@@ -146,6 +154,9 @@ mod tests {
         let other = EvaluatedSystem { name: "b", base: &direct, memory_limit_bytes, ..first };
         let said = differences(&first, &other).unwrap().message;
         assert!(said.contains("(memory limit 1 GiB against none):"), "{said}");
+        let worn = EvaluatedSystem { precondition: Some(Filled::SteadyState), ..first };
+        let said = differences(&first, &worn).unwrap().message;
+        assert!(said.contains("(precondition steady-state against as in its file):"), "{said}");
         let said = differences(&first, &EvaluatedSystem { environment: &large, ..first }).unwrap();
         assert!(said.message.contains("(processors 16 against 2)"), "{said}");
         let [small, big] = [8, 64]

@@ -237,7 +237,6 @@ impl ReachLimits {
             flush_interval_s,
             layout_bytes_per_s: self.layout_bytes_per_s,
             memory_limit_bytes: self.memory_limit_bytes,
-            precondition: None,
         }
     }
 

@@ -29,7 +29,9 @@ pub fn changed(there: &Environment, here: &Environment) -> Option<Warning> {
         there.memory_limit_bytes.is_some() && there.memory_limit_bytes == here.memory_limit_bytes;
     let apart = there.machines_apart(here).into_iter().map(|(what, [a, b])| (what, a, b));
     let apart = apart.filter(|(what, ..)| *what != "memory" || !is_limited);
-    let found: Vec<String> = both.into_iter().chain(apart).filter_map(differs).collect();
+    let ways = there.ways_apart(here).into_iter().map(|(what, [a, b])| (what, a, b));
+    let all = both.into_iter().chain(apart).chain(ways);
+    let found: Vec<String> = all.filter_map(differs).collect();
     (!found.is_empty()).then(|| {
         let message = format!(
             "this is not the system that was evaluated ({}): some of the error may come from the difference",
@@ -73,6 +75,19 @@ mod tests {
         let limited = [small, large]
             .map(|machine| Environment { memory_limit_bytes: Some(1 << 29), ..machine });
         assert_eq!(changed(&limited[0], &limited[1]), None, "both had 512 MiB");
+    }
+
+    /// Guards against silence: a limit on the device made predictions miss by a factor of 50.
+    #[test]
+    fn another_limit_of_io_is_noticed() {
+        let of = |limit: &str| Environment {
+            io_limit: Some(limit.to_owned()),
+            ..Environment::default()
+        };
+        let told = changed(&of("none"), &of("sda: up to 500 reads a second")).unwrap().message;
+        let limit = "(I/O limit of a control group sda: up to 500 reads a second instead of none)";
+        assert!(told.contains(limit), "{told}");
+        assert_eq!(changed(&Environment::default(), &of("none")), None, "one does not tell");
     }
 
     /// Guards against a defect: a snapshot was found first at the next boot, and the same drive was

@@ -2,28 +2,28 @@
 //! just repeat elapsed time.
 
 use super::untyped::silent;
-use crate::read::{Format, Tells};
+use crate::read::{Format, Tells, UNISSUED};
 use ioscape_schema::text::RECORDED;
 use ioscape_schema::trace_summary::{Times, TraceSummary};
 use ioscape_schema::{Distribution, TraceInfo, Warning, WarningKind};
 
 /// Removes times at the device if no request was issued later than it arrived, and either the trace
-/// is not known to record issue times or one of its formats is known not to; the returned doubt
-/// says so.
+/// is not known to record issue times or a part of it is known not to; the returned doubt says so.
 pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let Times { physical_ns, elapsed_ns } = &summary.response_times.all;
-    if elapsed_ns.is_empty() {
+    if elapsed_ns.is_empty() && physical_ns.is_empty() {
         return None;
     }
     let formats: Vec<&str> = TraceInfo::formats_in(&summary.info.format).collect();
-    let tells = formats.iter().map(|format| issue_of(format)).reduce(Tells::both)?;
-    // The issue times of some formats would stand for all.
-    let is_of_some = formats.len() > 1 && tells == Tells::No;
+    let (tells, has_none) = (tells(&summary.info)?, summary.info.notes.contains_key(UNISSUED));
+    // The issue times of some parts would stand for all.
+    let is_of_some = (formats.len() > 1 || has_none) && tells == Tells::No;
     if physical_ns != elapsed_ns && !is_of_some {
         return None;
     }
     let text = match tells {
         Tells::Yes => return None,
+        Tells::No if has_none => "the trace, or a part of it, has no issues of requests to the device: times at the device (physical) are left out, and response times include the queue; record issues too (blktrace -a issue, perf -e block:block_rq_issue); LVM and md issue none".to_owned(),
         Tells::No => format!(
             "{} when requests were issued to the device: times at the device (physical) are left out, and response times include the queue",
             silent(&formats, formats.iter().all(|format| issue_of(format) == Tells::No))
@@ -39,14 +39,20 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times.physical_ns"))
 }
 
-/// Whether the formats of a trace record when requests were issued to the device; `None` if they
-/// hold rows from any source.
+/// Whether a trace records when requests were issued to the device; `None` if its formats hold rows
+/// from any source.
 pub fn tells_issue(info: &TraceInfo) -> Option<bool> {
-    match TraceInfo::formats_in(&info.format).map(issue_of).reduce(Tells::both)? {
+    match tells(info)? {
         Tells::Yes => Some(true),
         Tells::No => Some(false),
         Tells::Anyone => None,
     }
+}
+
+/// The same, by the trace's formats, and of event traces by their events.
+fn tells(info: &TraceInfo) -> Option<Tells> {
+    let by_format = TraceInfo::formats_in(&info.format).map(issue_of).reduce(Tells::both)?;
+    Some(if info.notes.contains_key(UNISSUED) { Tells::No } else { by_format })
 }
 
 /// Whether traces of a format record issue times; a simulation does, whatever its source.

@@ -2,12 +2,12 @@
 //! disk that worked on them would seem idle. They have no row, or a row without a completion.
 
 use super::untimed::{forget_queue, timed};
-use crate::doubts::ONE_END;
+use crate::read::ONE_END;
 use ioscape_schema::trace_summary::TraceSummary;
 use ioscape_schema::{TraceInfo, Warning, WarningKind};
 
 /// One request in this many may be missing: a recording begins and ends with requests in flight.
-const ONE_IN: u64 = 100;
+pub(crate) const ONE_IN: u64 = 100;
 
 /// Removes queue lengths and idle times if more is missing. The doubt covers requests that have no
 /// row; the doubt about [requests without a completion](super::untimed) covers the others. If no

@@ -1,6 +1,6 @@
 //! What is unknown without completions: left out, because a time of 0 would be read as measured.
 
-use ioscape_schema::trace_summary::{DiskSummary, OpTimes, TraceSummary};
+use ioscape_schema::trace_summary::{DiskSummary, OpTimes, Times, TraceSummary};
 use ioscape_schema::{Distribution, Warning, WarningKind};
 
 /// Removes everything that depends on response times if no request has one; the doubt counts the
@@ -9,33 +9,41 @@ pub fn forget(summary: &mut TraceSummary) -> Option<Warning> {
     let (ios, timed) = (summary.ios, timed(summary));
     let untimed = ios.saturating_sub(timed);
     let queued = summary.disks.iter().any(|disk| !disk.queue_length.is_empty());
-    let text = match timed {
-        _ if untimed == 0 => return None,
-        0 => format!(
-            "{ios} requests have no response times: these, queue lengths and idle times are not known, and their tables are left out"
-        ),
-        _ if !queued => format!(
-            "{untimed} of {ios} requests have no response time: response times are those of the others; queue lengths and idle times follow from all, and are left out"
-        ),
-        _ => format!(
-            "{untimed} of {ios} requests have no response time: response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
-        ),
+    let which = match (timed, untimed) {
+        (_, 0) => return None,
+        (0, 1) => "1 request has no response time".to_owned(),
+        (0, _) => format!("{ios} requests have no response times"),
+        (_, 1) => format!("1 of {ios} requests has no response time"),
+        _ => format!("{untimed} of {ios} requests have no response time"),
+    };
+    let so = match timed {
+        0 => "these, queue lengths and idle times are not known, and their tables are left out",
+        _ if !queued => {
+            "response times are those of the others; queue lengths and idle times follow from all, and are left out"
+        }
+        _ => {
+            "response times, queue lengths and idle times are those of the others, so queues may have been longer and idle times shorter"
+        }
     };
     if timed == 0 {
-        forget_all(summary);
+        summary.response_times = OpTimes::default();
+        forget_elapsed(summary);
     }
+    let text = format!("{which}: {so}");
     Some(Warning::new(WarningKind::TimesUnknown, text).at("response_times, queue_length, idle_ns"))
 }
 
 /// Requests with a completion time.
 pub(super) fn timed(summary: &TraceSummary) -> u64 {
-    let told = &summary.response_times.all.elapsed_ns;
+    let Times { physical_ns, elapsed_ns } = &summary.response_times.all;
+    // Without arrivals the former alone are told.
+    let told = if elapsed_ns.is_empty() { physical_ns } else { elapsed_ns };
     // Older results count every request as timed, with 0 ns if no time was recorded.
     if told.max > 0.0 { told.count } else { 0 }
 }
 
-fn forget_all(summary: &mut TraceSummary) {
-    summary.response_times = OpTimes::default();
+/// Removes queue lengths and, but for their distribution in the whole trace, elapsed times.
+pub(super) fn forget_elapsed(summary: &mut TraceSummary) {
     summary.latency_map = None;
     summary.disks.iter_mut().for_each(forget_queue);
     for timeline in [&mut summary.over_time, &mut summary.hourly, &mut summary.daily] {
@@ -108,6 +116,8 @@ mod tests {
         assert!(first.message.starts_with("20 of 100 requests have no response time"), "{first}");
         assert!(first.message.ends_with("and are left out"), "{first}");
         assert_eq!(analysed(&[&rows[..37], &rows[37..]]), found, "parts give the whole");
+        let only = &analysed(&[&rows[..1]]).warnings[0];
+        assert!(only.message.starts_with("1 request has no response time: these"), "{only}");
     }
 
     #[test]

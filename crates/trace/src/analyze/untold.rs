@@ -1,7 +1,9 @@
 //! What a trace does not record is left out of its summary and said before all numbers: a 0 would
 //! be read as measured.
 
-use super::{burstiness, partial, unissued, unpaired, untimed, untyped};
+use super::untimed::forget_queue;
+use super::write_groups::BURST_NS;
+use super::{burstiness, partial, unarrived, unissued, unpaired, untimed, untyped};
 use crate::doubts::lacks;
 use ioscape_schema::trace_lacks::TraceLacks;
 use ioscape_schema::trace_summary::{
@@ -9,7 +11,8 @@ use ioscape_schema::trace_summary::{
 };
 use ioscape_schema::{Distribution, Document, Outcome, Warning};
 
-/// One second: the resolution of some formats.
+/// The shortest time between arrivals that is asked for.
+const MS_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Removes from a summary what its trace does not record. Returns the doubts that say so, except
@@ -25,13 +28,16 @@ pub fn forget(summary: &mut TraceSummary) -> Vec<Warning> {
     if lacks.places {
         forget_places(summary);
     }
-    if lacks.instants {
-        forget_instants(summary);
+    // Without an arrival, a request counts as arriving when it is issued.
+    let waited_ns = if unarrived::lacks_arrivals(summary) { SECOND_NS } else { 0 };
+    let arrival_step_ns = lacks.arrival_step_ns.max(waited_ns);
+    if arrival_step_ns > 0 {
+        forget_instants(summary, &TraceLacks { arrival_step_ns, ..lacks });
     }
     forget_windows(summary);
     // First, because the doubt about missing completions depends on whether queues are kept.
-    let unpaired = unpaired::forget(summary);
-    let times = [untimed::forget(summary), unissued::forget(summary), unpaired];
+    let [unpaired, unarrived] = [unpaired::forget(summary), unarrived::forget(summary)];
+    let times = [untimed::forget(summary), unissued::forget(summary), unpaired, unarrived];
     times.into_iter().chain([untyped::forget(summary)]).flatten().collect()
 }
 
@@ -131,15 +137,26 @@ fn forget_windows(summary: &mut TraceSummary) {
     }
 }
 
-/// Removes arrival times within a second, which are unknown.
-fn forget_instants(summary: &mut TraceSummary) {
-    summary.inter_arrival_ns = Distribution::default();
-    summary.burstiness.inter_arrival_scv = None;
-    summary.burstiness.dispersion.retain(|point| point.0 >= SECOND_NS);
+/// Removes what happens within a time that is too few steps of the arrivals long.
+fn forget_instants(summary: &mut TraceSummary, lacks: &TraceLacks) {
+    if !lacks.tells(MS_NS) {
+        summary.inter_arrival_ns = Distribution::default();
+        summary.burstiness.inter_arrival_scv = None;
+    }
+    // Of whole steps, the number of arrivals is known.
+    summary.burstiness.dispersion.retain(|point| point.0 >= lacks.arrival_step_ns);
     summary.burstiness.hurst = burstiness::hurst(&summary.burstiness.dispersion);
-    summary.overwrites.delay_ns = Distribution::default();
-    summary.overwrites.within_1s = None;
-    summary.disks.iter_mut().for_each(|disk| disk.write_bursts = Runs::default());
+    if !lacks.tells(SECOND_NS) {
+        summary.overwrites.delay_ns = Distribution::default();
+        summary.overwrites.within_1s = None;
+    }
+    if !lacks.tells(BURST_NS) {
+        summary.disks.iter_mut().for_each(|disk| disk.write_bursts = Runs::default());
+    }
+    // Requests of a step count as arriving together, whichever ended before another began.
+    if !lacks.tells(summary.response_times.all.elapsed_ns.mean as u64) {
+        summary.disks.iter_mut().for_each(forget_queue);
+    }
 }
 
 #[cfg(test)]

@@ -132,6 +132,33 @@ fn in_whole_seconds_nothing_is_said_of_shorter_times() {
     assert!(found["disks"][0].get("write_groups").is_some(), "their order is told");
 }
 
+/// Once, only formats in whole seconds lost what their steps hide.
+#[test]
+fn in_coarse_steps_nothing_is_said_of_what_takes_less_than_ten() {
+    let of = |step_ns| {
+        let row = |at: u64| {
+            let request = Request { op: Op::Write, offset: at % 300 * 4096, len: 4096 };
+            let queued_ns = at * 300_000 / step_ns * step_ns;
+            let completed_ns = queued_ns + 2_000_000;
+            Io { request, queued_ns, issued_ns: queued_ns, completed_ns, ..Io::default() }
+        };
+        let mut found = Analysis::new(&AnalysisOptions::default());
+        found.update(&(0..200_000).map(row).collect::<Vec<_>>());
+        let arrival_step_ns = Some(step_ns).filter(|ns| *ns > 1);
+        found.finish("w", &TraceInfo { arrival_step_ns, ..TraceInfo::default() })
+    };
+    let keys = ["inter_arrival_ns", "disk.queue_length", "disk.write_bursts"];
+    let there = |found: &TraceSummary| there(&json(found), &keys).len();
+    let [fine, tenths, millis, tens] = [1, 200_000, 1_000_000, 10_000_000].map(of);
+    assert_eq!([&fine, &tenths, &millis, &tens].map(there), [3, 2, 1, 0]);
+    let within = |found: &TraceSummary| found.burstiness.dispersion.first().map(|point| point.0);
+    assert!(within(&fine) <= Some(1_000_000) && within(&tens) >= Some(10_000_000));
+    assert!(tens.overwrites.within_1s.is_some() && !tens.response_times.is_empty());
+    let told = &millis.warnings[0].message;
+    assert!(told.starts_with("arrivals are in steps of 1 ms: times between arrivals, "), "{told}");
+    assert!(fine.warnings.iter().all(|one| !one.message.contains("steps")), "{:?}", fine.warnings);
+}
+
 /// The analysis of writes to one block, beginning so many seconds after the first.
 fn writes_at(seconds: &[u64]) -> TraceSummary {
     let row = |at: &u64| {
@@ -232,4 +259,15 @@ fn missing_completions_are_told_once_with_what_follows_from_them_now() {
         assert!(said[0].message.starts_with("100 of 2000 requests have no response time"));
         assert!(said[0].message.ends_with("and are left out"), "{said:?}");
     }
+}
+
+#[test]
+fn missing_arrivals_are_told_once() {
+    let mut old = of("blkparse", &[]);
+    old.info.notes.insert("requests without an arrival".to_owned(), "21".to_owned());
+    assert_eq!(forget_in_older(&mut old).len(), 1);
+    let times = &old.response_times.all;
+    assert!(times.elapsed_ns.is_empty());
+    assert_eq!(times.physical_ns.count, 2000);
+    assert_eq!(forget_in_older(&mut old), [], "once is enough");
 }

@@ -4,6 +4,7 @@ use super::position::{Fit, RequestPosition};
 use crate::analyze::blocks::{BlockSize, touched};
 use crate::analyze::log_histogram::{FineHistogram, LogHistogram};
 use crate::analyze::sketch::Sketch;
+use crate::analyze::unpaired::ONE_IN;
 use ioscape_schema::TraceTraits;
 use ioscape_schema::workload::SIZE_MEAN_MAX;
 use ioscape_schema::{
@@ -37,9 +38,11 @@ pub struct Group {
     first_ns: Option<u64>,
     /// Flushes, and writes past the drive's cache.
     syncs: u64,
-    /// Writes since the last flush.
+    /// Writes since the last flush, less one for each flush after them.
     unflushed: u64,
-    /// Requests that waited for the medium: with FUA, or flushed before the next write.
+    /// Whether a flush came after the last write.
+    is_flushing: bool,
+    /// Writes that waited for the medium: with FUA, or one for each flush before the next write.
     durable: u64,
 }
 
@@ -83,18 +86,24 @@ impl Group {
         self.flushed();
     }
 
-    /// Counts a write that was flushed before the next one.
+    /// Counts the write that waits for a flush: processes that each wait for their own write two at
+    /// once, and then flush two times.
     fn flushed(&mut self) {
-        self.durable += u64::from(std::mem::take(&mut self.unflushed) == 1);
+        self.durable += u64::from(self.unflushed > 0);
+        self.unflushed = self.unflushed.saturating_sub(1);
+        self.is_flushing = true;
     }
 
     /// Notes whether a request that moves data waited for the medium.
     fn note_medium(&mut self, io: &Io) {
-        let waits = io.flags.contains(IoFlags::FUA);
         let writes = io.request.op == Op::Write;
+        let waits = writes && io.flags.contains(IoFlags::FUA);
         self.durable += u64::from(waits);
         if io.flags.contains(IoFlags::FLUSH) {
             self.flushed();
+        }
+        if writes && std::mem::take(&mut self.is_flushing) {
+            self.unflushed = 0;
         }
         self.unflushed += u64::from(writes && !waits);
         self.syncs += u64::from(writes && io.flags.intersects(IoFlags::FUA | IoFlags::FLUSH));
@@ -152,20 +161,17 @@ impl Group {
         let read_frac = self.reads as f64 / count;
         let seq_frac = self.follow as f64 / self.could_follow.max(1) as f64;
         let size_mean = (self.sizes.mean().round() as u64).clamp(1, SIZE_MEAN_MAX);
-        let in_flight =
-            if self.busy.ns == 0 { 1.0 } else { self.elapsed_ns as f64 / self.busy.ns as f64 };
-        let process_num = (in_flight.round() as u32).clamp(1, 4096);
         let response = self.elapsed_ns as f64 / self.timed.max(1) as f64;
         let [first_ns, last_ns] = self.span_ns();
-        let span = (last_ns - first_ns) as f64;
+        let span_ns = last_ns - first_ns;
+        let time_ns = lasting_ns.unwrap_or(span_ns);
+        let flush_ns = self.busy_or_flushing.ns.saturating_sub(self.busy.ns);
+        let process_num = self.process_num(time_ns.saturating_sub(flush_ns));
         // A closed workload: processes x time = requests x response + pauses x think.
-        let (time, pauses) = match lasting_ns {
-            Some(time) => (time as f64, count),
-            None => (span, count - f64::from(process_num)),
-        };
-        let flush_ns = self.busy_or_flushing.ns.saturating_sub(self.busy.ns) as f64;
+        let pauses = if lasting_ns.is_some() { count } else { count - f64::from(process_num) };
+        let (time, flush_ns) = (time_ns as f64, flush_ns as f64);
         // With dsync each write includes its flush.
-        let (access, flushed) = match 2 * self.durable > requests {
+        let (access, flushed) = match self.is_dsync() {
             true => (Access::Dsync, flush_ns),
             false => (Access::Direct, 0.0),
         };
@@ -200,10 +206,50 @@ impl Group {
             bytes: u64::try_from(self.sizes.sum()).unwrap_or(u64::MAX),
             processes_seen: if self.told { self.processes.estimate().round() as u64 } else { 0 },
             response_time_ns: (self.timed > 0).then_some(response),
-            elapsed_s: span / 1e9,
+            elapsed_s: span_ns as f64 / 1e9,
             syncs: self.syncs,
             flush_s: flush_ns / 1e9,
         }
+    }
+
+    /// Returns how many processes make the load in `time_ns`: as many as there were requests in
+    /// flight, rounded, but no fewer than have the time for all requests.
+    fn process_num(&self, time_ns: u64) -> u32 {
+        let in_flight = match self.busy.ns {
+            _ if self.lacks_completions() => 0,
+            0 => 0,
+            busy_ns => (self.elapsed_ns as f64 / busy_ns as f64).round() as u128,
+        };
+        // Those without a completion take as long as the others.
+        let all_ns = self.elapsed_ns.saturating_mul(self.requests().into());
+        let all_ns = all_ns / u128::from(self.timed.max(1));
+        // Of requests that go on beyond a window, the rest is no part of its load.
+        let least = all_ns.div_ceil(u128::from(time_ns.max(self.busy.ns).max(1)));
+        in_flight.max(least).clamp(1, 4096) as u32
+    }
+
+    /// Whether most requests waited for the medium.
+    fn is_dsync(&self) -> bool {
+        2 * self.durable > self.requests()
+    }
+
+    /// The share of reads, which reached the device, in a workload whose access passes them through
+    /// the file cache; `None` where the access does not, or next to nothing was read.
+    pub fn cached_reads(&self) -> Option<f64> {
+        let is_met = self.is_dsync() && self.reads.saturating_mul(ONE_IN) > self.requests();
+        is_met.then(|| self.reads as f64 / self.requests() as f64)
+    }
+
+    /// Whether so many requests lack their completion that it cannot be told how many were in
+    /// flight together.
+    pub fn lacks_completions(&self) -> bool {
+        let [missing, requests] = [self.requests() - self.timed, self.requests()];
+        missing.saturating_mul(ONE_IN) > requests
+    }
+
+    /// Number of requests with a known completion.
+    pub fn timed(&self) -> u64 {
+        self.timed
     }
 
     fn unique_bytes(&self) -> u64 {

@@ -6,7 +6,9 @@ mod position;
 
 use crate::analyze::blocks::BlockSize;
 use crate::analyze::disk_name;
+use crate::analyze::unpaired::ONE_IN;
 use group::Group;
+use ioscape_schema::units::counted;
 use ioscape_schema::{
     Io, IoFlags, Op, TraceCharacterization, TraceInfo, TraceTraits, Warning, WarningKind,
 };
@@ -192,7 +194,60 @@ impl Characterizer {
         }
     }
 
-    /// What the workloads of disks, processes and windows lack, because there are too many of them.
+    /// The doubt about the workload of the whole trace if requests lack their completion.
+    pub fn doubt_of_completions(&self) -> Option<Warning> {
+        let [requests, timed] = [self.overall.requests(), self.overall.timed()];
+        let text = match timed {
+            _ if !self.overall.lacks_completions() => return None,
+            0 => "requests have no response times: process_num is taken as 1, and the think time is the mean time between arrivals".to_owned(),
+            _ => format!(
+                "no response time is recorded of {} of {requests} requests: they are taken to last as long as the others, and process_num is the fewest processes that keep the recorded rate",
+                requests - timed
+            ),
+        };
+        let place = "process_num, think_time_ns, response_time_ns";
+        Some(Warning::new(WarningKind::TimesUnknown, text).at(place))
+    }
+
+    /// The doubt about the workloads of parts that lack completions where the whole does not.
+    fn doubt_of_parts(&self) -> Option<Warning> {
+        let lacking = self.parts().filter(|part| part.lacks_completions()).count() as u64;
+        let text = format!(
+            "in {} of disks, processes or windows more than 1 request in {ONE_IN} has no response time: process_num there is the fewest processes that keep the recorded rate, or 1 where none has",
+            counted(lacking, "workload")
+        );
+        let is_told = self.overall.lacks_completions() || lacking == 0;
+        (!is_told).then(|| Warning::new(WarningKind::TimesUnknown, text).at("process_num"))
+    }
+
+    /// The doubt about workloads whose reads may come from the file cache where those of the trace
+    /// came from the device.
+    fn doubt_of_cached_reads(&self) -> Option<Warning> {
+        let parts = self.parts().filter(|part| part.cached_reads().is_some()).count() as u64;
+        let of = match self.overall.cached_reads() {
+            Some(share) => format!("{:.0} % of the requests are reads", 100.0 * share),
+            None if parts > 0 => {
+                format!(
+                    "dsync has reads in {} of disks, processes or windows",
+                    counted(parts, "workload")
+                )
+            }
+            None => return None,
+        };
+        let text = format!(
+            "{of}: in the trace they reached the device, but with dsync they go through the file cache, which may hold them; with direct they reach the device, but no write waits for the medium"
+        );
+        Some(Warning::new(WarningKind::PoorFit, text).at("access"))
+    }
+
+    /// The disks, processes and windows.
+    fn parts(&self) -> impl Iterator<Item = &Group> {
+        let windows = self.windows.iter().map(|window| &window.1);
+        self.disks.values().chain(self.processes.values()).chain(windows)
+    }
+
+    /// The doubts about the workloads: requests without a completion, reads that may miss the
+    /// device, and what those of disks, processes and windows lack because there are too many.
     pub fn doubts(&self) -> Vec<Warning> {
         let Beyond { disks, processes, window } = self.beyond;
         let disks = (disks > 0).then(|| {
@@ -214,8 +269,12 @@ impl Characterizer {
             );
             ("windows", text)
         });
-        let all = [disks, processes, windows].into_iter().flatten();
-        all.map(|(place, text)| Warning::new(WarningKind::SetLimited, text).at(place)).collect()
+        let beyond = [disks, processes, windows].into_iter().flatten();
+        let beyond =
+            beyond.map(|(place, text)| Warning::new(WarningKind::SetLimited, text).at(place));
+        let own =
+            [self.doubt_of_completions(), self.doubt_of_parts(), self.doubt_of_cached_reads()];
+        own.into_iter().flatten().chain(beyond).collect()
     }
 
     fn process(&self, id: u32, info: &TraceInfo) -> String {

@@ -140,6 +140,35 @@ fn writes_that_wait_for_the_medium_are_dsync() {
     assert_eq!(told(1000, IoFlags::empty()), (Access::Direct, 0, 0, 0));
 }
 
+/// Once, a job with `dsync` read from the file cache what the trace had read from the device, without
+/// a word; reads with FUA counted as writes; and two processes that wrote and flushed in turn had
+/// no waits.
+#[test]
+fn only_writes_wait_and_reads_of_dsync_are_told() {
+    let told = |of: &[(Op, u32, IoFlags)]| {
+        let row = |(at, &(op, len, flags)): (usize, &(Op, u32, IoFlags))| {
+            let queued_ns = at as u64 * 1000;
+            Io { queued_ns, completed_ns: queued_ns + 500, flags, ..io(0, op, 0, len) }
+        };
+        let rows: Vec<Io> = of.repeat(100).iter().enumerate().map(row).collect();
+        let mut seen = Characterizer::new(4096, None);
+        seen.update(&rows);
+        let found = seen.finish("t", &TraceInfo::default(), |_, _| ModelFit::default()).overall;
+        let doubts = seen.doubts();
+        (found.workload.access, doubts.first().map(ToString::to_string).unwrap_or_default())
+    };
+    let (fua, none) = (IoFlags::FUA, IoFlags::empty());
+    let (write, flush) = ((Op::Write, 4096, none), (Op::Write, 0, IoFlags::FLUSH));
+    let waiting = (Op::Write, 4096, fua);
+    assert_eq!(told(&[waiting]), (Access::Dsync, String::new()));
+    let (access, doubt) = told(&[waiting, waiting, (Op::Read, 4096, none)]);
+    assert_eq!(access, Access::Dsync);
+    assert!(doubt.starts_with("access: 33 % of the requests are reads"), "{doubt}");
+    assert_eq!(told(&[(Op::Read, 4096, fua), write]).0, Access::Direct);
+    assert_eq!(told(&[write, write, flush, flush]).0, Access::Dsync);
+    assert_eq!(told(&[write, write, flush]).0, Access::Direct);
+}
+
 /// One request per second, each from another process to another disk.
 #[test]
 fn what_is_beyond_the_most_groups_is_told() {
@@ -162,4 +191,73 @@ fn what_is_beyond_the_most_groups_is_told() {
         assert!(text.starts_with(begin), "{text}");
     }
     assert_eq!(told.len(), 3);
+}
+
+/// Requests of `took_ns` that `processes` make one after the other, each with a pause of
+/// `think_ns` before the next.
+fn closed(processes: u64, took_ns: u64, think_ns: u64, each: u64) -> Vec<Io> {
+    let one = |process: u64, at: u64| {
+        let queued_ns = process + at * (took_ns + think_ns);
+        let issued_ns = queued_ns;
+        let completed_ns = queued_ns + took_ns;
+        Io { queued_ns, issued_ns, completed_ns, ..io(0, Op::Read, at * 4096, 4096) }
+    };
+    (0..each).flat_map(|at| (0..processes).map(move |process| one(process, at))).collect()
+}
+
+/// Once, the processes were rounded down and the think time cut off at 0: up to a third of the load
+/// was gone.
+#[test]
+fn the_workload_of_every_group_has_the_traced_rate() {
+    const MS: u64 = 1_000_000;
+    // One process without pauses, and another with one request in ten of its places.
+    let mut rows = closed(1, MS, 0, 4000);
+    rows.extend(closed(1, MS, 9 * MS / 5, 1428).iter().map(|io| Io { process: 2, ..*io }));
+    rows.sort_by_key(|io| io.queued_ns);
+    let found = of(&rows);
+    assert_eq!((found.overall.workload.process_num, found.processes.len()), (2, 2));
+    let all = [&found.overall].into_iter().chain(&found.processes).chain(&found.windows);
+    for one in all {
+        let workload = &one.workload;
+        let each_ns = one.response_time_ns.unwrap() + workload.think_time_ns as f64;
+        let rate = f64::from(workload.process_num) * 1e9 / each_ns;
+        let traced = one.requests as f64 / one.elapsed_s;
+        assert!((rate / traced - 1.0).abs() < 0.005, "{}: {rate} {traced}", one.name);
+    }
+    // No more processes than there were.
+    let found = of(&closed(8, MS, 0, 4000));
+    let told = [&found.overall].into_iter().chain(&found.windows).map(|one| &one.workload);
+    assert!(told.clone().count() == 5 && told.clone().all(|one| one.process_num == 8));
+}
+
+/// Once, eight processes became two where three of four completions were not recorded.
+#[test]
+fn requests_without_completions_count_in_the_load() {
+    let lost = |one_in: usize| {
+        let mut rows = closed(8, 1_000_000, 0, 4000);
+        let lost = rows.iter_mut().enumerate().filter(|(at, _)| (at + at / 8) % one_in == 0);
+        lost.for_each(|(_, io)| io.completed_ns = io.issued_ns);
+        let mut seen = Characterizer::new(4096, None);
+        seen.update(&rows);
+        let found = seen.finish("t", &TraceInfo::default(), |_, _| ModelFit::default()).overall;
+        let doubts: Vec<String> = seen.doubts().iter().map(ToString::to_string).collect();
+        (found.workload.process_num, found.workload.think_time_ns < 1000, doubts.join("\n"))
+    };
+    let told = "process_num, think_time_ns, response_time_ns: no response time is recorded of 8000";
+    let (processes, is_busy, doubts) = lost(4);
+    assert!((processes, is_busy) == (8, true) && doubts.starts_with(told), "{processes} {doubts}");
+    assert_eq!(lost(100), (8, true, String::new()), "one in a hundred may be missing");
+    let (processes, _, doubts) = lost(1);
+    assert!(processes == 1 && doubts.contains("have no response times"), "{doubts}");
+}
+
+#[test]
+fn a_disk_without_completions_is_told_where_the_trace_has_nearly_all() {
+    let mut rows = closed(1, 1_000_000, 0, 4000);
+    rows[2000].completed_ns = rows[2000].issued_ns;
+    rows[2000].device = 1;
+    let mut seen = Characterizer::new(4096, None);
+    seen.update(&rows);
+    let told: Vec<String> = seen.doubts().iter().map(ToString::to_string).collect();
+    assert!(told.len() == 1 && told[0].starts_with("process_num: in 1 workload of"), "{told:?}");
 }

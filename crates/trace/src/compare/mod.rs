@@ -18,6 +18,7 @@ mod told;
 pub use condition::{Condition, ConditionError};
 pub use course::Course;
 
+use crate::analyze::unarrived::lacks_arrivals;
 use course::Window;
 use figures::FigureParts;
 use interval::{ALPHA, LEAST_WINDOWS, MARGIN, Parts, Shares, is_told};
@@ -35,7 +36,8 @@ pub fn compare(
     fail_if: Option<&Condition>,
 ) -> TraceComparison {
     let all = courses.map(Course::windows);
-    let timed = courses.iter().all(|course| course.is_timed());
+    let arrived = !summaries.iter().any(lacks_arrivals);
+    let timed = arrived && courses.iter().all(|course| course.is_timed());
     let windows: [&[Window]; 2] = [&all[0].1, &all[1].1];
     let lacks = summaries.each_ref().map(|summary| TraceLacks::of(&summary.info));
     // If too many requests lack a beginning or an end, the summary has no queues either.
@@ -51,6 +53,7 @@ pub fn compare(
     let parts: Vec<_> = figures.filter_map(|name| FigureParts::of(name, windows)).collect();
     let shares = TraceDistribution::ALL.into_iter().filter(|one| timed || !one.needs_times());
     let shares = shares.filter(|one| queued || *one != TraceDistribution::QueueLength);
+    let shares = shares.filter(|one| arrived || !told::needs_arrivals(*one));
     let shares = shares.filter(|one| lacks.iter().all(|lacks| told::distribution(*one, lacks)));
     let shares = shares.filter_map(|one| Some((one, shares_of(one, windows)?)));
     let shares: Vec<_> = shares.collect();

@@ -303,3 +303,18 @@ fn requests_without_a_completion_are_in_no_time_or_queue() {
     assert_eq!(windows.iter().map(super::Window::ios).sum::<u64>(), 100);
     assert!(course.is_timed());
 }
+
+/// Once, the same requests recorded without their arrivals were "a changed workload".
+#[test]
+fn what_follows_from_arrivals_is_compared_where_both_traces_have_them() {
+    let rows = numbered(3).trace();
+    let mut course = Course::default();
+    course.update(&rows);
+    let mut lacking = TraceSummary { ios: rows.len() as u64, ..TraceSummary::default() };
+    let note = |count: usize| ("requests without an arrival".to_owned(), count.to_string());
+    for (missing, figures, distributions) in [(rows.len() / 100, 8, 9), (rows.len() / 50, 5, 3)] {
+        lacking.info.notes = [note(missing)].into();
+        let found = compare([&course; 2], [TraceSummary::default(), lacking.clone()], None);
+        assert_eq!((found.figures.len(), found.distributions.len()), (figures, distributions));
+    }
+}

@@ -9,6 +9,13 @@ pub(super) fn is_rate(figure: TraceFigure) -> bool {
     matches!(figure, RequestsPerS | ReadBytesPerS | WriteBytesPerS)
 }
 
+/// Whether the distribution depends on when or in which order requests arrive, whether or not they
+/// complete.
+pub(super) fn needs_arrivals(of: TraceDistribution) -> bool {
+    use TraceDistribution::{DistanceBytes, InterArrivalNs, Sequential};
+    matches!(of, Sequential | DistanceBytes | InterArrivalNs)
+}
+
 /// Whether a trace that lacks this records the figure; whether it records completion times is
 /// checked elsewhere.
 pub(super) fn figure(figure: TraceFigure, lacks: &TraceLacks) -> bool {
@@ -33,9 +40,12 @@ pub(super) fn distribution(of: TraceDistribution, lacks: &TraceLacks) -> bool {
     };
     match of {
         Sequential | DistanceBytes => !lacks.fast && !lacks.places,
-        InterArrivalNs => !lacks.fast && !lacks.instants,
+        InterArrivalNs => !lacks.fast && lacks.arrival_step_ns == 0,
         QueueLength => !lacks.fast,
-        Reads | ReadBytes | WriteBytes | ReadElapsedNs | WriteElapsedNs => !lacks.operations,
+        ReadElapsedNs | WriteElapsedNs => {
+            !lacks.operations && !lacks.steps && lacks.arrival_step_ns == 0
+        }
+        Reads | ReadBytes | WriteBytes => !lacks.operations,
     }
 }
 
@@ -54,7 +64,8 @@ mod tests {
         assert_eq!(all(&none), (8, 9));
         assert_eq!(all(&TraceLacks { operations: true, ..none }), (2, 4));
         assert_eq!(all(&TraceLacks { places: true, ..none }), (8, 7));
-        assert_eq!(all(&TraceLacks { instants: true, ..none }), (8, 8));
+        assert_eq!(all(&TraceLacks { arrival_step_ns: 1_000_000, ..none }), (8, 6));
+        assert_eq!(all(&TraceLacks { steps: true, ..none }), (8, 7));
         assert_eq!(all(&TraceLacks { fast: true, ..none }), (4, 5));
     }
 }

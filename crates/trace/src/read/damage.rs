@@ -1,5 +1,6 @@
 //! Reads damaged or truncated compressed files up to the damage, and describes it.
 
+use super::members::NoMember;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,6 +61,9 @@ impl UpToDamage {
     fn sentence(&self, error: &io::Error) -> String {
         let taken = self.taken.load(Ordering::Relaxed);
         match self.length {
+            _ if error.get_ref().is_some_and(|inner| inner.is::<NoMember>()) => {
+                format!("followed by {NoMember}: these were not read")
+            }
             _ if error.kind() == io::ErrorKind::UnexpectedEof => {
                 format!("cut off at compressed byte {taken}: what is missing cannot be told")
             }

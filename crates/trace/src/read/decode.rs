@@ -56,6 +56,11 @@ pub(crate) trait Decode: Send {
         false
     }
 
+    /// Whether this program wrote the file, with all that its rows show.
+    fn is_own(&self) -> bool {
+        false
+    }
+
     /// Tells the decoder that only rows that arrive from `from_ns` until before `to_ns` are wanted,
     /// counted from the beginning of the trace. If it `is_alone`, no other decoder contributes to
     /// the trace. A decoder may skip other rows unread, but may also deliver them.

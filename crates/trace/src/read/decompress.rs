@@ -1,5 +1,6 @@
 //! Unpacks compressed traces: gzip, bzip2, xz and Zstandard, recognized by their first bytes.
 
+use super::members::{Bzip2, Gzip, Member, Members};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder, StreamingDecoder};
 use std::io::{self, Read};
 
@@ -7,8 +8,8 @@ use std::io::{self, Read};
 const MOST_MEMORY_KIB: u32 = 512 << 10;
 
 /// The first bytes of compressed files.
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const BZIP2: &[u8] = b"BZh";
+const GZIP: &[u8] = Gzip::MARK;
+const BZIP2: &[u8] = Bzip2::MARK;
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
@@ -23,8 +24,8 @@ pub(crate) fn is_compressed(head: &[u8]) -> bool {
 /// Unpacks `bytes`, which begin with `head`.
 pub(crate) fn unpack(head: &[u8], bytes: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     Ok(match head {
-        _ if head.starts_with(GZIP) => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
-        _ if head.starts_with(BZIP2) => Box::new(bzip2::read::MultiBzDecoder::new(bytes)),
+        _ if head.starts_with(GZIP) => Box::new(Members::<Gzip>::new(bytes)),
+        _ if head.starts_with(BZIP2) => Box::new(Members::<Bzip2>::new(bytes)),
         _ if head.starts_with(XZ) => {
             Box::new(lzma_rust2::XzReader::new_mem_limit(bytes, true, MOST_MEMORY_KIB))
         }
@@ -133,6 +134,7 @@ fn open_frame(bytes: Joined) -> io::Result<Frame> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::members::NoMember;
     use super::*;
     use std::io::Write;
 
@@ -154,6 +156,12 @@ mod tests {
         packer.finish().unwrap()
     }
 
+    fn bzip2(text: &[u8]) -> Vec<u8> {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    }
+
     fn zstd(text: &[u8]) -> Vec<u8> {
         ruzstd::encoding::compress_to_vec(text, ruzstd::encoding::CompressionLevel::Fastest)
     }
@@ -162,6 +170,7 @@ mod tests {
     fn several_members_and_frames_are_read_through() {
         let (text, twice) = (text(), [text(), text()].concat());
         assert_eq!(unpacked([gzip(&text), gzip(&text)].concat()).unwrap(), twice);
+        assert_eq!(unpacked([bzip2(&text), bzip2(&text)].concat()).unwrap(), twice);
         let note = [&[0x51, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
         assert_eq!(unpacked([zstd(&text), note, zstd(&text)].concat()).unwrap(), twice);
     }
@@ -169,13 +178,28 @@ mod tests {
     #[test]
     fn bzip2_and_xz_are_read() {
         let text = text();
-        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-        packer.write_all(&text).unwrap();
-        assert_eq!(unpacked(packer.finish().unwrap()).unwrap(), text);
+        assert_eq!(unpacked(bzip2(&text)).unwrap(), text);
         let options = lzma_rust2::XzOptions::with_preset(0);
         let mut packer = lzma_rust2::XzWriter::new(Vec::new(), options).unwrap();
         packer.write_all(&text).unwrap();
         assert_eq!(unpacked(packer.finish().unwrap()).unwrap(), text);
+    }
+
+    #[test]
+    fn zeros_behind_the_last_member_are_padding_and_anything_else_is_told() {
+        let text = text();
+        for packed in [gzip(&text), bzip2(&text)] {
+            let behind = |rest: &[u8]| unpacked([&packed, rest].concat());
+            for zeros in [1, 512, 100_000] {
+                assert_eq!(behind(&vec![0; zeros]).unwrap(), text);
+            }
+            for rest in [&b"x"[..], &[0, 0, 0, 0, 1], &[0x1f, b'B', b'Z']] {
+                let error = behind(rest).unwrap_err();
+                assert!(error.get_ref().is_some_and(|inner| inner.is::<NoMember>()), "{error}");
+            }
+            let cut = behind(&packed[..1]).unwrap_err();
+            assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof, "a second member: {cut}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reads traces: turns bytes of any known format into rows in the order of their arrival.
 
+mod arrival_step;
 mod damage;
 mod decode;
 mod decompress;
@@ -9,11 +10,13 @@ mod gaps;
 mod head;
 mod input;
 mod lines;
+mod members;
 mod order;
 mod ordered;
 mod plausible;
 mod reader;
 mod record;
+mod restarts;
 mod row;
 mod source;
 mod steps;
@@ -23,8 +26,8 @@ mod text;
 pub use decode::BATCH;
 pub(crate) use decode::{Decode, Epoch};
 pub(crate) use events::{
-    Event, Kind, Pairing, add_levels, doubt_of_levels, is_passed_through, keep_levels,
-    kernel_event, kernel_rwbs,
+    Event, Kind, ONE_END, Pairing, UNARRIVED, UNISSUED, add_levels, doubt_of_levels,
+    is_passed_through, keep_levels, kernel_event, kernel_rwbs,
 };
 pub use formats::Format;
 pub(crate) use formats::{Tells, Types};

@@ -229,6 +229,7 @@ impl Merged {
     fn collect(&mut self) {
         let info = &mut self.tables.info;
         (info.skipped, info.lost_by_cpu, info.started_unix_ns) = (0, Vec::new(), None);
+        info.arrival_step_ns = None;
         info.format.clear();
         info.notes.clear();
         for child in &self.children {

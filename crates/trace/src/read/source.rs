@@ -134,15 +134,32 @@ pub(crate) fn open(
     Ok((Opened::Input(begun(name, Box::new(bytes), count)?), damage))
 }
 
-/// The mark of tar archives, and where it lies.
-const TAR: (&[u8], std::ops::Range<usize>) = (b"ustar", 257..262);
+/// Files that hold traces but are none: their mark, where it lies, and what to do with them.
+const PACKED: [(&[u8], usize, &str); 3] = [
+    (
+        b"ustar",
+        257,
+        "a tar archive: unpack it (tar -xf FILE) and name its files of requests, which are merged by time",
+    ),
+    (
+        b"PK\x03\x04",
+        0,
+        "a zip archive: unpack it (unzip FILE) and name its files of requests, which are merged by time",
+    ),
+    (
+        b"\x04\x22\x4d\x18",
+        0,
+        "compressed with LZ4, which is not read: unpack it (lz4 -d FILE), or compress it with gzip, bzip2, xz or Zstandard",
+    ),
+];
 
 fn begun(name: String, bytes: Box<dyn Read + Send>, count: usize) -> Result<Input, Error> {
     let mut input = Input::new(name, bytes, count);
     input.pass_mark()?;
-    if input.peek(TAR.1.end)?.get(TAR.1) == Some(TAR.0) {
-        let reason = "a tar archive: unpack it (tar -xf FILE) and name its files of requests, which are merged by time";
-        return Err(input.bad_header(reason));
+    for (mark, from, reason) in PACKED {
+        if input.peek(from + mark.len())?.get(from..).is_some_and(|rest| rest.starts_with(mark)) {
+            return Err(input.bad_header(reason));
+        }
     }
     Ok(input)
 }

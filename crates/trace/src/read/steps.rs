@@ -1,6 +1,9 @@
-//! Requests that end within one step of a coarse clock: they took less than a step, not no time.
+//! What only the rows of a source show about its clock: requests that took less than a step of it,
+//! arrivals in coarse steps, and time that starts over.
 
+use super::arrival_step::{ArrivalStep, divisor};
 use super::decode::{Decode, Epoch};
+use super::restarts::Restarts;
 use crate::error::Error;
 use ioscape_schema::units::Nanos;
 use ioscape_schema::{Io, TraceInfo};
@@ -10,19 +13,52 @@ const FIRST: usize = 4096;
 /// The finest step within which requests may end, in nanoseconds: no device answers sooner.
 const LEAST_NS: u64 = 1000;
 
-/// A decoder that gives 1 ns to the requests of a coarse clock that end when they were issued, so
-/// that they are not taken for requests without a recorded completion.
+/// A decoder that notes what its rows show. It gives 1 ns to the requests of a coarse clock that
+/// end when they were issued, so that they are not taken for requests without a recorded
+/// completion.
 struct Stepped {
     decoder: Box<dyn Decode>,
     /// The step; `Some(0)` if it is fine, or if a row without time may lack its completion.
     step_ns: Option<u64>,
-    /// The decoder's, with a note, once a request took less than a step.
+    /// Whether a request took less than a step.
+    is_short: bool,
+    arrivals: ArrivalStep,
+    restarts: Restarts,
+    /// The decoder's with notes, once the rows showed anything.
     info: Option<TraceInfo>,
 }
 
-/// Returns the decoder of one source with a time for each recorded completion.
+/// Returns the decoder of one source with a time for each recorded completion, and with notes about
+/// its clock. A file of this program has both; besides, a part of it must be read as the whole is.
 pub(crate) fn stepped(decoder: Box<dyn Decode>) -> Box<dyn Decode> {
-    Box::new(Stepped { decoder, step_ns: None, info: None })
+    if decoder.is_own() {
+        return decoder;
+    }
+    Box::new(Stepped {
+        decoder,
+        step_ns: None,
+        is_short: false,
+        arrivals: ArrivalStep::default(),
+        restarts: Restarts::default(),
+        info: None,
+    })
+}
+
+impl Stepped {
+    /// Brings the info up to date with the decoder's, and adds what the rows showed.
+    fn note(&mut self) {
+        let (coarse_ns, restarts) = (self.arrivals.coarse(), self.restarts.told());
+        if !self.is_short && coarse_ns.is_none() && restarts.is_none() && self.info.is_none() {
+            return;
+        }
+        let info = self.info.get_or_insert_default();
+        info.follow(self.decoder.info());
+        info.arrival_step_ns = info.arrival_step_ns.max(coarse_ns);
+        let steps = self.is_short.then(|| too_short(self.step_ns.unwrap_or(0)));
+        let notes = [("steps", steps), ("restarts", restarts)];
+        let notes = notes.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?)));
+        info.notes.extend(notes);
+    }
 }
 
 impl Decode for Stepped {
@@ -35,16 +71,16 @@ impl Decode for Stepped {
             }
             self.step_ns = Some(step_ns(&into[from..]));
         }
-        if let Some(step_ns @ 1..) = self.step_ns {
-            let mut is_short = self.info.is_some();
-            for io in into[from..].iter_mut().filter(|io| took_ns(io) == Some(0)) {
+        let rows = &mut into[from..];
+        if self.step_ns > Some(0) {
+            for io in rows.iter_mut().filter(|io| took_ns(io) == Some(0)) {
                 io.completed_ns += 1;
-                is_short = true;
-            }
-            if is_short {
-                note(self.info.get_or_insert_default(), self.decoder.info(), step_ns);
+                self.is_short = true;
             }
         }
+        self.arrivals.update(rows);
+        self.restarts.update(rows);
+        self.note();
         Ok(more)
     }
 
@@ -88,22 +124,12 @@ fn step_ns(rows: &[Io]) -> u64 {
     if step >= LEAST_NS && begun == step && shortest == Some(step) { step } else { 0 }
 }
 
-/// Returns the greatest common divisor.
-fn divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// Brings `info` up to date with the decoder's, and adds the note.
-fn note(info: &mut TraceInfo, decoded: &TraceInfo, step_ns: u64) {
-    let text = format!(
+/// The note about requests that took less than a step.
+fn too_short(step_ns: u64) -> String {
+    format!(
         "times are in steps of {}, and requests that took less count as 1 ns: mean response times hold, but medians and percentiles only to within a step",
         Nanos(step_ns as f64)
-    );
-    info.follow(decoded);
-    info.notes.insert("steps".to_owned(), text);
+    )
 }
 
 #[cfg(test)]
@@ -151,6 +177,26 @@ mod tests {
             "{told}"
         );
         assert!(!found.disks[0].queue_length.is_empty() && !found.disks[0].idle_ns.is_empty());
+    }
+
+    #[test]
+    fn coarse_arrivals_are_told_of_any_format() {
+        let at = |at: u64| at * 20 * MS + at * 7_919_993 % (30 * MS);
+        let step = |step_ns| {
+            let times = (1..10_000).map(move |n| [at(n) / step_ns * step_ns, at(n) + MS]);
+            analysed(times).info.arrival_step_ns
+        };
+        assert_eq!([1, 1000 * MS].map(step), [None, Some(1000 * MS)]);
+    }
+
+    #[test]
+    fn joined_recordings_are_told() {
+        let one = || (1..1000).map(|at| [at * MS + at % 7, at * MS + 500]);
+        let told = |found: TraceSummary| {
+            let told = found.warnings.into_iter().map(|one| one.message);
+            told.filter(|message| message.starts_with("time goes back by")).count()
+        };
+        assert_eq!([told(analysed(one())), told(analysed(one().chain(one())))], [0, 1]);
     }
 
     #[test]

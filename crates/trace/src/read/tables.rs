@@ -160,8 +160,7 @@ pub(crate) fn without_operations(sink: &mut Sink<'_>) {
 /// Notes, once, that the source records times in whole seconds.
 #[inline]
 pub(crate) fn in_seconds(sink: &mut Sink<'_>) {
-    let text = "arrivals have whole seconds only: times between arrivals, and bursts within a second, are not known and left out";
-    without(sink, "seconds", text);
+    sink.tables.info.arrival_step_ns = Some(1_000_000_000);
 }
 
 /// Notes, once, that the source numbers objects, which are taken for sectors.

@@ -217,8 +217,10 @@ pub(crate) fn field(value: Option<u64>, name: &str, text: &[u8]) -> Result<u64, 
 }
 
 /// Returns the whole number in a field, or a sentence that names the wrong field.
+#[inline]
 pub(crate) fn number(name: &str, text: &[u8]) -> Result<u64, Bad> {
-    field(whole(text), name, text)
+    let must = || format!("{name} {:?} cannot be: it must be a whole number", shown(text));
+    whole(text).ok_or_else(|| Bad::from(must()))
 }
 
 /// Returns the sentence that a field is wrong.

@@ -57,6 +57,11 @@ fn msr_with_times_from_the_beginning_is_read_by_name() {
     assert_eq!(info.started_unix_ns, None);
     let dated = text.to_owned() + "128166372003061629,hm,0,Read,0,512,1\n";
     assert!(read(dated.as_bytes(), &whole::named("msr")).is_err(), "of two clocks");
+    // The same clock from 1970.
+    let text = "11721636003061629,usr,0,Read,0,512,1\n11721636003061639,usr,0,Read,0,512,1\n";
+    let rows = [(0, 100, R, 0, 512), (1000, 100, R, 0, 512)];
+    let info = holds("msr", text.as_bytes(), &rows, &["usr_0"]);
+    assert_eq!(info.started_unix_ns, Some(1_172_163_600_306_162_900));
 }
 
 #[test]
@@ -85,6 +90,15 @@ fn spc_and_systor() {
     let rows = [(0, 147_000, R, 4096, 8192), (100 * MS, MS, W, 0, 512)];
     let info = holds("systor", text, &rows, &["LUN 1", "LUN 0"]);
     assert_eq!(info.notes["requests without kind"], "1");
+}
+
+/// Once, requests without an answer took 1 ns where the others took whole milliseconds.
+#[test]
+fn a_request_without_an_answer_is_not_one_within_a_step_of_the_clock() {
+    let text = b"1455592208.001,0.001,R,1,0,512\n1455592208.002,,R,1,0,512\n\
+        1455592208.003,0.000,R,1,0,512\n";
+    let rows = [(0, MS, R, 0, 512), (MS, 0, R, 0, 512), (2 * MS, 1, R, 0, 512)];
+    holds("systor", text, &rows, &["LUN 1"]);
 }
 
 #[test]
@@ -121,11 +135,12 @@ fn vscsi_records() {
         record.extend(1u32.to_le_bytes());
         record.extend(block.to_le_bytes());
         record.extend(time.to_le_bytes());
-        record.extend(77u64.to_le_bytes());
+        record.extend(1u64.to_le_bytes());
         record
     };
-    let bytes = [two(1000, 0x8a, 512, 8), two(1500, 0x35, 0, 0)].concat();
-    holds("vscsi2", &bytes, &[(0, 77_000, W, 4096, 512), (500_000, 0, W, 0, 0)], &["w1"]);
+    // The write takes one step of the clock; a flush has no time.
+    let bytes = [two(1000, 0x8a, 512, 8), two(1501, 0x35, 0, 0)].concat();
+    holds("vscsi2", &bytes, &[(0, 1000, W, 4096, 512), (501_000, 0, W, 0, 0)], &["w1"]);
     let (rows, _) = read(&bytes, &ReadOptions::default()).unwrap();
     assert_eq!(rows[1].flags, IoFlags::FLUSH);
 }

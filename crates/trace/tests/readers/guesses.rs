@@ -123,6 +123,14 @@ fn a_tar_archive_is_told() {
 }
 
 #[test]
+fn what_is_packed_in_a_way_that_is_not_read_is_told() {
+    for (mark, word) in [(b"PK\x03\x04", "unzip"), (b"\x04\x22\x4d\x18", "lz4 -d")] {
+        let why = read(&[&mark[..], &[0; 512]].concat(), &ReadOptions::default()).unwrap_err();
+        assert!(why.to_string().contains(word), "{why}");
+    }
+}
+
+#[test]
 fn call_stacks_below_events_are_passed_over() {
     let event = "  fio     9 [001]     5.000001: block:block_rq_issue: 8,0 WS 4096 () 64 + 8 [fio]";
     let end = "  fio     9 [001]     5.000009: block:block_rq_complete: 8,0 WS () 64 + 8 [0]";

@@ -6,6 +6,7 @@ mod events;
 mod formats;
 mod guesses;
 mod hostile;
+mod lacking;
 mod levels;
 mod memory;
 mod others;

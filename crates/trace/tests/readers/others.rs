@@ -168,6 +168,10 @@ fn what_a_row_need_not_have_may_be_absent() {
     let text = format!("{head}\n5,0,,512,9,swap,\n");
     let why = read(&[("t", text.as_bytes())], &ReadOptions::default()).unwrap_err();
     assert!(why.contains("offset_bytes \"\" cannot be"), "{why}");
+    // What some programs write for a column with a gap.
+    let why = read(&[("t", text.replace("5,0,", "5.0,0,").as_bytes())], &ReadOptions::default());
+    let why = why.unwrap_err();
+    assert!(why.contains("queued_ns \"5.0\" cannot be: it must be a whole number"), "{why}");
 }
 
 #[test]

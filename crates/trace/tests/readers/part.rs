@@ -56,6 +56,27 @@ fn groups_outside_are_not_read() {
     assert_eq!(stretch(Some(9 * GROUP), None), [0, GROUP]);
 }
 
+/// Once, the first rows read decided what a time of 0 is, and so the part that was asked for.
+#[test]
+fn a_part_is_read_as_the_whole_is() {
+    const MS: u64 = 1_000_000;
+    // Times at the device of 2 ms, later of 1 ms, and of every fifth request none.
+    let row = |at: u64| {
+        let took_ms = if at.is_multiple_of(5) { 0 } else { 2 - u64::from(at >= GROUP) };
+        Io { completed_ns: (at + took_ms) * MS, ..row(at * MS) }
+    };
+    let rows = (0..3 * GROUP).map(row).collect::<Vec<_>>();
+    let bytes = whole::written(OutFormat::Parquet, &rows, &info());
+    let read = |from_ns: Option<u64>| {
+        let (mut reader, mut rows, mut batch) = (opened(&[&bytes], from_ns, None), vec![], vec![]);
+        while reader.next_batch(&mut batch).unwrap() {
+            rows.extend(batch.iter().filter(|io| io.queued_ns >= from_ns.unwrap_or(0)).copied());
+        }
+        rows
+    };
+    assert!(read(None) == rows && read(Some(GROUP * MS)) == rows[GROUP as usize..]);
+}
+
 #[test]
 fn files_of_one_trace_have_its_tables_whatever_part_is_read() {
     let files = [written(0..2 * GROUP), written(2 * GROUP..3 * GROUP)];

@@ -34,6 +34,7 @@ fn info() -> TraceInfo {
         commands: vec![String::new(), "jbd2/vda,1".to_owned(), "fio".to_owned()],
         lost_by_cpu: vec![0, 7],
         skipped: 3,
+        arrival_step_ns: Some(1_000_000),
         notes: [("kernel".to_owned(), "6.18".to_owned())].into(),
     }
 }

@@ -80,7 +80,6 @@ mod tests {
             flush_interval_s: None,
             layout_bytes_per_s: None,
             memory_limit_bytes,
-            precondition: None,
         }
     }
 

@@ -10,8 +10,8 @@ use ioscape_arguments::ValidateArgs;
 use ioscape_machine::interrupt;
 use ioscape_scaling::System;
 use ioscape_schema::units::Bytes;
-use ioscape_schema::{Engine, Warning, WarningKind};
-use ioscape_simulate::system::BLOCKS_MOST;
+use ioscape_schema::{Engine, Filled, Warning, WarningKind};
+use ioscape_simulate::system::{BLOCKS_MOST, Storage};
 use ioscape_study::resume::{self, GivenOptions};
 use std::sync::atomic::Ordering;
 
@@ -41,9 +41,7 @@ pub fn main(
         )));
     }
     let changed_system = exchanged(system, &log)?;
-    // The evaluated drive may have been a solid-state drive, and this one a disk.
-    let target = Simulated::open(name, changed_system.precondition())
-        .or_else(|_| Simulated::open(name, None))?;
+    let target = opened(name, changed_system.precondition())?;
     target.parameters.accesses(&[base.access], Vec::new())?;
     let mut document = asked::document(args, earlier.as_ref());
     document.environment.identity = identity;
@@ -73,6 +71,15 @@ pub fn main(
     let changed = (!log.what_if.is_empty()).then_some(&changed_system);
     conclude(&run, &log, &system.evaluation, changed, &mut document)?;
     keeper.conclude(document, finished)
+}
+
+/// Opens the system in this state, unless its drive is a disk, which has none.
+fn opened(name: &str, filled: Option<Filled>) -> Result<Simulated, Failure> {
+    let target = Simulated::open(name, None)?;
+    match (target.storage(), filled) {
+        (Storage::Flash(_), Some(_)) => Simulated::open(name, filled),
+        _ => Ok(target),
+    }
 }
 
 fn check_room(target: &str, needed: u64, capacity: u64) -> Result<(), Failure> {

@@ -69,8 +69,8 @@ pub struct Machine {
     seed: u64,
     /// Factor on the speed after this many seconds.
     pub drift: fn(f64) -> f64,
-    /// Throughput of the busiest slices and of the median slice, relative to the mean, in long runs
-    /// of writes.
+    /// Throughput of the busiest slices, relative to the mean, in long runs of writes: in the rest of
+    /// the time writes stall.
     pub burst_ratio: Option<f64>,
     /// The longest run of writes until a flush, in seconds, however long it was to last.
     pub flush_most_s: f64,
@@ -145,10 +145,12 @@ impl Probe for Machine {
             measurement.witness.run_delay_s = Some(0.0);
         }
         if request.purpose == Purpose::Flush {
-            (measurement.burst_ratio, measurement.median_ratio) =
-                (self.burst_ratio, self.burst_ratio);
-            measurement.response_time_ns.max = 3_000_000_000;
+            measurement.burst_ratio = self.burst_ratio;
             measurement.elapsed_s = request.limits.min_s.min(self.flush_most_s);
+            measurement.response_time_ns.max = 3_000_000_000;
+            let slower = self.burst_ratio.unwrap_or(1.0);
+            let streams_s = measurement.elapsed_s * f64::from(measurement.workload.process_num);
+            measurement.stalled_s = streams_s * (1.0 - 1.0 / slower);
         }
         Ok(measurement)
     }

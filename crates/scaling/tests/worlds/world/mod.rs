@@ -11,7 +11,6 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg32;
 
 pub mod cold;
-
 pub const MIB: f64 = 1048576.0;
 const GIB: f64 = 1024.0 * MIB;
 
@@ -72,17 +71,18 @@ impl LongRun {
         Self { interval_s, slower, stalls: slower.is_some() && random.random_bool(0.6) }
     }
 
-    /// Adds further figures: noise lifts the busiest tenth, and a long flush makes the median 0.
+    /// Adds further figures; noise lifts the busiest tenth.
     fn measure(self, random: &mut Pcg32, noise: f64, counters: Counters, m: &mut Measurement) {
+        let set = m.workload.unique_bytes;
         let slower = self.slower.unwrap_or(1.0) * (0.4 * noise * gauss(random)).exp();
         m.burst_ratio = Some((slower * (1.0 + 1.755 * noise)).max(1.0));
-        m.median_ratio = Some(if slower < 2.0 { slower } else { 0.0 });
         if self.stalls {
+            let one_s = m.elapsed_s * (1.0 - 1.0 / slower.max(1.0));
+            m.stalled_s = one_s * f64::from(m.workload.process_num);
             m.response_time_ns.max = 3_000_000_000;
         }
         if counters == Counters::Full {
-            let set = m.workload.unique_bytes;
-            m.witness.device_written_bytes = Some(if self.slower.is_some() { set } else { 0 });
+            m.witness.device_written_bytes = self.slower.map_or(Some(0), |_| Some(set));
         }
     }
 }

@@ -34,19 +34,16 @@ pub(super) fn of_place(first: NamedDocument<'_>, second: NamedDocument<'_>) -> V
     // Each type of file system has its own options.
     let files = told(both, "file system", |here| here.file_system.clone());
     let files = files.or_else(|| told(both, "mount options", options));
-    let others = [
-        told(both, "device", |here| here.device_model.clone()),
-        told(both, "scheduler", |here| here.scheduler.clone())
-            .filter(|_| ours.schedules_like(theirs)),
-        told(both, "loop device that caches", |here| here.cached_below.clone()),
-        told(both, "I/O limit of a control group", |here| here.io_limit.clone()),
-    ];
+    let device = told(both, "device", |here| here.device_model.clone());
+    let ways = ours.ways_apart(theirs).into_iter().filter_map(|(what, [ours, theirs])| {
+        differ(both.map(|one| one.name), what, [&ours, &theirs])
+    });
     let targets = (target(first.document), target(second.document));
     let target = match targets {
         (Some(ours), Some(theirs)) => differ(both.map(|one| one.name), "target", [ours, theirs]),
         _ => None,
     };
-    target.into_iter().chain(files).chain(others.into_iter().flatten()).collect()
+    target.into_iter().chain(files).chain(device).chain(ways).collect()
 }
 
 /// What a validation measured. The environment of a simulated system does not tell it apart.

@@ -9,7 +9,7 @@ use ioscape_schema::statistics;
 use ioscape_schema::units::{Bytes, counted};
 use ioscape_schema::{
     CampaignCell, CampaignColumn, CampaignResult, CampaignRow, CampaignSample, CellPlan, Document,
-    Metric, Outcome, Parameter, ResponseTime, VxJob, VxRun, WarningKind, Workload,
+    Metric, Outcome, Parameter, ResponseTime, VxJob, VxRun, Warning, WarningKind, Workload,
 };
 use std::collections::HashMap;
 
@@ -88,12 +88,16 @@ pub(super) fn of_vxbench(run: &VxRun) -> Row {
         job.iocount.is_some() && (!job.workload.is_random() || job.max_file_size.is_some());
     let matters = !job.append && !is_bound;
     let sizes = run.files.iter().map(|file| file.size_bytes.filter(|_| matters)).collect();
+    // How much slower it ran for that is unknown.
+    let is_slowed =
+        |doubt: &Warning| matches!(doubt.kind, WarningKind::LoadByOthers | WarningKind::Stopped);
+    let between = if run.warnings.iter().any(is_slowed) { UNKNOWN_BETWEEN } else { BETWEEN_RUNS };
     Row {
         name: Some(name),
         workload: None,
         work: Some(Work::Vxbench(Box::new(job.clone()), sizes)),
         metric: Metric::Throughput,
-        figure: of_samples(rate, vec![rate]),
+        figure: Figure { between, ..of_samples(rate, vec![rate]) },
     }
 }
 
@@ -319,7 +323,28 @@ pub(super) fn impossible(cells: &Cells<'_>, name: &str) -> Option<String> {
 mod tests {
     use super::super::tests::{campaign, compared};
     use super::*;
-    use ioscape_schema::CampaignSetting;
+    use ioscape_schema::{CampaignSetting, Verdict, VxFigures, Vxbench};
+
+    /// Once, a run beside two busy loops was "0.052x, slower" beyond chance.
+    #[test]
+    fn a_run_that_others_slowed_is_not_judged() {
+        let of = |rate, slowed_by: Option<WarningKind>| {
+            let total = VxFigures { throughput_bytes_per_s: rate, ..VxFigures::default() };
+            let warnings: Vec<_> =
+                slowed_by.map(|kind| Warning::new(kind, "")).into_iter().collect();
+            let runs = vec![VxRun { total, warnings, ..VxRun::default() }];
+            let outcome = Some(Outcome::Vxbench(Vxbench { runs, ..Vxbench::default() }));
+            Document { outcome, ..Document::default() }
+        };
+        let verdict = |slowed_by| {
+            let both = [of(1e9, None), of(5e7, slowed_by)];
+            compared(&both[0], &both[1], Some("throughput < 0.95")).unwrap().rows[0].verdict
+        };
+        assert_ne!(verdict(None), Verdict::CannotBeTold);
+        for kind in [WarningKind::LoadByOthers, WarningKind::Stopped] {
+            assert_eq!(verdict(Some(kind)), Verdict::CannotBeTold);
+        }
+    }
 
     /// Guards against a defect: for each row without a counterpart the names of all cells were made
     /// again, in a minute for 4000 cells.

@@ -49,12 +49,13 @@ impl<V: Copy> Fading<V> {
         if self.old.is_empty() { before } else { self.old.remove(&key).or(before) }
     }
 
-    /// Adds an entry to a place. The previous latest one stays beside it if it `is_open` still.
-    pub fn add(&mut self, key: Key, value: V, is_open: impl FnOnce(&V) -> bool) {
-        let Some(before) = self.put(key, value) else { return };
+    /// Adds an entry to a place. The previous latest one stays beside it if it `is_open` still;
+    /// otherwise it is forgotten and returned.
+    pub fn add(&mut self, key: Key, value: V, is_open: impl FnOnce(&V) -> bool) -> Option<V> {
+        let before = self.put(key, value)?;
         if !is_open(&before) {
             self.forgotten += 1;
-            return;
+            return Some(before);
         }
         if self.shared >= MOST_OPEN {
             self.forgotten += self.shared as u64;
@@ -69,6 +70,7 @@ impl<V: Copy> Fading<V> {
         } else {
             self.shared += 1;
         }
+        None
     }
 
     /// Returns the latest entry of a place.
@@ -106,6 +108,14 @@ impl<V: Copy> Fading<V> {
     /// [`Self::forgotten`].
     pub fn len(&self) -> u64 {
         (self.young.len() + self.old.len() + self.shared) as u64 + self.forgotten
+    }
+
+    /// Returns how many entries fit, without those that were forgotten.
+    pub fn count(&self, fits: impl Fn(&Key, &V) -> bool) -> u64 {
+        let earlier =
+            self.earlier.iter().flat_map(|(key, all)| all.iter().map(move |one| (key, one)));
+        let all = self.young.iter().chain(&self.old).chain(earlier);
+        all.filter(|(key, one)| fits(key, one)).count() as u64
     }
 
     /// Returns how many entries were forgotten since the last call.
@@ -151,9 +161,10 @@ mod tests {
     #[test]
     fn those_of_one_place_are_taken_in_the_order_that_is_asked_for() {
         let mut open = Fading::default();
-        (1..=4).for_each(|value| open.add(HERE, value, |_| true));
+        (1..=4).for_each(|value| assert_eq!(open.add(HERE, value, |_| true), None));
         open.add((8, 64, Some(Op::Write)), 9, |_| true);
         assert_eq!((open.len(), open.get(&HERE)), (5, Some(4)));
+        assert_eq!(open.count(|key, value| *key == HERE && *value > 1), 3);
         assert_eq!(open.take_earliest(&HERE, |value| value % 2 == 0), Some(2));
         assert_eq!(open.take_latest(&HERE, |value| value % 2 == 1), Some(3));
         assert!(open.any(&HERE, |value| *value == 1) && !open.any(&HERE, |value| *value == 3));
@@ -166,9 +177,11 @@ mod tests {
     #[test]
     fn what_is_given_up_is_counted() {
         let mut open = Fading::default();
-        (0..MOST_ALIKE + 3).for_each(|value| open.add(HERE, value, |_| true));
+        for value in 0..MOST_ALIKE + 3 {
+            open.add(HERE, value, |_| true);
+        }
         assert_eq!((open.shared, open.forgotten), (MOST_ALIKE, 2));
-        open.add(HERE, 0, |_| false);
+        assert_eq!(open.add(HERE, 0, |_| false), Some(MOST_ALIKE + 2));
         assert_eq!((open.shared, open.len()), (MOST_ALIKE, MOST_ALIKE as u64 + 4));
         assert_eq!(open.take_all(&HERE), Some(0));
         assert_eq!((open.shared, open.len()), (0, 3));

@@ -1,8 +1,10 @@
 //! Makes rows from events: matches the arrival, issue and completion of a request by device, sector
 //! and operation.
 
+use super::arrival::Arrival;
 use super::event::{Event, Kind, device_name};
 use super::fading::{Fading, Key};
+use super::lacking::Lacking;
 use super::levels::Levels;
 use crate::read::tables::{Bad, Sink};
 use crate::read::text::SECTOR;
@@ -25,38 +27,7 @@ const RECENT: usize = 256;
 /// The note about rows without times of completion.
 const NO_ENDS: &str = "the trace has no completions: times at the device are not known";
 /// The note about rows without any other times.
-const ENDS_ALONE: &str = "the trace has completions alone: requests count as arriving when they end, and response times are not known; record arrivals or issues too (blktrace -a queue -a issue -a complete, perf -e 'block:*')";
-
-/// What is known of a request from its arrival.
-#[derive(Clone, Copy)]
-struct Arrival {
-    queued_ns: u64,
-    /// First sector and bytes, as it arrived.
-    first: u64,
-    bytes: u64,
-    process: u32,
-    command: u32,
-    flags: IoFlags,
-    /// Whether it has an arrival event of its own, or is the rest of a request that has. An arrival
-    /// that only follows from another event may still get one.
-    is_own: bool,
-    /// Whether it was sent on from another device and has no arrival event of its own yet.
-    is_sent_on: bool,
-}
-
-impl Arrival {
-    fn of(event: &Event, is_own: bool) -> Self {
-        let Event { time_ns, sector, bytes, process, command, flags, .. } = *event;
-        let (queued_ns, first, is_sent_on) = (time_ns, sector, false);
-        Self { queued_ns, first, bytes, process, command, flags, is_own, is_sent_on }
-    }
-
-    /// Returns its bytes from a sector on.
-    fn bytes_from(&self, sector: u64) -> u64 {
-        let before = sector.saturating_sub(self.first).saturating_mul(SECTOR);
-        self.bytes.saturating_sub(before)
-    }
-}
+const ENDS_ALONE: &str = "the trace has completions alone: response times are not known; record arrivals and issues too (blktrace -a queue -a issue -a complete, perf -e 'block:*')";
 
 /// A request at the device.
 #[derive(Clone, Copy)]
@@ -67,6 +38,7 @@ struct Issued {
     len: u64,
     /// How many of its bytes have completed.
     done: u64,
+    is_unarrived: bool,
 }
 
 /// Which events make a row in this source.
@@ -96,8 +68,13 @@ pub(crate) struct Pairing {
     flushed: FxHashSet<u32>,
     /// Devices to which requests are issued: what ends there without an issue lost it.
     issuing: FxHashSet<u32>,
-    /// Completions whose beginning is not in the trace, since the last note of them.
-    orphans: u64,
+    /// Whether the source records issues; unless it does, it cannot be told whether what arrives
+    /// and completes at a device was issued in between.
+    tells_issues: bool,
+    /// Devices where requests complete and none is issued.
+    unqueued: FxHashSet<u32>,
+    /// Requests of which an event is not in the trace.
+    lacking: Lacking,
     /// From when on the recorder was stopping: what completes later without a beginning began too
     /// late to be recorded.
     pub stopped_ns: Option<u64>,
@@ -119,7 +96,7 @@ fn operation(event: &Event) -> Option<Op> {
 impl Pairing {
     /// Matches the events of a recorder that records whole requests.
     pub fn of_whole() -> Self {
-        Self { rows_from: Some(RowsFrom::Completions), ..Self::default() }
+        Self { rows_from: Some(RowsFrom::Completions), tells_issues: true, ..Self::default() }
     }
 
     /// Takes the next event in the order of time.
@@ -133,31 +110,26 @@ impl Pairing {
 
     /// Ends a part of the trace; requests that are still open may complete in the next part.
     pub fn pause(&mut self, sink: &mut Sink<'_>) {
-        let given_up = self.issued.forgotten();
-        self.tell(given_up, sink);
+        self.lacking.end += self.issued.forgotten();
+        self.tell(sink);
     }
 
     /// Ends the trace; notes how many requests are still open.
     pub fn end(&mut self, sink: &mut Sink<'_>) {
         // What was read so far has at most 65,536 devices; any excess was already reported.
         let _ = self.decide(sink);
-        self.tell(self.issued.len(), sink);
+        let unended = |key: &Key, one: &Arrival| one.is_own && self.unqueued.contains(&key.0);
+        self.lacking.end += self.issued.len() + self.arrivals.count(unended);
+        self.tell(sink);
     }
 
-    /// Notes the requests without an end in this part (`open`) and the completions without a
-    /// beginning, replacing the notes of the previous part.
-    fn tell(&mut self, open: u64, sink: &mut Sink<'_>) {
-        let notes = &mut sink.tables.info.notes;
-        for (name, count) in [
-            ("completions without a beginning", std::mem::take(&mut self.orphans)),
-            ("requests without a completion", open),
-        ] {
-            if count > 0 {
-                notes.insert(name.to_owned(), count.to_string());
-            } else {
-                notes.remove(name);
-            }
+    /// Notes what this part lacks.
+    fn tell(&mut self, sink: &mut Sink<'_>) {
+        if self.tells_issues {
+            // Those that were not issued went to devices without a queue of their own.
+            self.lacking.issue = 0;
         }
+        self.lacking.tell(&mut sink.tables.info.notes);
     }
 
     fn decide(&mut self, sink: &mut Sink<'_>) -> Result<(), Bad> {
@@ -200,6 +172,7 @@ impl Pairing {
         };
         if makes_row {
             let io = self.row(event, sink)?;
+            self.lacking.arrival += u64::from(event.kind == Kind::Complete);
             sink.rows.push(io);
         }
         Ok(())
@@ -219,7 +192,10 @@ impl Pairing {
     fn arrived(&mut self, key: Key, arrival: Arrival) {
         let longest_ns = self.longest_ns();
         let since_ns = |before: &Arrival| arrival.queued_ns.saturating_sub(before.queued_ns);
-        self.arrivals.add(key, arrival, |one| one.is_own && since_ns(one) < longest_ns);
+        let given_up =
+            self.arrivals.add(key, arrival, |one| one.is_own && since_ns(one) < longest_ns);
+        let is_lost = given_up.is_some_and(|one| one.is_own && self.unqueued.contains(&key.0));
+        self.lacking.end += u64::from(is_lost);
         if self.recent.len() >= RECENT {
             self.recent.pop_front();
         }
@@ -303,6 +279,18 @@ impl Pairing {
         }
     }
 
+    /// Drops the arrivals that were added unseen to the request that ended.
+    fn end_merged(&mut self, event: &Event, arrival: &Arrival) {
+        let end = event.sector.saturating_add(event.bytes / SECTOR);
+        let mut next = arrival.end();
+        while next < end
+            && let Some(one) =
+                self.arrivals.take_earliest(&(event.device, next, operation(event)), |_| true)
+        {
+            next = one.end();
+        }
+    }
+
     /// Takes out the latest fitting arrival of the event's device and operation, and returns its
     /// place.
     fn take_recent(
@@ -340,18 +328,24 @@ impl Pairing {
 
     fn issue(&mut self, event: &Event, sink: &mut Sink<'_>) -> Result<(), Bad> {
         let mut io = self.row(event, sink)?;
-        if let Some(arrival) = self.waiting(event) {
+        let arrival = self.waiting(event);
+        // The kernel sends a flush for those that wait for one.
+        let is_unarrived = arrival.is_none() && event.bytes > 0;
+        if let Some(arrival) = arrival {
             io.queued_ns = arrival.queued_ns.min(event.time_ns);
             (io.process, io.command) = (arrival.process, arrival.command);
         }
+        self.tells_issues = true;
         self.issuing.insert(event.device);
+        self.unqueued.remove(&event.device);
         if event.bytes == 0 && event.flags.contains(IoFlags::FLUSH) {
             self.flushed.insert(event.device);
         }
         if self.rows_from == Some(RowsFrom::Completions) {
             let (first, len) = (io.request.offset, event.bytes);
-            self.send(key(event), Issued { io, first, len, done: 0 }, event.time_ns);
+            self.send(key(event), Issued { io, first, len, done: 0, is_unarrived }, event.time_ns);
         } else if self.rows_from == Some(RowsFrom::Issues) {
+            self.lacking.arrival += u64::from(is_unarrived);
             sink.rows.push(io);
         }
         Ok(())
@@ -406,23 +400,29 @@ impl Pairing {
             if self.issued.get(&place).is_none() {
                 self.took(&issued.io);
             }
+            self.lacking.arrival += u64::from(issued.is_unarrived);
             sink.rows.push(issued.io);
         } else if event.bytes == 0 && self.flushed.contains(&event.device) {
             // The kernel completes the flush that it sent, then each request that asked for one;
             // none of these was issued.
         } else if event.bytes > 0 && event.error == 0 && self.issuing.contains(&event.device) {
-            self.orphans += u64::from(!is_late);
+            self.lacking.beginning += u64::from(!is_late);
         } else if let Some(arrival) =
             self.arrivals.take_earliest(&place, as_long).or_else(|| self.part(event))
         {
             let io = self.without_queue(event, &arrival, sink)?;
             self.keep_rest(event, &arrival);
+            self.end_merged(event, &arrival);
+            self.lacking.issue += u64::from(event.bytes > 0);
+            if !self.issuing.contains(&event.device) {
+                self.unqueued.insert(event.device);
+            }
             if self.arrivals.get(&place).is_none() {
                 self.took(&io);
             }
             sink.rows.push(io);
         } else if event.bytes > 0 {
-            self.orphans += u64::from(!is_late);
+            self.lacking.beginning += u64::from(!is_late);
         }
         Ok(())
     }

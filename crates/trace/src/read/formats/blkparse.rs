@@ -45,6 +45,21 @@ fn begins_summary(line: &[u8]) -> bool {
     line.starts_with(b"CPU") || line.starts_with(b"Total") || is_process(line)
 }
 
+/// Counts the events that blkparse missed, by a line such as `Skips: 12 forward (3,000 -  30.0%)`
+/// for each device. It does not tell on which CPU.
+fn count_skipped(line: &[u8], sink: &mut Sink<'_>) {
+    let told =
+        line.strip_prefix(b"Skips: ").and_then(|told| told.split(|&byte| byte == b'(').nth(1));
+    let Some(told) = told.and_then(|told| told.split(|&byte| byte == b'-').next()) else { return };
+    // Thousands are grouped as the locale has it.
+    let digits: Vec<u8> = told.iter().copied().filter(u8::is_ascii_digit).collect();
+    if let Some(events) = whole(&digits).filter(|events| *events > 0) {
+        let lost = &mut sink.tables.info.lost_by_cpu;
+        lost.resize(lost.len().max(1), 0);
+        lost[0] = lost[0].saturating_add(events);
+    }
+}
+
 fn is_process(line: &[u8]) -> bool {
     let Some(inner) = line.trim_ascii_end().strip_suffix(b")") else { return false };
     let Some(open) = memchr::memrchr(b'(', inner) else { return false };
@@ -82,6 +97,7 @@ impl Pieces for Blkparse {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         self.summary |= begins_summary(line);
         if self.summary {
+            count_skipped(line, sink);
             return if is_event(line) { Err(SECOND.into()) } else { Ok(()) };
         }
         let ([place, cpu, sequence, time, pid, action], count) =

@@ -5,7 +5,7 @@ use super::vscsi::operation;
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
 use crate::read::row::at;
-use crate::read::tables::{Bad, Sink, in_seconds};
+use crate::read::tables::{Bad, Sink};
 use crate::read::text::{SECTOR, decimal, field, fields, hex, number, request, whole, wrong};
 
 /// Parses CloudPhysics lines.
@@ -29,9 +29,6 @@ impl Pieces for CloudPhysics {
         let request = request(op, offset, number("the size", size)?)?;
         let time_ns = field(decimal(time, 9), "the time", time)?;
         let device = sink.tables.only_device()?;
-        if !time.contains(&b'.') {
-            in_seconds(sink);
-        }
         sink.rows.push(at(time_ns, request, device));
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::read::decode::Epoch;
 use crate::read::head::{Head, Likeness};
 use crate::read::lines::Pieces;
 use crate::read::tables::{Bad, Sink};
-use crate::read::text::{Places, other, request, whole, wrong};
+use crate::read::text::{Places, number, other, request, wrong};
 use ioscape_schema::text::TRACE_MARK;
 use ioscape_schema::{Io, IoFlags, IoType, Op, TraceInfo};
 use std::borrow::Cow;
@@ -180,7 +180,7 @@ impl Csv {
             Field::Whole(column, _) if text.is_empty() && !NEEDED.contains(&ALL[column]) => {}
             Field::Type if text.is_empty() => {}
             Field::Whole(column, set) => {
-                if !whole(text).is_some_and(|value| set(value, io)) {
+                if !set(number(ALL[column], text)?, io) {
                     return Err(wrong(ALL[column], text));
                 }
             }

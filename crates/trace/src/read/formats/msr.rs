@@ -1,6 +1,6 @@
 //! MSR Cambridge traces: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, with
-//! Windows times in units of 100 ns (see its README.txt), or as passed on with times from the
-//! beginning.
+//! Windows times in units of 100 ns (see its README.txt), or as passed on with times from 1970 or
+//! from the beginning.
 
 use crate::read::decode::Epoch;
 use crate::read::lines::Pieces;
@@ -15,8 +15,8 @@ const UNIX: u64 = 116_444_736_000_000_000;
 #[derive(Default)]
 pub(crate) struct Msr {
     key: Vec<u8>,
-    /// The beginning of all times, in units of 100 ns; known from the first row.
-    begin: Option<u64>,
+    /// The beginning of all times, in units of 100 ns, and what it is; known from the first row.
+    begin: Option<(u64, Epoch)>,
 }
 
 impl Pieces for Msr {
@@ -26,8 +26,8 @@ impl Pieces for Msr {
     fn piece(&mut self, line: &[u8], sink: &mut Sink<'_>) -> Result<(), Bad> {
         let [time, host, disk, op, offset, size, response] = only(fields::<7>(line, b','))?;
         let ticks = number("the time", time)?;
-        let begin = self.begin.unwrap_or(if ticks < UNIX { 0 } else { UNIX });
-        let since = ticks.checked_sub(begin).and_then(|t| t.checked_mul(100));
+        let begin = self.begin.unwrap_or_else(|| begin_of(ticks));
+        let since = ticks.checked_sub(begin.0).and_then(|t| t.checked_mul(100));
         let time_ns = field(since, "the time", time)?;
         let response_ns =
             field(whole(response).and_then(|t| t.checked_mul(100)), "the response time", response)?;
@@ -44,6 +44,14 @@ impl Pieces for Msr {
     }
 
     fn epoch(&self) -> Epoch {
-        if self.begin == Some(0) { Epoch::Start } else { Self::EPOCH }
+        self.begin.map_or(Self::EPOCH, |begin| begin.1)
+    }
+}
+
+/// Returns what the first time of a trace counts from.
+fn begin_of(ticks: u64) -> (u64, Epoch) {
+    match ticks {
+        UNIX.. => (UNIX, Epoch::Unix),
+        _ => (0, Epoch::of_first(ticks.saturating_mul(100))),
     }
 }

@@ -29,8 +29,8 @@ impl Pieces for Systor {
         let op = letter(op).ok_or_else(|| wrong("the type", op))?;
         let time_ns = field(decimal(time, 9), "the time", time)?;
         let response_ns = match response {
-            [] => 0,
-            _ => field(decimal(response, 9), "the response time", response)?,
+            [] => None,
+            _ => Some(field(decimal(response, 9), "the response time", response)?),
         };
         let request = request(op, number("the offset", offset)?, number("the size", size)?)?;
         let number = number("the LUN", unit)?;

@@ -68,8 +68,8 @@ impl<const V: usize> Pieces for Vscsi<V> {
         let at = &LAYOUTS[V - 1];
         let far = || Bad::from("a time or block beyond 2^64");
         let time_ns = long(record, 24).checked_mul(1000).ok_or_else(far)?;
-        let response_us = at.response.map_or(0, |at| long(record, at));
-        let response_ns = response_us.checked_mul(1000).ok_or_else(far)?;
+        let response_us = at.response.map(|at| long(record, at));
+        let response_ns = response_us.map(|us| us.checked_mul(1000).ok_or_else(far)).transpose()?;
         let device = sink.tables.only_device()?;
         let command = half(record, at.command);
         if FLUSHES.contains(&command) {

@@ -69,3 +69,18 @@ fn perf_script_text() {
     assert!(orphans < 20, "only what was under way when the recording began: {orphans}");
     assert!(rows.iter().any(|io| io.request.op == Op::Read));
 }
+
+#[test]
+fn requests_of_recordings_of_all_events_have_their_arrivals_and_issues() {
+    for names in [
+        &["recorded/blk/loop0.blktrace.0", "recorded/blk/loop0.blktrace.1"][..],
+        &["recorded/blk/vda.perf-script.head5000.txt"],
+        &["blktrace/evelii.sample.blkparse.txt"],
+        &["blktrace/takeoverjp.sample.blktrace.0"],
+    ] {
+        let Some((_, info)) = rows(names) else { return };
+        for note in ["requests without an arrival", "requests without an issue"] {
+            assert!(!info.notes.contains_key(note), "{names:?}: {:?}", info.notes);
+        }
+    }
+}

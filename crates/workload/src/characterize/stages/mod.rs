@@ -36,6 +36,9 @@ const LOSS: f64 = 0.02;
 /// as much as random ones differ by chance.
 const LOSS_BY_CHANCE: f64 = 4.0;
 
+/// But never while it loses as much as this: few requests hardly ever differ so much by chance.
+const LOSS_MOST: f64 = 0.2;
+
 /// The largest request of a phase, in bytes.
 const LARGEST: u32 = SIZE_MEAN_MAX as u32;
 
@@ -177,7 +180,7 @@ fn halved(windows: Vec<Window>) -> Vec<Window> {
 fn put_together(mut windows: Vec<Window>, places: &Places) -> Vec<Window> {
     let all: u64 = windows.iter().map(Window::bytes).sum();
     let requests: u64 = windows.iter().map(Window::requests).sum();
-    let least_loss = LOSS.max(LOSS_BY_CHANCE / requests.max(1) as f64);
+    let least_loss = LOSS.max((LOSS_BY_CHANCE / requests.max(1) as f64).min(LOSS_MOST));
     loop {
         let losses = windows.windows(2).map(|pair| pair[0].loss(&pair[1], all as f64, places));
         let least = losses.enumerate().min_by(|one, other| one.1.total_cmp(&other.1));

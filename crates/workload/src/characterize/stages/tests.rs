@@ -142,6 +142,18 @@ fn random_mixes_of_small_sets_have_no_phases() {
     }
 }
 
+/// Once, what a few large requests differ by chance hid that all reads came before all writes.
+#[test]
+fn few_requests_that_differ_in_everything_are_two_phases() {
+    let mut made = Made::default();
+    for (file, op) in [(0, Op::Read), (1, Op::Write)] {
+        (0..7).for_each(|i| made.call(file, op, i * 8 * MIB, 8 << 20));
+    }
+    let files = (0..2).map(|file| (file, 56 * MIB, 56 * MIB));
+    let phases = made.stages.finish(files, Activity::default());
+    assert_eq!(phases.len(), 2, "{phases:#?}");
+}
+
 #[test]
 fn runs_are_told_from_chance_on_a_small_set() {
     let mut made = Made::default();

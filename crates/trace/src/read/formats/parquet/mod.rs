@@ -82,6 +82,8 @@ struct Columns {
     tables: Tables,
     /// What times count from; known with the tables, else with the first row.
     epoch: Option<Epoch>,
+    /// Whether the file has tables.
+    is_own: bool,
     /// Whether neither tables nor a column name the disks.
     names_no_disk: bool,
     /// Whether to leave out rows that lack a value, and the rest of a damaged row group.
@@ -115,8 +117,9 @@ impl Columns {
                 .map_err(|e| bad(format!("the tables in its metadata cannot be read: {e}")))?,
             None => untold(format, groups::devices(&metadata, device)),
         });
-        let epoch = told.map(|_| Epoch::Start);
-        let names_no_disk = told.is_none() && device.is_none();
+        let is_own = told.is_some();
+        let epoch = is_own.then_some(Epoch::Start);
+        let names_no_disk = !is_own && device.is_none();
         Ok(Self {
             groups: (0..metadata.num_row_groups()).collect(),
             file: Arc::new(file),
@@ -131,6 +134,7 @@ impl Columns {
             sorted,
             tables,
             epoch,
+            is_own,
             names_no_disk,
             name,
             skip_bad: false,
@@ -371,6 +375,10 @@ impl Decode for Columns {
 
     fn is_ordered(&self) -> bool {
         self.sorted
+    }
+
+    fn is_own(&self) -> bool {
+        self.is_own
     }
 
     fn narrow(&mut self, from_ns: Option<u64>, to_ns: Option<u64>, is_alone: bool) {
